@@ -1,0 +1,18 @@
+"""A JSON-RPC 2.0 peer over byte streams, one message a line; it knows nothing of ACP."""
+
+from acp_tui.rpc.errors import ConnectionLost, FrameTooLarge, RequestFailed, RpcError
+from acp_tui.rpc.messages import ErrorCode, RequestId
+from acp_tui.rpc.peer import Direction, Handler, Peer, Tap
+
+__all__ = [
+    "ConnectionLost",
+    "Direction",
+    "ErrorCode",
+    "FrameTooLarge",
+    "Handler",
+    "Peer",
+    "RequestFailed",
+    "RequestId",
+    "RpcError",
+    "Tap",
+]

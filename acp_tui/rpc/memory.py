@@ -1,0 +1,44 @@
+"""A connected pair of byte streams in memory: a peer and its counterpart in one process, for tests and demos."""
+
+from __future__ import annotations
+
+import anyio
+from anyio.abc import ByteStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+
+class MemoryStream(ByteStream):
+    """One end of the pair."""
+
+    def __init__(
+        self, outgoing: MemoryObjectSendStream[bytes], incoming: MemoryObjectReceiveStream[bytes]
+    ) -> None:
+        self._outgoing = outgoing
+        self._incoming = incoming
+        self._rest = b""
+
+    async def send(self, item: bytes) -> None:
+        """Hand `item` to the other end; waits while it has not taken what came before."""
+        await self._outgoing.send(item)
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """The next bytes, at most `max_bytes`. Raises EndOfStream."""
+        data = self._rest or await self._incoming.receive()
+        self._rest = data[max_bytes:]
+        return data[:max_bytes]
+
+    async def send_eof(self) -> None:
+        """End this direction; the other one stays open."""
+        await self._outgoing.aclose()
+
+    async def aclose(self) -> None:
+        """End both directions."""
+        await self._outgoing.aclose()
+        await self._incoming.aclose()
+
+
+def connected_pair() -> tuple[MemoryStream, MemoryStream]:
+    """Two ends: what one sends, the other receives."""
+    there_send, there_receive = anyio.create_memory_object_stream[bytes](16)
+    back_send, back_receive = anyio.create_memory_object_stream[bytes](16)
+    return MemoryStream(there_send, back_receive), MemoryStream(back_send, there_receive)

@@ -1,0 +1,176 @@
+"""JSON-RPC 2.0 messages as values, read leniently and written strictly."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+from pydantic_core import from_json
+
+from acp_tui.rpc.errors import RequestFailed
+
+RequestId: TypeAlias = str | int | float | None
+"""Echoed exactly as it came: 1 and "1" are two ids."""
+
+
+class ErrorCode(IntEnum):
+    """The codes of JSON-RPC 2.0 and of its cancellation extension; any other int may come too."""
+
+    PARSE_ERROR = -32700
+    INVALID_REQUEST = -32600
+    METHOD_NOT_FOUND = -32601
+    INVALID_PARAMS = -32602
+    INTERNAL_ERROR = -32603
+    REQUEST_CANCELLED = -32800
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A message that is never answered."""
+
+    method: str
+    params: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A message that is answered once."""
+
+    id: RequestId
+    method: str
+    params: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to a request that succeeded."""
+
+    id: RequestId
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The answer to a request that failed."""
+
+    id: RequestId
+    error: RequestFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Junk:
+    """A line that is no message: kept as a value, because agents print banners and warnings."""
+
+    line: bytes
+    reason: str
+    answer: bytes | None = None
+    """What JSON-RPC wants sent back, where it does."""
+
+
+Message: TypeAlias = Notification | Request | Result | Failure | Junk
+
+
+def read_message(line: bytes) -> Message | None:
+    """One line as a message; None for a blank one."""
+    if not line or line.isspace():
+        return None
+    try:
+        value = _decode(line)
+    except (ValueError, RecursionError):
+        return Junk(line, "not JSON")
+    if isinstance(value, list):
+        return Junk(line, "a batch, which ACP does not use", _invalid("Batches are not supported"))
+    if not isinstance(value, dict):
+        return Junk(line, "JSON, but not an object")
+    return _read_object(line, value)
+
+
+def _decode(line: bytes) -> Any:
+    try:
+        return from_json(line)
+    except ValueError:
+        # The fast parser refuses what agents do send: half of a surrogate pair (a JavaScript string that was cut),
+        # a byte order mark, invalid UTF-8 inside a string.
+        return json.loads(line.decode("utf-8-sig", "replace"))
+
+
+def _read_object(line: bytes, value: dict[str, Any]) -> Message:
+    method = value.get("method")
+    if isinstance(method, str):
+        return _read_call(line, value, method)
+    if "id" not in value or not _is_id(value["id"]):
+        return Junk(line, "neither a request nor a response")
+    if method is not None:
+        answer = _invalid("The method is not a string", value["id"])
+        return Junk(line, "a request with an invalid method", answer)
+    if value.get("error") is not None:
+        return Failure(value["id"], _read_error(value["error"]))
+    # Serialisers that drop undefined or null values write an empty result as no result at all.
+    if any(key in value for key in ("result", "error", "jsonrpc")):
+        return Result(value["id"], value.get("result"))
+    return Junk(line, "neither a request nor a response")
+
+
+def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:
+    params = value.get("params")
+    params = {} if params is None else params
+    if "id" not in value:
+        return Notification(method, params)
+    if not _is_id(value["id"]):
+        return Junk(line, "a request with an invalid id", _invalid("The id is neither string nor number"))
+    return Request(value["id"], method, params)
+
+
+def _is_id(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
+
+
+def _read_error(error: Any) -> RequestFailed:
+    if not isinstance(error, dict):
+        return RequestFailed(ErrorCode.INTERNAL_ERROR, "an error without a message", error)
+    code, message = error.get("code"), error.get("message")
+    return RequestFailed(
+        code if isinstance(code, int) else int(ErrorCode.INTERNAL_ERROR),
+        message if isinstance(message, str) and message else "an error without a message",
+        error.get("data"),
+    )
+
+
+def write_request(request_id: RequestId, method: str, params: Any) -> bytes:
+    """A request as one line without its line end."""
+    return _encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
+def write_notification(method: str, params: Any) -> bytes:
+    """A notification as one line without its line end."""
+    return _encode({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def write_result(request_id: RequestId, value: Any) -> bytes:
+    """A successful response as one line without its line end."""
+    return _encode({"jsonrpc": "2.0", "id": request_id, "result": value})
+
+
+def write_failure(request_id: RequestId, error: RequestFailed) -> bytes:
+    """An error response as one line without its line end."""
+    body = {"code": int(error.code), "message": error.message}
+    if error.data is not None:
+        body["data"] = error.data
+    return _encode({"jsonrpc": "2.0", "id": request_id, "error": body})
+
+
+def _invalid(message: str, request_id: RequestId = None) -> bytes:
+    return write_failure(request_id, RequestFailed(ErrorCode.INVALID_REQUEST, message))
+
+
+def _encode(message: dict[str, Any]) -> bytes:
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair: only its escape is valid UTF-8
+        return json.dumps(message, separators=(",", ":")).encode()

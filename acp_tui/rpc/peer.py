@@ -1,0 +1,311 @@
+"""One side of a JSON-RPC connection: one read loop, one writer, requests in both directions.
+
+Notifications, the first part of every request and the reading of every response run inside the read loop, in the
+order of the wire; only what takes time runs as a task of its own. It knows no method but cancellation.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from enum import Enum
+from itertools import count
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import anyio
+from anyio.abc import ByteStream, TaskGroup
+
+from acp_tui.rpc import messages
+from acp_tui.rpc.errors import ConnectionLost, RequestFailed
+from acp_tui.rpc.framing import DEFAULT_MAX_FRAME_BYTES, FrameSplitter
+from acp_tui.rpc.messages import ErrorCode, RequestId
+
+log = logging.getLogger(__name__)
+
+CANCEL_REQUEST: Final = "$/cancel_request"
+RECEIVE_BYTES: Final = 64 << 10
+# A flood is read in slices of this many messages, so that keys and frames get their turn in between.
+MESSAGES_PER_SLICE: Final = 64
+
+T = TypeVar("T")
+
+
+class Direction(Enum):
+    """Which way a frame went, seen from this side."""
+
+    IN = "in"
+    OUT = "out"
+
+
+Tap = Callable[[Direction, bytes], None]
+"""Sees every frame as its raw bytes, without the line end, junk included; for recording."""
+
+
+class Handler(Protocol):
+    """What a peer does with the other side's messages."""
+
+    def on_notification(self, method: str, params: Any) -> None:
+        """Apply a notification, now. What it raises is logged."""
+
+    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
+        """Take up a request, now; the result of the awaitable is the answer.
+
+        Raises RequestFailed, here or in the awaitable, to answer with that error.
+        """
+
+    def on_junk(self, line: bytes, reason: str) -> None:
+        """A line came that is no message."""
+
+
+class _Pending(Generic[T]):
+    """An own request that waits for its response."""
+
+    def __init__(self, read: Callable[[Any], T], read_error: Callable[[RequestFailed], T] | None) -> None:
+        self._read = read
+        self._read_error = read_error
+        self.answered = anyio.Event()
+        self.value: T
+        self.error: Exception | None = None
+
+    def settle(self, response: messages.Result | messages.Failure) -> None:
+        try:
+            if isinstance(response, messages.Result):
+                self.value = self._read(response.value)
+            elif self._read_error is not None:
+                self.value = self._read_error(response.error)
+            else:
+                self.error = response.error
+        except Exception as error:  # noqa: BLE001 - a response that cannot be read fails its own call, not the connection
+            self.error = error
+        self.answered.set()
+
+    def fail(self, error: Exception) -> None:
+        self.error = error
+        self.answered.set()
+
+
+def _as_it_is(result: Any) -> Any:
+    return result
+
+
+class Peer:
+    """Serves one connection from `serve()` until the other side ends it or the task that serves is cancelled."""
+
+    def __init__(
+        self,
+        stream: ByteStream,
+        handler: Handler,
+        *,
+        max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
+        tap: Tap | None = None,
+    ) -> None:
+        self._stream = stream
+        self._handler = handler
+        self._splitter = FrameSplitter(max_frame_bytes)
+        self._tap = tap
+        self._ids = count(1)
+        self._pending: dict[RequestId, _Pending[Any]] = {}
+        self._handling: dict[tuple[type, RequestId], anyio.CancelScope] = {}
+        self._outgoing: deque[bytes] = deque()
+        self._outgoing_changed = anyio.Event()
+        self._lost: ConnectionLost | None = None
+        self._tasks: TaskGroup | None = None
+
+    # The way out
+
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        *,
+        read: Callable[[Any], T] = _as_it_is,
+        read_error: Callable[[RequestFailed], T] | None = None,
+    ) -> T:
+        """Send a request and wait for its answer, without a time limit.
+
+        `read` (or, for an error response, `read_error`) runs inside the read loop, before any later message is
+        looked at; what it returns or raises is the outcome here. Raises RequestFailed for an error response,
+        ConnectionLost when the connection ends first. A cancelled wait tells the other side, and the response,
+        when it comes, is read all the same.
+        """
+        request_id = next(self._ids)
+        pending = _Pending(read, read_error)
+        self._send(messages.write_request(request_id, method, params))
+        self._pending[request_id] = pending
+        try:
+            await pending.answered.wait()
+        except anyio.get_cancelled_exc_class():
+            if not pending.answered.is_set():
+                self.notify(CANCEL_REQUEST, {"requestId": request_id})
+            raise
+        if pending.error is not None:
+            raise pending.error
+        return pending.value
+
+    def notify(self, method: str, params: Any) -> None:
+        """Send a notification; it is queued behind what was sent before. Raises ConnectionLost."""
+        self._send(messages.write_notification(method, params))
+
+    async def flush(self) -> None:
+        """Wait until everything sent so far is handed to the stream, or the connection is lost."""
+        while self._outgoing and self._lost is None:
+            await self._outgoing_changed.wait()
+
+    def _send(self, frame: bytes) -> None:
+        if self._lost is not None:
+            raise self._lost
+        # Tapped here and not when written: a recording then never shows an answer before its question.
+        if self._tap is not None:
+            self._tap(Direction.OUT, frame)
+        self._outgoing.append(frame)
+        self._signal()
+
+    def _signal(self) -> None:
+        self._outgoing_changed.set()
+        self._outgoing_changed = anyio.Event()
+
+    async def _write(self) -> None:
+        """The one writer. A frame leaves the queue only when the stream has taken it, which is what flush waits for."""
+        try:
+            while True:
+                while not self._outgoing:
+                    await self._outgoing_changed.wait()
+                frames = tuple(self._outgoing)
+                await self._stream.send(b"".join(frame + b"\n" for frame in frames))
+                for _ in frames:
+                    self._outgoing.popleft()
+                self._signal()
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            # The other side may still be talking: reading goes on, but nobody waits for an answer any more.
+            self._lose(ConnectionLost("the agent closed its input"))
+
+    # The way in
+
+    async def serve(self) -> None:
+        """Read until the stream ends; afterwards every pending request has failed with ConnectionLost.
+
+        Raises FrameTooLarge where a line passed the ceiling; an ordinary end returns.
+        """
+        lost = ConnectionLost("the connection was closed")
+        try:
+            async with anyio.create_task_group() as tasks:
+                self._tasks = tasks
+                tasks.start_soon(self._write)
+                try:
+                    await self._read()
+                    lost = ConnectionLost("the agent closed the connection")
+                except ConnectionLost as error:
+                    lost = error
+                finally:
+                    tasks.cancel_scope.cancel()
+        finally:
+            self._lose(lost)
+        if type(lost) is not ConnectionLost:
+            raise lost
+
+    async def _read(self) -> None:
+        seen = 0
+        while True:
+            try:
+                data = await self._stream.receive(RECEIVE_BYTES)
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return
+            for line in self._splitter.feed(data):
+                self._receive(line)
+                seen += 1
+                if seen % MESSAGES_PER_SLICE == 0:
+                    await anyio.sleep(0)
+
+    def _receive(self, line: bytes) -> None:
+        if self._tap is not None:
+            self._tap(Direction.IN, line)
+        match messages.read_message(line):
+            case messages.Notification(method, params):
+                self._on_notification(method, params)
+            case messages.Request() as request:
+                self._on_request(request)
+            case messages.Result() | messages.Failure() as response:
+                self._on_response(response)
+            case messages.Junk(_, reason, answer):
+                self._handler.on_junk(line, reason)
+                if answer is not None:
+                    self._answer(answer)
+            case None:
+                pass
+
+    def _on_notification(self, method: str, params: Any) -> None:
+        if method == CANCEL_REQUEST:
+            self._cancel_handling(params)
+            return
+        try:
+            self._handler.on_notification(method, params)
+        except Exception:
+            log.exception("a notification %s could not be applied and was dropped", method)
+
+    def _on_response(self, response: messages.Result | messages.Failure) -> None:
+        pending = self._pending.pop(response.id, None) if type(response.id) is int else None
+        if pending is None:
+            log.debug("a response to an unknown request %r was ignored", response.id)
+            return
+        pending.settle(response)
+
+    def _on_request(self, request: messages.Request) -> None:
+        try:
+            answer = self._handler.on_request(request.method, request.params)
+        except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
+            self._answer(messages.write_failure(request.id, _as_failure(request.method, error)))
+            return
+        # Known at once, so that a cancellation right behind the request finds it.
+        scope = self._handling[type(request.id), request.id] = anyio.CancelScope()
+        assert self._tasks is not None
+        self._tasks.start_soon(self._handle, request, answer, scope)
+
+    async def _handle(
+        self, request: messages.Request, answer: Awaitable[Any], scope: anyio.CancelScope
+    ) -> None:
+        with scope:
+            try:
+                frame = messages.write_result(request.id, await answer)
+            except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
+                frame = messages.write_failure(request.id, _as_failure(request.method, error))
+        if self._handling.get((type(request.id), request.id)) is scope:
+            del self._handling[type(request.id), request.id]
+        if scope.cancelled_caught:
+            cancelled = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
+            frame = messages.write_failure(request.id, cancelled)
+        self._answer(frame)
+
+    def _answer(self, frame: bytes) -> None:
+        try:
+            self._send(frame)
+        except ConnectionLost:
+            log.debug("the connection was lost before an answer could be sent")
+
+    def _cancel_handling(self, params: Any) -> None:
+        request_id = params.get("requestId") if isinstance(params, dict) else None
+        if isinstance(request_id, str | int | float):
+            scope = self._handling.get((type(request_id), request_id))
+            if scope is not None:
+                scope.cancel()
+
+    # The end
+
+    def _lose(self, error: ConnectionLost) -> None:
+        if self._lost is None:
+            self._lost = error
+        self._outgoing.clear()
+        self._signal()
+        pending, self._pending = self._pending, {}
+        for waiting in pending.values():
+            waiting.fail(self._lost)
+
+
+def _as_failure(method: str, error: Exception) -> RequestFailed:
+    """The one place where an exception becomes an error on the wire."""
+    if isinstance(error, RequestFailed):
+        return error
+    log.error("the request %s failed", method, exc_info=error)
+    return RequestFailed(
+        ErrorCode.INTERNAL_ERROR, "Internal error", {"details": str(error) or type(error).__name__}
+    )

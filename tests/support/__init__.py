@@ -1,0 +1,1 @@
+"""What tests of several packages share; it holds no tests of its own."""

@@ -1,0 +1,46 @@
+"""Where the protocol's schema, golden messages and recorded traffic lie, beside the repository; tests skip without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_BESIDE = Path(__file__).parents[3] / "shared"
+GOLDEN = _BESIDE / "acp" / "golden"
+SCHEMA_V1 = _BESIDE / "acp" / "schema" / "v1" / "schema.json"
+TRANSCRIPTS = _BESIDE / "agents" / "transcripts"
+
+needs_schema = pytest.mark.skipif(
+    not SCHEMA_V1.exists(), reason="the protocol's schema is not beside the repository"
+)
+
+
+def golden_files() -> list[Path]:
+    """The golden messages; one that does not exist where there are none, so that its test is skipped."""
+    return sorted(GOLDEN.glob("*.json")) or [GOLDEN / "absent.json"]
+
+
+def read_or_skip(path: Path) -> Any:
+    """The JSON of a file."""
+    if not path.exists():
+        pytest.skip(f"{path} is not beside the repository")
+    return json.loads(path.read_text())
+
+
+@cache
+def schema_v1() -> Any:
+    """The whole schema; one without types where it is absent, so that tests made from it can be collected."""
+    return json.loads(SCHEMA_V1.read_text()) if SCHEMA_V1.exists() else {"$defs": {}}
+
+
+def recorded_messages(path: Path, direction: str = "in") -> Iterator[dict[str, Any]]:
+    """The messages of a recording that went in one direction: "in" is from the agent."""
+    for line in path.read_text().splitlines():
+        frame = json.loads(line)
+        if frame["dir"] == direction and isinstance(frame.get("msg"), dict):
+            yield frame["msg"]

@@ -1,0 +1,160 @@
+"""The other end of a connection, in memory and under the test's control; it knows nothing of ACP's methods."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+from anyio.abc import ByteStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from acp_tui.rpc import ErrorCode, Handler, Peer, RequestFailed, Tap
+from acp_tui.rpc.framing import DEFAULT_MAX_FRAME_BYTES
+from acp_tui.rpc.memory import MemoryStream
+
+WAIT_S = 5.0
+"""No test waits longer than this for anything."""
+# In memory a message takes a handful of turns of the loop; anyio's own wait for idleness takes 0.1 s each time.
+_TURNS_TO_SETTLE = 60
+
+
+class Counterpart:
+    """Says what the test wants said, byte by byte if need be, and reads what the code under test sends."""
+
+    def __init__(
+        self, outgoing: MemoryObjectSendStream[bytes], incoming: MemoryObjectReceiveStream[bytes]
+    ) -> None:
+        self._outgoing = outgoing
+        self._incoming = incoming
+        self._partial = b""
+        self._lines: deque[bytes] = deque()
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Say exactly this."""
+        await self._outgoing.send(data)
+
+    async def send(self, *messages: object) -> None:
+        """Say these as JSON, one a line, all in one write."""
+        await self.send_bytes(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+
+    async def answer(self, request: Any, result: Any) -> None:
+        """Answer a request that was received."""
+        await self.send(response(request["id"], result))
+
+    async def refuse(self, request: Any, code: int, message: str) -> None:
+        """Answer a request that was received with an error."""
+        await self.send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}})
+
+    async def receive_line(self) -> bytes:
+        """The next line, as its bytes. Raises EndOfStream."""
+        while not self._lines:
+            self._take(await self._incoming.receive())
+        return self._lines.popleft()
+
+    async def receive(self) -> Any:
+        """The next message. Raises EndOfStream."""
+        return json.loads(await self.receive_line())
+
+    async def expect(self, method: str) -> Any:
+        """The next message, which has to be this method's."""
+        message = await self.receive()
+        assert message.get("method") == method, message
+        return message
+
+    async def receive_all(self) -> list[Any]:
+        """Every message sent by the time that nothing moves any more; none is an answer too."""
+        await settle()
+        with suppress(anyio.WouldBlock, anyio.EndOfStream):
+            while True:
+                self._take(self._incoming.receive_nowait())
+                await settle()
+        lines, self._lines = self._lines, deque()
+        return [json.loads(line) for line in lines]
+
+    async def close_output(self) -> None:
+        """Say no more; the other side reads an end of stream."""
+        await self._outgoing.aclose()
+
+    async def close_input(self) -> None:
+        """Listen no more; the other side's writes fail."""
+        await self._incoming.aclose()
+
+    def _take(self, data: bytes) -> None:
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        self._lines.extend(lines)
+
+
+@contextmanager
+def connected(buffered_writes: float = math.inf) -> Iterator[tuple[Counterpart, ByteStream]]:
+    """A counterpart, and the stream that leads to it; its input takes so many writes before they wait."""
+    to_stream, from_counterpart = anyio.create_memory_object_stream[bytes](math.inf)
+    to_counterpart, from_stream = anyio.create_memory_object_stream[bytes](buffered_writes)
+    with to_stream, from_counterpart, to_counterpart, from_stream:
+        yield Counterpart(to_stream, from_stream), MemoryStream(to_counterpart, from_counterpart)
+
+
+async def settle() -> None:
+    """Let every other task run until it waits for something that only the test can bring."""
+    for _ in range(_TURNS_TO_SETTLE):
+        await anyio.lowlevel.checkpoint()
+
+
+class RecordingHandler:
+    """Keeps what it is told, and serves the methods it is given."""
+
+    def __init__(self, **methods: Callable[[Any], Awaitable[Any]]) -> None:
+        self.methods = methods
+        self.notifications: list[tuple[str, Any]] = []
+        self.junk: list[tuple[bytes, str]] = []
+
+    def on_notification(self, method: str, params: Any) -> None:
+        """Keep it."""
+        self.notifications.append((method, params))
+
+    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
+        """Serve it, where the method is known."""
+        if method not in self.methods:
+            raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"no {method} here", {"method": method})
+        return self.methods[method](params)
+
+    def on_junk(self, line: bytes, reason: str) -> None:
+        """Keep it."""
+        self.junk.append((line, reason))
+
+
+@asynccontextmanager
+async def serving(
+    handler: Handler | None = None,
+    *,
+    max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
+    tap: Tap | None = None,
+    buffered_writes: float = math.inf,
+) -> AsyncIterator[tuple[Peer, Counterpart]]:
+    """A peer that is being served, and its counterpart; no longer than `WAIT_S`."""
+    with connected(buffered_writes) as (counterpart, stream), anyio.fail_after(WAIT_S):
+        peer = Peer(stream, handler or RecordingHandler(), max_frame_bytes=max_frame_bytes, tap=tap)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(peer.serve)
+            yield peer, counterpart
+            tasks.cancel_scope.cancel()
+
+
+def request(request_id: Any, method: str, params: Any = None) -> dict[str, Any]:
+    """A request as the wire has it."""
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+
+
+def notification(method: str, params: Any = None) -> dict[str, Any]:
+    """A notification as the wire has it."""
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def response(request_id: Any, result: Any) -> dict[str, Any]:
+    """A successful response as the wire has it."""
+    return {"jsonrpc": "2.0", "id": request_id, "result": result}
