@@ -1,0 +1,98 @@
+"""The last bytes of a stream, limited to the byte, and how far the stream has come.
+
+It does not interpret them: escape sequences and text are for whoever reads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+CHUNK_BYTES = 4096
+"""Appends smaller than this share a chunk, so that a stream of single bytes costs no object each."""
+
+
+class ByteRing:
+    """Keeps the last `limit_bytes` of what is appended; equal rings hold the same bytes at the same offset.
+
+    An append costs no more than its own bytes: whole chunks fall off at the start, and what a chunk holds beyond the
+    limit is cut when somebody reads.
+    """
+
+    __slots__ = ("_chunks", "_end", "_stored", "limit_bytes")
+
+    def __init__(self, limit_bytes: int) -> None:
+        if limit_bytes < 0:
+            raise ValueError(f"a ring cannot keep {limit_bytes} bytes")
+        self.limit_bytes = limit_bytes
+        self._chunks: deque[bytearray] = deque()
+        self._stored = 0
+        self._end = 0
+
+    @property
+    def end(self) -> int:
+        """How many bytes were ever appended: the offset at which the next one will stand."""
+        return self._end
+
+    @property
+    def dropped(self) -> int:
+        """How many bytes were lost at the start: the offset of the first byte that can still be read."""
+        return max(0, self._end - self.limit_bytes)
+
+    def __len__(self) -> int:
+        return self._end - self.dropped
+
+    def append(self, data: bytes) -> None:
+        """Add `data`, and let as much fall off at the start."""
+        self._end += len(data)
+        kept = data[max(0, len(data) - self.limit_bytes) :]
+        if self._chunks and len(self._chunks[-1]) < CHUNK_BYTES:
+            self._chunks[-1] += kept
+        elif kept:
+            self._chunks.append(bytearray(kept))
+        self._stored += len(kept)
+        while self._chunks and self._stored - len(self._chunks[0]) >= self.limit_bytes:
+            self._stored -= len(self._chunks.popleft())
+
+    def read_from(self, offset: int) -> tuple[int, bytes]:
+        """What came at `offset` and later, with the offset at which it begins: a later one, where bytes were lost.
+
+        Costs no more than the bytes that it gives, so one who draws can keep `start + len(data)` and come back for
+        what is new.
+        """
+        start = min(max(offset, self.dropped), self._end)
+        wanted = self._end - start
+        newest_first: list[bytearray] = []
+        found = 0
+        for chunk in reversed(self._chunks):
+            if found >= wanted:
+                break
+            newest_first.append(chunk)
+            found += len(chunk)
+        return start, b"".join(reversed(newest_first))[found - wanted :]
+
+    def read(self, max_bytes: int | None = None) -> bytes:
+        """The last bytes, at most `max_bytes`; where something is missing before them, no character is cut in two."""
+        wanted = len(self) if max_bytes is None else min(max_bytes, len(self))
+        start, data = self.read_from(self._end - wanted)
+        return data if start == 0 else from_character_boundary(data)
+
+    def tail_text(self, max_bytes: int | None = None) -> str:
+        """`read` as text; what is not UTF-8 shows as U+FFFD."""
+        return self.read(max_bytes).decode("utf-8", "replace")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ByteRing):
+            return NotImplemented
+        return self._end == other._end and self.read_from(0) == other.read_from(0)
+
+    def __repr__(self) -> str:
+        return f"ByteRing({len(self)} of {self._end} bytes, limit {self.limit_bytes})"
+
+
+def from_character_boundary(data: bytes) -> bytes:
+    """`data` without the rest of a UTF-8 character that begins before it."""
+    longest_rest = data[:3]
+    return data[len(longest_rest) - len(longest_rest.lstrip(_CONTINUATION_BYTES)) :]
+
+
+_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))

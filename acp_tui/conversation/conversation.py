@@ -1,0 +1,80 @@
+"""The state of one session: its entries and its facts. It does no I/O and knows nothing of wire or screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from acp_tui.conversation.entries import Entry, EntryId, TerminalState
+from acp_tui.conversation.facts import (
+    Command,
+    ConfigOption,
+    Fact,
+    Notice,
+    PermissionRequest,
+    Plan,
+    RequestKey,
+    Turn,
+    Usage,
+)
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
+from acp_tui.conversation.updates import Role
+
+MAX_NOTICES = 50
+
+
+class Change(NamedTuple):
+    """What an update touched: a view reads these again and nothing else."""
+
+    entries: tuple[EntryId, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    terminal: TerminalId | None = None
+    """The terminal whose output grew or ended."""
+
+
+NOTHING = Change()
+
+
+@dataclass(slots=True)
+class Echo:
+    """The part of the user's own prompt that the agent has said back so far."""
+
+    expected: str
+    matched: int = 0
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Everything a session has said. Read it freely; only `reducer.apply` changes it."""
+
+    entries: list[Entry] = field(default_factory=list)
+    turn: Turn = Turn.IDLE
+    last_stop_reason: str | None = None
+    plans: dict[str, Plan] = field(default_factory=dict)
+    commands: tuple[Command, ...] = ()
+    options: tuple[ConfigOption, ...] = ()
+    title: str | None = None
+    updated_at: str | None = None
+    usage: Usage | None = None
+    permissions: dict[RequestKey, PermissionRequest] = field(default_factory=dict)
+    """Requests that wait for the user, oldest first."""
+    terminals: dict[TerminalId, TerminalState] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
+    """The latest ones, at most `MAX_NOTICES`."""
+    is_connected: bool = True
+
+    # Where things stand among the entries.
+    tool_call_entries: dict[ToolCallId, EntryId] = field(default_factory=dict)
+    message_entries: dict[tuple[Role, str], EntryId] = field(default_factory=dict)
+    compaction_entries: dict[str, EntryId] = field(default_factory=dict)
+    terminal_entries: dict[TerminalId, EntryId] = field(default_factory=dict)
+    """The tool call that shows a terminal last."""
+    open_message: EntryId | None = None
+    """The message that a chunk without an id joins."""
+    unsettled_calls: set[ToolCallId] = field(default_factory=set)
+    echo: Echo | None = None
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan reported first, where there is one with steps."""
+        return next(iter(self.plans.values()), None)

@@ -1,0 +1,110 @@
+"""The entries of a conversation: what stands in it from top to bottom. Only the reducer changes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NewType, TypeAlias
+
+from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.tool_calls import TerminalId, ToolCall
+from acp_tui.conversation.updates import Role
+
+EntryId = NewType("EntryId", int)
+"""The entry's place in the conversation, from 0; entries are never removed."""
+
+TERMINAL_SCROLLBACK_BYTES = 1 << 20
+
+
+@dataclass(slots=True)
+class Message:
+    """What one side said: runs of text, and other blocks between them."""
+
+    role: Role
+    message_id: str | None = None
+    parts: list[TextBuffer | ContentBlock] = field(default_factory=list)
+
+    def append(self, block: ContentBlock) -> None:
+        """Text joins the text before it without a separator; any other block stands alone."""
+        if not isinstance(block, Text):
+            self.parts.append(block)
+        elif self.parts and isinstance(last := self.parts[-1], TextBuffer):
+            last.append(block.text)
+        else:
+            self.parts.append(TextBuffer(block.text))
+
+    @property
+    def text(self) -> str:
+        """The text of the message without its other blocks."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextBuffer))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How a permission request about a tool call ended."""
+
+    option_name: str | None
+    """As the agent named it; None: cancelled with the turn."""
+    option_kind: str | None
+
+
+@dataclass(slots=True)
+class ToolCallEntry:
+    """A tool call, where it was first mentioned."""
+
+    call: ToolCall
+    decisions: tuple[Decision, ...] = ()
+
+
+@dataclass(slots=True)
+class Compaction:
+    """The agent shortened its context here."""
+
+    compaction_id: str
+    status: str = "in_progress"
+    summary: list[ContentBlock] = field(default_factory=list)
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """A turn ended in another way than by being done."""
+
+    stop_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something went wrong: the agent's own error, or the loss of the agent."""
+
+    message: str
+    detail: str | None = None
+    stderr_tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An update of a kind we do not know."""
+
+    kind: str
+    raw: Any
+
+
+Entry: TypeAlias = Message | ToolCallEntry | Compaction | TurnEnd | Failure | Unknown
+
+
+@dataclass(slots=True)
+class TerminalState:
+    """What is known of one terminal; kept after its release."""
+
+    terminal_id: TerminalId
+    command: str | None = None
+    cwd: str | None = None
+    is_ours: bool = True
+    columns: int = 120
+    rows: int = 30
+    output: ByteRing = field(default_factory=lambda: ByteRing(TERMINAL_SCROLLBACK_BYTES))
+    has_exited: bool = False
+    exit_code: int | None = None
+    signal: str | None = None

@@ -1,0 +1,165 @@
+"""Facts of a session that are not entries of its conversation: plan, commands, options, usage, permissions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NewType, TypeAlias
+
+from acp_tui.conversation.content import Meta
+from acp_tui.conversation.tool_calls import ToolCallId
+
+SessionId = NewType("SessionId", str)
+RequestKey = NewType("RequestKey", int)
+"""Names a parked request of the agent inside this client; not the id on the wire."""
+
+
+class Fact(Enum):
+    """Which facts a change has touched, so that only what shows them draws again."""
+
+    TURN = auto()
+    PLAN = auto()
+    COMMANDS = auto()
+    OPTIONS = auto()
+    INFO = auto()
+    USAGE = auto()
+    PERMISSIONS = auto()
+    TERMINALS = auto()
+    NOTICES = auto()
+    CONNECTION = auto()
+
+
+class Turn(Enum):
+    """Where the session stands."""
+
+    IDLE = auto()
+    RUNNING = auto()
+    CANCELLING = auto()
+    """The agent was told to stop; the turn is over only when it says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One entry of a plan."""
+
+    content: str
+    priority: str = "medium"
+    status: str = "pending"
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan as last reported, whole."""
+
+    steps: tuple[PlanStep, ...]
+
+    @property
+    def completed(self) -> int:
+        """How many steps are done."""
+        return sum(step.status == "completed" for step in self.steps)
+
+    @property
+    def current(self) -> PlanStep | None:
+        """The step being worked on, else the first one not done, else None."""
+        waiting = [step for step in self.steps if step.status != "completed"]
+        return next(
+            (step for step in waiting if step.status == "in_progress"), waiting[0] if waiting else None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command of the agent."""
+
+    name: str
+    description: str
+    hint: str | None = None
+    """What to type after it; None: it takes no argument."""
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value of a select option."""
+
+    value: str
+    name: str
+    description: str | None = None
+    group: str | None = None
+    """The name of its group; None: the option's choices are flat."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectOption:
+    """A setting of the session with a list of values: mode, model, effort, ..."""
+
+    option_id: str
+    name: str
+    value: str
+    choices: tuple[Choice, ...]
+    category: str | None = None
+    description: str | None = None
+    source: str = "config"
+    """Which part of the protocol carries it and so how it is set: "config", "mode", or the legacy "model"."""
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanOption:
+    """A setting of the session that is on or off."""
+
+    option_id: str
+    name: str
+    value: bool
+    category: str | None = None
+    description: str | None = None
+
+
+ConfigOption: TypeAlias = SelectOption | BooleanOption
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Context and cost as the agent reported them last."""
+
+    used: int
+    """Tokens."""
+    size: int
+    """Tokens; may be 0, and less than `used`."""
+    cost_amount: float | None = None
+    cost_currency: str | None = None
+    """An ISO code or the agent's own unit ("credits")."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionOption:
+    """One of the answers the agent offers; the kind is a hint, the id is what goes back."""
+
+    option_id: str
+    name: str
+    kind: str
+    meta: Meta | None = None
+
+    @property
+    def is_rejection(self) -> bool:
+        """True for the kinds that refuse."""
+        return self.kind.startswith("reject")
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """A question of the agent that waits for the user."""
+
+    key: RequestKey
+    tool_call_id: ToolCallId
+    options: tuple[PermissionOption, ...]
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A word from the agent for now, not for history."""
+
+    severity: str
+    title: str
+    description: str | None = None

@@ -1,0 +1,362 @@
+"""The one place that changes a Conversation: `apply(conversation, update)` says what the change touched.
+
+Pure state: no I/O, no clock, no randomness, so that a replay of the same updates gives an equal conversation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from acp_tui.conversation import tool_calls
+from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.conversation import MAX_NOTICES, NOTHING, Change, Conversation, Echo
+from acp_tui.conversation.entries import (
+    Compaction,
+    Decision,
+    Entry,
+    EntryId,
+    Failure,
+    Message,
+    TerminalState,
+    ToolCallEntry,
+    TurnEnd,
+    Unknown,
+)
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, Notice, Plan, SelectOption, Turn
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
+from acp_tui.conversation.unset import UNSET, or_else
+from acp_tui.conversation.updates import (
+    CancelRequested,
+    CommandsReplaced,
+    CompactionChanged,
+    CompactionChunk,
+    Disconnected,
+    InfoChanged,
+    MessageChunk,
+    NoticeShown,
+    OptionChanged,
+    OptionsReplaced,
+    PermissionAnswered,
+    PermissionAsked,
+    PlanReplaced,
+    PromptSent,
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    ToolCallReported,
+    TurnEnded,
+    TurnFailed,
+    UnknownUpdate,
+    UsageReported,
+)
+
+
+def apply(conversation: Conversation, update: SessionUpdate) -> Change:
+    """Change `conversation` by one update; O(1) in its length but for the end of a turn."""
+    match update:
+        case MessageChunk():
+            return _message_chunk(conversation, update)
+        case TerminalOutput():
+            return _terminal_output(conversation, update)
+        case ToolCallReported(patch):
+            return Change((_report_tool_call(conversation, patch),))
+        case PromptSent(blocks):
+            return _prompt_sent(conversation, blocks)
+        case CancelRequested():
+            return _cancel_requested(conversation)
+        case TurnEnded(stop_reason):
+            return _turn_ended(conversation, stop_reason)
+        case TurnFailed(message, detail):
+            return _turn_failed(conversation, Failure(message, detail))
+        case Disconnected(reason, stderr_tail):
+            return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
+        case PermissionAsked() | PermissionAnswered():
+            return _permission(conversation, update)
+        case TerminalOpened() | TerminalExited():
+            return _terminal(conversation, update)
+        case CompactionChanged() | CompactionChunk():
+            return _compaction(conversation, update)
+        case UnknownUpdate(kind, raw):
+            return Change((_append(conversation, Unknown(kind, raw)),))
+        case (
+            PlanReplaced()
+            | CommandsReplaced()
+            | OptionsReplaced()
+            | OptionChanged()
+            | InfoChanged()
+            | UsageReported()
+            | NoticeShown()
+        ):
+            return Change(facts=(_fact(conversation, update),))
+        case _:
+            assert_never(update)
+
+
+def _append(conversation: Conversation, entry: Entry) -> EntryId:
+    conversation.entries.append(entry)
+    conversation.open_message = None
+    return EntryId(len(conversation.entries) - 1)
+
+
+# Messages
+
+
+def _message_chunk(conversation: Conversation, chunk: MessageChunk) -> Change:
+    if isinstance(chunk.block, Text) and not chunk.block.text:
+        return NOTHING
+    if chunk.role == "user" and conversation.echo is not None:
+        return _user_chunk(conversation, conversation.echo, chunk)
+    if chunk.role == "agent":
+        conversation.echo = None
+    entry_id = _message_for(conversation, chunk)
+    entry = conversation.entries[entry_id]
+    assert isinstance(entry, Message)
+    entry.append(chunk.block)
+    return Change((entry_id,))
+
+
+def _message_for(conversation: Conversation, chunk: MessageChunk) -> EntryId:
+    """The entry the chunk belongs to: its id's, else the open one of its role, else a new one (R-MSG-1..3)."""
+    if chunk.message_id is not None:
+        conversation.open_message = None
+        key = (chunk.role, chunk.message_id)
+        known = conversation.message_entries.get(key)
+        if known is None:
+            known = _append(conversation, Message(chunk.role, chunk.message_id))
+            conversation.message_entries[key] = known
+        return known
+    if conversation.open_message is not None:
+        entry = conversation.entries[conversation.open_message]
+        if isinstance(entry, Message) and entry.role == chunk.role:
+            return conversation.open_message
+    opened = _append(conversation, Message(chunk.role))
+    conversation.open_message = opened
+    return opened
+
+
+def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> Change:
+    """Swallow what repeats the user's own prompt; show the rest, with what was swallowed in error before it."""
+    if not isinstance(chunk.block, Text):
+        return NOTHING
+    text = chunk.block.text
+    if echo.expected.startswith(text, echo.matched):
+        echo.matched += len(text)
+        return NOTHING
+    swallowed = echo.expected[: echo.matched] if echo.matched < len(echo.expected) else ""
+    conversation.echo = None
+    return _message_chunk(conversation, MessageChunk("user", Text(swallowed + text), chunk.message_id))
+
+
+# Turns
+
+
+def _prompt_sent(conversation: Conversation, blocks: tuple[ContentBlock, ...]) -> Change:
+    message = Message("user")
+    for block in blocks:
+        message.append(block)
+    entry_id = _append(conversation, message)
+    conversation.echo = Echo(message.text)
+    conversation.turn = Turn.RUNNING
+    conversation.last_stop_reason = None
+    return Change((entry_id,), (Fact.TURN,))
+
+
+def _cancel_requested(conversation: Conversation) -> Change:
+    """The turn goes on until the agent ends it; its unfinished calls count as cancelled at once (R-CANC-2)."""
+    if conversation.turn is not Turn.RUNNING:
+        return NOTHING
+    conversation.turn = Turn.CANCELLING
+    return Change(_settle_calls(conversation, tool_calls.CANCELLED), (Fact.TURN,))
+
+
+def _turn_ended(conversation: Conversation, stop_reason: str) -> Change:
+    touched: tuple[EntryId, ...] = ()
+    if stop_reason == "cancelled":
+        touched = _settle_calls(conversation, tool_calls.CANCELLED)
+    if stop_reason != "end_turn":
+        touched = (*touched, _append(conversation, TurnEnd(stop_reason)))
+    return _end_turn(conversation, touched, stop_reason)
+
+
+def _turn_failed(conversation: Conversation, failure: Failure) -> Change:
+    touched = _settle_calls(conversation, tool_calls.FAILED)
+    return _end_turn(conversation, (*touched, _append(conversation, failure)), None)
+
+
+def _end_turn(conversation: Conversation, touched: tuple[EntryId, ...], stop_reason: str | None) -> Change:
+    conversation.turn = Turn.IDLE
+    conversation.last_stop_reason = stop_reason
+    conversation.open_message = None
+    conversation.echo = None
+    return Change(touched, (Fact.TURN,))
+
+
+def _disconnected(conversation: Conversation, failure: Failure) -> Change:
+    if not conversation.is_connected:
+        return NOTHING
+    conversation.is_connected = False
+    conversation.permissions.clear()
+    touched = (*_settle_calls(conversation, tool_calls.FAILED), _append(conversation, failure))
+    if conversation.turn is not Turn.IDLE:
+        _end_turn(conversation, touched, None)
+    return Change(touched, (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS))
+
+
+def _settle_calls(conversation: Conversation, status: str) -> tuple[EntryId, ...]:
+    touched = []
+    for call_id in sorted(conversation.unsettled_calls):
+        entry_id = conversation.tool_call_entries[call_id]
+        entry = conversation.entries[entry_id]
+        assert isinstance(entry, ToolCallEntry)
+        entry.call.status = status
+        touched.append(entry_id)
+    conversation.unsettled_calls.clear()
+    return tuple(touched)
+
+
+# Tool calls, permissions, terminals
+
+
+def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
+    """Create or change a call; an update may come first, and a second `tool_call` changes the first (R-TOOL-3, 4)."""
+    call_id = patch.tool_call_id
+    entry_id = conversation.tool_call_entries.get(call_id)
+    if entry_id is None:
+        entry_id = _append(conversation, ToolCallEntry(ToolCall(call_id)))
+        conversation.tool_call_entries[call_id] = entry_id
+    call = _call(conversation, call_id).call
+    call.apply(patch)
+    if call.is_settled:
+        conversation.unsettled_calls.discard(call_id)
+    else:
+        conversation.unsettled_calls.add(call_id)
+    if patch.content is not UNSET:
+        for item in patch.content:
+            if isinstance(item, TerminalContent):
+                conversation.terminal_entries[item.terminal_id] = entry_id
+    return entry_id
+
+
+def _call(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
+    entry = conversation.entries[conversation.tool_call_entries[call_id]]
+    assert isinstance(entry, ToolCallEntry)
+    return entry
+
+
+def _permission(conversation: Conversation, update: PermissionAsked | PermissionAnswered) -> Change:
+    if isinstance(update, PermissionAsked):
+        entry_id = _report_tool_call(conversation, update.patch)
+        conversation.permissions[update.request.key] = update.request
+        return Change((entry_id,), (Fact.PERMISSIONS,))
+    request = conversation.permissions.pop(update.key, None)
+    if request is None:
+        return NOTHING
+    option = next((option for option in request.options if option.option_id == update.option_id), None)
+    entry = _call(conversation, request.tool_call_id)
+    decision = Decision(option.name, option.kind) if option else Decision(None, None)
+    entry.decisions = (*entry.decisions, decision)
+    return Change((conversation.tool_call_entries[request.tool_call_id],), (Fact.PERMISSIONS,))
+
+
+def _terminal_state(conversation: Conversation, terminal_id: TerminalId) -> TerminalState:
+    state = conversation.terminals.get(terminal_id)
+    if state is None:
+        state = conversation.terminals[terminal_id] = TerminalState(terminal_id, is_ours=False)
+    return state
+
+
+def _terminal_output(conversation: Conversation, update: TerminalOutput) -> Change:
+    _terminal_state(conversation, update.terminal_id).output.append(update.data)
+    return _terminal_change(conversation, update.terminal_id)
+
+
+def _terminal(conversation: Conversation, update: TerminalOpened | TerminalExited) -> Change:
+    state = _terminal_state(conversation, update.terminal_id)
+    if isinstance(update, TerminalOpened):
+        state.command = update.command or state.command
+        state.cwd = update.cwd or state.cwd
+        state.is_ours = update.is_ours
+        state.columns, state.rows = update.columns, update.rows
+    else:
+        state.has_exited, state.exit_code, state.signal = True, update.exit_code, update.signal
+    return _terminal_change(conversation, update.terminal_id)
+
+
+def _terminal_change(conversation: Conversation, terminal_id: TerminalId) -> Change:
+    entry_id = conversation.terminal_entries.get(terminal_id)
+    return Change(() if entry_id is None else (entry_id,), (Fact.TERMINALS,), terminal_id)
+
+
+def _compaction(conversation: Conversation, update: CompactionChanged | CompactionChunk) -> Change:
+    entry_id = conversation.compaction_entries.get(update.compaction_id)
+    if entry_id is None:
+        entry_id = _append(conversation, Compaction(update.compaction_id))
+        conversation.compaction_entries[update.compaction_id] = entry_id
+    entry = conversation.entries[entry_id]
+    assert isinstance(entry, Compaction)
+    if isinstance(update, CompactionChunk):
+        entry.summary.append(update.block)
+    else:
+        entry.status = or_else(update.status, entry.status)
+        entry.error = or_else(update.error, entry.error)
+        entry.summary = entry.summary if update.summary is UNSET else list(update.summary)
+    return Change((entry_id,))
+
+
+# Facts
+
+
+def _fact(
+    conversation: Conversation,
+    update: PlanReplaced
+    | CommandsReplaced
+    | OptionsReplaced
+    | OptionChanged
+    | InfoChanged
+    | UsageReported
+    | NoticeShown,
+) -> Fact:
+    match update:
+        case PlanReplaced(steps, plan_id):
+            conversation.open_message = None
+            if steps:
+                conversation.plans[plan_id] = Plan(steps)
+            else:
+                conversation.plans.pop(plan_id, None)
+            return Fact.PLAN
+        case CommandsReplaced(commands):
+            conversation.commands = commands
+            return Fact.COMMANDS
+        case OptionsReplaced(options):
+            conversation.options = options
+            return Fact.OPTIONS
+        case OptionChanged():
+            conversation.options = tuple(_with_value(option, update) for option in conversation.options)
+            return Fact.OPTIONS
+        case InfoChanged(title, updated_at):
+            conversation.title = or_else(title, conversation.title)
+            conversation.updated_at = or_else(updated_at, conversation.updated_at)
+            return Fact.INFO
+        case UsageReported(usage):
+            conversation.usage = usage
+            return Fact.USAGE
+        case NoticeShown(severity, title, description):
+            conversation.notices.append(Notice(severity, title, description))
+            del conversation.notices[:-MAX_NOTICES]
+            return Fact.NOTICES
+        case _:
+            assert_never(update)
+
+
+def _with_value(option: ConfigOption, change: OptionChanged) -> ConfigOption:
+    if option.option_id != change.option_id:
+        return option
+    match option:
+        case SelectOption() if option.source == change.source and isinstance(change.value, str):
+            return replace(option, value=change.value)
+        case BooleanOption() if isinstance(change.value, bool):
+            return replace(option, value=change.value)
+        case _:
+            return option

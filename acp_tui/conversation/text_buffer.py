@@ -1,0 +1,49 @@
+"""A text that grows by small pieces; appending costs the piece, not the text."""
+
+from __future__ import annotations
+
+
+class TextBuffer:
+    """Text appended to at its end; two buffers with the same text are equal."""
+
+    __slots__ = ("_pieces", "_starts", "length")
+
+    def __init__(self, text: str = "") -> None:
+        self._pieces: list[str] = []
+        self._starts: list[int] = []
+        self.length = 0
+        """Characters."""
+        self.append(text)
+
+    def append(self, piece: str) -> None:
+        """Add `piece` at the end."""
+        if piece:
+            self._pieces.append(piece)
+            self._starts.append(self.length)
+            self.length += len(piece)
+
+    @property
+    def text(self) -> str:
+        """All of it; joined once and then kept joined."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+            self._starts = [0]
+        return self._pieces[0] if self._pieces else ""
+
+    def since(self, offset: int) -> str:
+        """What came after the first `offset` characters; costs what it returns."""
+        if offset >= self.length:
+            return ""
+        index = len(self._pieces) - 1
+        while self._starts[index] > offset:
+            index -= 1
+        first = self._pieces[index][offset - self._starts[index] :]
+        return "".join([first, *self._pieces[index + 1 :]])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TextBuffer) and self.length == other.length and self.text == other.text
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __repr__(self) -> str:
+        return f"TextBuffer({self.text!r})"

@@ -1,0 +1,241 @@
+"""Everything that can happen to a session, one frozen value each; what is said, not how it came over the wire.
+
+The protocol adapters make these from the agent's messages, the client from the user's actions and from its own
+terminals. Folding them with `Conversation.apply` gives the same conversation live and in a replay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from acp_tui.conversation.content import ContentBlock, Meta
+from acp_tui.conversation.facts import (
+    Command,
+    ConfigOption,
+    PermissionRequest,
+    PlanStep,
+    RequestKey,
+    Usage,
+)
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
+from acp_tui.conversation.unset import UNSET, UnsetType
+
+Role: TypeAlias = Literal["user", "agent", "thought"]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSent:
+    """The user sent a prompt; the turn runs from here."""
+
+    blocks: tuple[ContentBlock, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequested:
+    """The user asked the agent to stop the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The agent's turn is over."""
+
+    stop_reason: str
+    """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or one we do not know."""
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """The agent answered the prompt with an error."""
+
+    message: str
+    detail: str | None = None
+    code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageChunk:
+    """A piece of a message or a thought."""
+
+    role: Role
+    block: ContentBlock
+    message_id: str | None = None
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallReported:
+    """A tool call began or changed: the same patch semantics for both."""
+
+    patch: ToolCallPatch
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReplaced:
+    """A plan, whole; no steps clears it."""
+
+    steps: tuple[PlanStep, ...]
+    plan_id: str = "plan"
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandsReplaced:
+    """The agent's slash commands, all of them."""
+
+    commands: tuple[Command, ...]
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsReplaced:
+    """The session's options, all of them."""
+
+    options: tuple[ConfigOption, ...]
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OptionChanged:
+    """One option has a new value; one that is not known is ignored."""
+
+    option_id: str
+    value: str | bool
+    source: str = "config"
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InfoChanged:
+    """Facts on the session itself: UNSET stays, None clears."""
+
+    title: str | None | UnsetType = UNSET
+    updated_at: str | None | UnsetType = UNSET
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """Context used and cost so far; replaces the last report."""
+
+    usage: Usage
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeShown:
+    """A word for now, without a place in the conversation."""
+
+    severity: str
+    title: str
+    description: str | None = None
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionChanged:
+    """The agent shortens its context; the first report fixes the place in the conversation."""
+
+    compaction_id: str
+    status: str | UnsetType = UNSET
+    summary: tuple[ContentBlock, ...] | UnsetType = UNSET
+    error: str | None | UnsetType = UNSET
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionChunk:
+    """A piece of a compaction's summary."""
+
+    compaction_id: str
+    block: ContentBlock
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAsked:
+    """The agent waits for the user's decision about a tool call."""
+
+    request: PermissionRequest
+    patch: ToolCallPatch
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswered:
+    """A request was decided by the user, or cancelled with its turn."""
+
+    key: RequestKey
+    option_id: str | None
+    """None: cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalOpened:
+    """A terminal exists: one of ours on a PTY, or one that the agent only shows us."""
+
+    terminal_id: TerminalId
+    command: str | None = None
+    cwd: str | None = None
+    is_ours: bool = True
+    columns: int = 120
+    rows: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalOutput:
+    """Bytes that a terminal printed."""
+
+    terminal_id: TerminalId
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalExited:
+    """A terminal's command ended."""
+
+    terminal_id: TerminalId
+    exit_code: int | None
+    signal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnected:
+    """The agent is gone, or the connection to it broke; the conversation stays."""
+
+    reason: str
+    stderr_tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownUpdate:
+    """An update of a kind we do not know, whole."""
+
+    kind: str
+    raw: Any
+
+
+SessionUpdate: TypeAlias = (
+    PromptSent
+    | CancelRequested
+    | TurnEnded
+    | TurnFailed
+    | MessageChunk
+    | ToolCallReported
+    | PlanReplaced
+    | CommandsReplaced
+    | OptionsReplaced
+    | OptionChanged
+    | InfoChanged
+    | UsageReported
+    | NoticeShown
+    | CompactionChanged
+    | CompactionChunk
+    | PermissionAsked
+    | PermissionAnswered
+    | TerminalOpened
+    | TerminalOutput
+    | TerminalExited
+    | Disconnected
+    | UnknownUpdate
+)

@@ -1,0 +1,161 @@
+"""Which chunks make one message (R-MSG-1, R-MSG-2, R-MSG-3), and what a message is made of."""
+
+import pytest
+from support.folding import agent, call, chunk, fold, last_change, prompt, texts, thought, user
+
+from acp_tui.conversation.content import Image, Text
+from acp_tui.conversation.conversation import NOTHING, Change
+from acp_tui.conversation.entries import EntryId, Message
+from acp_tui.conversation.facts import Command, PlanStep, Usage
+from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.updates import (
+    CommandsReplaced,
+    CompactionChanged,
+    InfoChanged,
+    MessageChunk,
+    NoticeShown,
+    PlanReplaced,
+    Role,
+    SessionUpdate,
+    TurnEnded,
+    UnknownUpdate,
+    UsageReported,
+)
+
+IMAGE = Image("aGk=", "image/png")
+
+# Without ids
+
+
+def test_chunks_of_one_role_join_without_a_separator() -> None:
+    """R-UPD-3."""
+    assert texts(fold(agent("Hel"), agent("lo"), agent(" you"))) == [("agent", "Hello you")]
+
+
+def test_a_change_of_role_begins_a_new_message() -> None:
+    """R-MSG-2."""
+    assert texts(fold(thought("a"), agent("b"), thought("c"), user("d"), agent("e"))) == [
+        ("thought", "a"),
+        ("agent", "b"),
+        ("thought", "c"),
+        ("user", "d"),
+        ("agent", "e"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        call("t"),
+        PlanReplaced((PlanStep("a step"),)),
+        CompactionChanged("c"),
+        UnknownUpdate("new_kind", {}),
+        prompt("next"),
+        TurnEnded("end_turn"),
+        TurnEnded("refusal"),
+    ],
+    ids=lambda update: type(update).__name__,
+)
+def test_another_entry_in_between_begins_a_new_message(between: SessionUpdate) -> None:
+    """R-MSG-2."""
+    said = [text for role, text in texts(fold(agent("a"), between, agent("b"))) if role == "agent"]
+    assert said == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        UsageReported(Usage(1, 2)),
+        CommandsReplaced((Command("help", "Help"),)),
+        InfoChanged(title="A title"),
+        NoticeShown("info", "Hello"),
+        agent(""),
+        thought(""),
+    ],
+    ids=lambda update: type(update).__name__,
+)
+def test_what_has_no_place_in_the_conversation_splits_no_message(between: SessionUpdate) -> None:
+    assert texts(fold(agent("a"), between, agent("b"))) == [("agent", "ab")]
+
+
+def test_a_report_on_an_earlier_tool_call_splits_no_message() -> None:
+    """The call's card stands above; nothing comes between the two chunks on the screen."""
+    conversation = fold(call("t"), agent("a"), call("t", status="completed"), agent("b"))
+    assert texts(conversation) == [("call", "t"), ("agent", "ab")]
+
+
+# With ids
+
+
+def test_chunks_with_one_id_are_one_message_whatever_comes_in_between() -> None:
+    """R-MSG-1."""
+    conversation = fold(agent("a", "m"), call("t"), agent("b", "m"), thought("c"), agent("d", "m"))
+    assert texts(conversation) == [("agent", "abd"), ("call", "t"), ("thought", "c")]
+
+
+def test_another_id_is_another_message() -> None:
+    """R-MSG-1."""
+    assert texts(fold(agent("a", "m"), agent("b", "n"))) == [("agent", "a"), ("agent", "b")]
+
+
+def test_interleaved_ids_each_append_to_their_own_message() -> None:
+    """R-MSG-3."""
+    conversation = fold(agent("1", "m"), agent("x", "n"), agent("2", "m"), agent("y", "n"))
+    assert texts(conversation) == [("agent", "12"), ("agent", "xy")]
+
+
+def test_one_id_under_two_roles_is_two_messages() -> None:
+    """R-MSG-3."""
+    conversation = fold(thought("t", "m"), agent("a", "m"), thought("u", "m"))
+    assert texts(conversation) == [("thought", "tu"), ("agent", "a")]
+
+
+@pytest.mark.parametrize(("first", "second"), [("m", None), (None, "m")])
+def test_an_id_that_comes_or_goes_begins_a_new_message(first: str | None, second: str | None) -> None:
+    """R-MSG-2."""
+    assert texts(fold(agent("a", first), agent("b", second))) == [("agent", "a"), ("agent", "b")]
+
+
+def test_a_chunk_with_a_known_id_ends_the_message_without_one() -> None:
+    """R-MSG-2: the id was absent, then present, then absent."""
+    conversation = fold(agent("a", "m"), agent("b"), agent("c", "m"), agent("d"))
+    assert texts(conversation) == [("agent", "ac"), ("agent", "b"), ("agent", "d")]
+
+
+def test_a_message_keeps_the_id_it_came_with_and_is_given_none() -> None:
+    """R-MSG-4."""
+    entries = fold(agent("a", "m"), agent("b")).entries
+    assert [entry.message_id for entry in entries if isinstance(entry, Message)] == ["m", None]
+
+
+# Content
+
+
+@pytest.mark.parametrize("role", ["user", "agent", "thought"])
+def test_an_empty_chunk_makes_and_touches_nothing(role: Role) -> None:
+    assert last_change(chunk(role, "")) == NOTHING
+    assert texts(fold(chunk(role, ""))) == []
+
+
+def test_a_block_between_texts_keeps_its_place() -> None:
+    conversation = fold(agent("a"), agent("b"), MessageChunk("agent", IMAGE), agent("c"))
+    message = conversation.entries[0]
+    assert isinstance(message, Message)
+    assert message.parts == [TextBuffer("ab"), IMAGE, TextBuffer("c")]
+    assert message.text == "abc"
+
+
+def test_a_message_may_begin_with_a_block_that_is_no_text() -> None:
+    conversation = fold(MessageChunk("agent", IMAGE), agent("a"))
+    assert conversation.entries == [Message("agent", None, [IMAGE, TextBuffer("a")])]
+
+
+def test_the_halves_of_a_character_split_over_two_chunks_stand_side_by_side() -> None:
+    assert texts(fold(agent("\ud83d"), agent("\ude00"))) == [("agent", "\ud83d\ude00")]
+
+
+def test_a_chunk_touches_its_own_message_and_no_fact() -> None:
+    before = (agent("a", "m"), agent("b", "n"))
+    assert last_change(*before, agent("c", "m")) == Change((EntryId(0),))
+    assert last_change(*before, agent("c")) == Change((EntryId(2),))
+    assert last_change(MessageChunk("agent", Text("a"))) == Change((EntryId(0),))
