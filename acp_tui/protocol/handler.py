@@ -1,0 +1,91 @@
+"""What a client does for an agent, in plain values: the protocol adapters call it, the client implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from acp_tui.conversation.content import Meta
+from acp_tui.conversation.facts import PermissionOption, SessionId
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
+from acp_tui.conversation.updates import SessionUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOffer:
+    """What the client does for agents; what is off here is neither advertised nor served."""
+
+    read_text_file: bool = True
+    write_text_file: bool = True
+    terminal: bool = True
+
+
+class ExitStatus(Protocol):
+    """How a terminal's command ended; just one of the two is set."""
+
+    @property
+    def exit_code(self) -> int | None: ...
+    @property
+    def signal(self) -> str | None: ...
+
+
+class TerminalSnapshot(Protocol):
+    """What a terminal printed so far."""
+
+    @property
+    def output(self) -> str: ...
+    @property
+    def truncated(self) -> bool: ...
+    @property
+    def exit_status(self) -> ExitStatus | None: ...
+
+
+class ClientHandler(Protocol):
+    """The client role. Methods raise RequestFailed to refuse; plain methods run inside the read loop, in wire order."""
+
+    def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
+        """A session says something; the session may be one that is only about to be opened."""
+
+    def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
+        """Something came that cannot be understood, and was left out; `raw` is the line where it was not JSON."""
+
+    def request_permission(
+        self,
+        session_id: SessionId,
+        patch: ToolCallPatch,
+        options: tuple[PermissionOption, ...],
+        meta: Meta | None,
+    ) -> Awaitable[str | None]:
+        """Ask the user, now; the awaitable gives the id of the chosen option, or None for cancelled."""
+
+    async def read_text_file(
+        self, session_id: SessionId, path: str, line: int | None, limit: int | None
+    ) -> str:
+        """The text of a file, or of `limit` lines from the 1-based `line` on."""
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        """Write a file, whole."""
+
+    async def create_terminal(
+        self,
+        session_id: SessionId,
+        command: str,
+        args: Sequence[str],
+        env: Sequence[tuple[str, str]],
+        cwd: str | None,
+        output_limit_bytes: int | None,
+    ) -> TerminalId:
+        """Start a command in a terminal."""
+
+    def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
+        """What a terminal printed so far."""
+
+    async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
+        """Wait until a terminal's command has ended."""
+
+    async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
+        """End a terminal's command; the terminal stays."""
+
+    async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
+        """End a terminal's command and forget the terminal."""

@@ -1,0 +1,243 @@
+"""The agent's messages of ACP v1 as a conversation's updates and other plain values; nothing is applied here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+from acp_tui.conversation.content import Meta, Text
+from acp_tui.conversation.facts import Command, PermissionOption, PlanStep, SessionId, Usage
+from acp_tui.conversation.tool_calls import ToolCallPatch
+from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.updates import (
+    CommandsReplaced,
+    CompactionChanged,
+    CompactionChunk,
+    InfoChanged,
+    MessageChunk,
+    NoticeShown,
+    OptionChanged,
+    OptionsReplaced,
+    PlanReplaced,
+    Role,
+    SessionUpdate,
+    ToolCallReported,
+    TurnEnded,
+    UnknownUpdate,
+    UsageReported,
+)
+from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol.v1 import initialize, permission, prompt, session, updates
+from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call
+from acp_tui.protocol.v1.inbound_options import MODE, read_options, read_setup
+from acp_tui.protocol.wire import decode
+
+Updates = tuple[SessionUpdate, ...]
+
+# session/update
+
+
+def read_update(params: Any) -> tuple[SessionId, Updates]:
+    """Whose update it is, and what it says to the conversation. Raises MalformedMessage."""
+    if type(params) is not dict or type(session_id := params.get("sessionId")) is not str:
+        _malformed("a session id")
+    update = params.get("update")
+    if type(update) is not dict or type(kind := update.get("sessionUpdate")) is not str:
+        _malformed("an update with a kind")
+    role = _ROLES.get(kind)
+    if role is not None and (chunk := _plain_chunk(role, update)) is not None:
+        return SessionId(session_id), (chunk,)
+    read = _READERS.get(kind)
+    return SessionId(session_id), (UnknownUpdate(kind, update),) if read is None else read(update)
+
+
+def _malformed(missing: str) -> NoReturn:
+    raise MalformedMessage("SessionNotification", f"it lacks {missing}")
+
+
+_ROLES: Final[dict[str, Role]] = {
+    "agent_message_chunk": "agent",
+    "agent_thought_chunk": "thought",
+    "user_message_chunk": "user",
+}
+
+
+def _plain_chunk(role: Role, update: dict[str, Any]) -> MessageChunk | None:
+    """The chunk, where it is nothing but text: nearly all updates are, and models take over twice as long."""
+    message_id = update.get("messageId")
+    block = update.get("content")
+    if len(update) != (2 if message_id is None else 3) or type(block) is not dict or len(block) != 2:
+        return None
+    text = block.get("text")
+    if (
+        type(text) is not str
+        or block.get("type") != "text"
+        or not (message_id is None or type(message_id) is str)
+    ):
+        return None
+    return MessageChunk(role, Text(text), message_id)
+
+
+def _chunk(update: Any) -> Updates:
+    chunk = decode(updates.ContentChunk, update)
+    role = _ROLES[update["sessionUpdate"]]
+    return (MessageChunk(role, read_block(chunk.content), chunk.message_id, chunk.meta),)
+
+
+def _tool_call(update: Any) -> Updates:
+    call = decode(updates.ToolCall, update)
+    return (ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+
+
+def _tool_call_update(update: Any) -> Updates:
+    call = decode(updates.SessionToolCallUpdate, update)
+    return (ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+
+
+def _plan(update: Any) -> Updates:
+    plan = decode(updates.Plan, update)
+    steps = tuple(PlanStep(step.content, step.priority, step.status, step.meta) for step in plan.entries)
+    return (PlanReplaced(steps, meta=plan.meta),)
+
+
+def _commands(update: Any) -> Updates:
+    report = decode(updates.AvailableCommandsUpdate, update)
+    return (CommandsReplaced(tuple(map(_command, report.available_commands)), report.meta),)
+
+
+def _command(command: updates.AvailableCommand) -> Command:
+    hint = None if command.input is None else command.input.hint
+    return Command(command.name, command.description, hint, command.meta)
+
+
+def _current_mode(update: Any) -> Updates:
+    change = decode(updates.CurrentModeUpdate, update)
+    return (OptionChanged(MODE, change.current_mode_id, MODE, change.meta),)
+
+
+def _config_options(update: Any) -> Updates:
+    report = decode(updates.ConfigOptionUpdate, update)
+    return (OptionsReplaced(read_options(report.config_options), report.meta),)
+
+
+def _info(update: Any) -> Updates:
+    info = decode(updates.SessionInfoUpdate, update)
+    return (InfoChanged(info.title, info.updated_at, info.meta),)
+
+
+def _usage(update: Any) -> Updates:
+    report = decode(updates.UsageUpdate, update)
+    amount, currency = (None, None) if report.cost is None else (report.cost.amount, report.cost.currency)
+    return (UsageReported(Usage(report.used, report.size, amount, currency), report.meta),)
+
+
+def _notice(update: Any) -> Updates:
+    notice = decode(updates.Notice, update)
+    return (NoticeShown(notice.severity, notice.title, notice.description, notice.meta),)
+
+
+def _compaction(update: Any) -> Updates:
+    change = decode(updates.CompactionUpdate, update)
+    summary = change.summary if change.summary is UNSET else tuple(map(read_block, change.summary or ()))
+    return (CompactionChanged(change.compaction_id, change.status, summary, change.error, change.meta),)
+
+
+def _compaction_chunk(update: Any) -> Updates:
+    chunk = decode(updates.CompactionSummaryChunk, update)
+    return (CompactionChunk(chunk.compaction_id, read_block(chunk.content), chunk.meta),)
+
+
+_READERS: Final[dict[str, Callable[[Any], Updates]]] = {
+    "user_message_chunk": _chunk,
+    "agent_message_chunk": _chunk,
+    "agent_thought_chunk": _chunk,
+    "tool_call": _tool_call,
+    "tool_call_update": _tool_call_update,
+    "plan": _plan,
+    "available_commands_update": _commands,
+    "current_mode_update": _current_mode,
+    "config_option_update": _config_options,
+    "session_info_update": _info,
+    "usage_update": _usage,
+    "notice": _notice,
+    "compaction_update": _compaction,
+    "compaction_summary_chunk": _compaction_chunk,
+}
+
+# session/request_permission
+
+
+def read_permission_request(
+    params: Any,
+) -> tuple[SessionId, ToolCallPatch, tuple[PermissionOption, ...], Meta | None]:
+    """Whose request, what it says of the tool call, the answers to offer, its `_meta`. Raises MalformedMessage."""
+    request = decode(permission.RequestPermissionRequest, params)
+    options = tuple(
+        PermissionOption(option.option_id, option.name, option.kind, option.meta)
+        for option in request.options
+    )
+    return SessionId(request.session_id), read_tool_call(request.tool_call), options, request.meta
+
+
+# Responses
+
+
+def read_initialize_response(
+    result: Any,
+) -> tuple[int, tuple[AgentIdentity | None, AgentCapabilities, tuple[AuthMethod, ...]]]:
+    """The version to speak, who the agent is, what it can, how to log in. Raises MalformedMessage."""
+    response = decode(initialize.InitializeResponse, result)
+    info = response.agent_info
+    identity = None if info is None else AgentIdentity(info.name, info.version, info.title)
+    methods = tuple(map(_auth_method, response.auth_methods))
+    return response.protocol_version, (identity, _capabilities(response.agent_capabilities), methods)
+
+
+def _capabilities(capabilities: initialize.AgentCapabilities) -> AgentCapabilities:
+    sessions = capabilities.session_capabilities
+    return AgentCapabilities(
+        load_session=capabilities.load_session,
+        list_sessions=sessions.list is not None,
+        delete_session=sessions.delete is not None,
+        resume_session=sessions.resume is not None,
+        close_session=sessions.close is not None,
+        additional_directories=sessions.additional_directories is not None,
+        image=capabilities.prompt_capabilities.image,
+        audio=capabilities.prompt_capabilities.audio,
+        embedded_context=capabilities.prompt_capabilities.embedded_context,
+        mcp_http=capabilities.mcp_capabilities.http,
+        mcp_sse=capabilities.mcp_capabilities.sse,
+        logout=capabilities.auth.logout is not None,
+        meta=capabilities.meta,
+    )
+
+
+def _auth_method(method: initialize.AuthMethod) -> AuthMethod:
+    if isinstance(method, initialize.AuthMethodAgent):
+        return AuthMethod(method.id, method.name, method.description, meta=method.meta)
+    args, env = tuple(method.args), method.env
+    return AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
+
+
+def read_new_session(result: Any) -> tuple[SessionId, Updates]:
+    """The new session, and the options it starts with. Raises MalformedMessage."""
+    response = decode(session.NewSessionResponse, result)
+    return SessionId(response.session_id), read_setup(response)
+
+
+def read_opened_session(result: Any) -> Updates:
+    """The options of a session that was loaded or resumed. Raises MalformedMessage."""
+    return read_setup(decode(session.SessionSetup, result))
+
+
+def read_config_options(result: Any) -> OptionsReplaced:
+    """All options, after one was set (R-CFG-7). Raises MalformedMessage."""
+    response = decode(session.SetSessionConfigOptionResponse, result)
+    return OptionsReplaced(read_options(response.config_options), response.meta)
+
+
+def read_prompt_response(result: Any) -> TurnEnded:
+    """How the turn ended. Raises MalformedMessage."""
+    response = decode(prompt.PromptResponse, result)
+    return TurnEnded(response.stop_reason, response.meta)

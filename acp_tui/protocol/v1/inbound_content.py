@@ -1,0 +1,176 @@
+"""Content blocks and tool calls of ACP v1 as the conversation's values; which message they came in does not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar, assert_never
+
+from acp_tui.conversation.content import (
+    Annotations,
+    Audio,
+    BlobResource,
+    ContentBlock,
+    Image,
+    Meta,
+    ResourceLink,
+    Text,
+    TextResource,
+    UnknownBlock,
+)
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    Location,
+    TerminalContent,
+    TerminalId,
+    TextDiff,
+    ToolCallContent,
+    ToolCallId,
+    ToolCallPatch,
+    UnknownContent,
+)
+from acp_tui.conversation.unset import UNSET, UnsetType
+from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.protocol.v1 import content, tool_calls, updates
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+# Blocks
+
+
+def read_block(block: content.ContentBlock) -> ContentBlock:
+    """The block as a conversation keeps it."""
+    match block:
+        case content.TextContent():
+            return Text(block.text, _annotations(block.annotations), block.meta)
+        case content.ImageContent():
+            annotations = _annotations(block.annotations)
+            return Image(block.data, block.mime_type, block.uri, annotations, block.meta)
+        case content.AudioContent():
+            return Audio(block.data, block.mime_type, _annotations(block.annotations), block.meta)
+        case content.ResourceLink():
+            return _resource_link(block)
+        case content.EmbeddedResource():
+            return _resource(block)
+        case dict():
+            return UnknownBlock(block["type"], block)
+        case _:
+            assert_never(block)
+
+
+def _annotations(annotations: content.Annotations | None) -> Annotations | None:
+    if annotations is None:
+        return None
+    audience = None if annotations.audience is None else tuple(annotations.audience)
+    return Annotations(audience, annotations.last_modified, annotations.priority, annotations.meta)
+
+
+def _resource_link(link: content.ResourceLink) -> ResourceLink:
+    return ResourceLink(
+        link.uri,
+        link.name,
+        link.title,
+        link.description,
+        link.mime_type,
+        link.size,
+        _annotations(link.annotations),
+        link.meta,
+    )
+
+
+def _resource(block: content.EmbeddedResource) -> TextResource | BlobResource:
+    inner, annotations = block.resource, _annotations(block.annotations)
+    if isinstance(inner, content.TextResourceContents):
+        return TextResource(inner.uri, inner.text, inner.mime_type, annotations, block.meta, inner.meta)
+    return BlobResource(inner.uri, inner.blob, inner.mime_type, annotations, block.meta, inner.meta)
+
+
+# Tool calls
+
+
+def read_tool_call(call: updates.ToolCall | tool_calls.ToolCallUpdate) -> ToolCallPatch:
+    """A report as a patch: null is the same as absent, and a list replaces the one before (R-TOOL-2)."""
+    return ToolCallPatch(
+        ToolCallId(call.tool_call_id),
+        title=_given(call.title),
+        kind=_given(call.kind),
+        status=_given(call.status),
+        content=_each(_tool_call_content, call.content),
+        locations=_each(_location, call.locations),
+        raw_input=_given(call.raw_input),
+        raw_output=_given(call.raw_output),
+        name=_given(call.name),
+        meta=call.meta,
+    )
+
+
+def _given(value: T | None) -> T | UnsetType:
+    return UNSET if value is None else value
+
+
+def _each(read: Callable[[S], T], items: Iterable[S] | None) -> tuple[T, ...] | UnsetType:
+    return UNSET if items is None else tuple(map(read, items))
+
+
+def _tool_call_content(item: tool_calls.ToolCallContent) -> ToolCallContent:
+    match item:
+        case tool_calls.Content():
+            return BlockContent(read_block(item.content), item.meta)
+        case tool_calls.Diff():
+            return TextDiff(item.path, item.new_text, item.old_text, item.meta)
+        case tool_calls.Terminal():
+            return TerminalContent(TerminalId(item.terminal_id), item.meta)
+        case dict():
+            return UnknownContent(item["type"], item)
+        case _:
+            return BlockContent(read_block(item))
+
+
+def _location(location: tool_calls.ToolCallLocation) -> Location:
+    return Location(location.path, location.line, location.meta)
+
+
+# Terminals of the agent's own, in the `_meta` of its tool calls: claude-agent-acp 0.23 and codex-acp 2.6 run
+# commands themselves and report them so, instead of asking the client for a terminal.
+
+
+def read_agent_terminals(meta: Meta | None) -> tuple[SessionUpdate, ...]:
+    """What a tool call's `_meta` says of terminals, in the order in which it happened; malformed parts say nothing."""
+    return tuple(_terminal_updates(meta)) if meta else ()
+
+
+def _terminal_updates(meta: Meta) -> Iterator[SessionUpdate]:
+    for key, read in _TERMINAL_READERS:
+        part = meta.get(key)
+        if isinstance(part, dict) and isinstance(terminal_id := part.get("terminal_id"), str):
+            update = read(TerminalId(terminal_id), part)
+            if update is not None:
+                yield update
+
+
+def _opened(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate:
+    cwd = part.get("cwd")
+    return TerminalOpened(terminal_id, cwd=cwd if isinstance(cwd, str) else None, is_ours=False)
+
+
+def _printed(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate | None:
+    data = part.get("data")
+    return TerminalOutput(terminal_id, data.encode(errors="replace")) if isinstance(data, str) else None
+
+
+def _exited(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate:
+    exit_code, signal = part.get("exit_code"), part.get("signal")
+    return TerminalExited(
+        terminal_id,
+        exit_code if type(exit_code) is int else None,
+        signal if isinstance(signal, str) else None,
+    )
+
+
+# Both kinds of output are pieces to append; an agent uses the one that the client asked for.
+_TERMINAL_READERS: tuple[tuple[str, Callable[[TerminalId, dict[str, Any]], SessionUpdate | None]], ...] = (
+    ("terminal_info", _opened),
+    ("terminal_output", _printed),
+    ("terminal_output_delta", _printed),
+    ("terminal_exit", _exited),
+)

@@ -1,0 +1,187 @@
+"""The handshake: versions, capabilities of both sides, who they are, how to log in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+
+from acp_tui.protocol.wire import (
+    DefaultOnError,
+    Items,
+    Lenient,
+    LenientFlag,
+    NullIsEmpty,
+    UInt16,
+    Variant,
+    WireModel,
+    kind_of,
+)
+
+
+class Implementation(WireModel):
+    """A program by name and version."""
+
+    name: str
+    version: str
+    title: Lenient[str] = None
+
+
+class Marker(WireModel):
+    """A capability that is there or not: `{}` is yes, absent and null are no (R-INIT-5)."""
+
+
+# Of the client
+
+
+class FileSystemCapabilities(WireModel):
+    """Which `fs/*` requests the client answers."""
+
+    read_text_file: LenientFlag = False
+    write_text_file: LenientFlag = False
+
+
+class SessionConfigOptionsCapabilities(WireModel):
+    """Which kinds of options the client can show besides select."""
+
+    boolean: Lenient[Marker] = None
+
+
+class ClientSessionCapabilities(WireModel):
+    """What the client understands within a session."""
+
+    compaction: Lenient[Marker] = None
+    config_options: Lenient[SessionConfigOptionsCapabilities] = None
+    notices: Lenient[Marker] = None
+
+
+class AuthCapabilities(WireModel):
+    """Which ways to log in the client offers besides the agent's own."""
+
+    terminal: LenientFlag = False
+
+
+class ElicitationCapabilities(WireModel):
+    """Which questions the client can put to the user."""
+
+    form: Lenient[Marker] = None
+    url: Lenient[Marker] = None
+
+
+class ClientCapabilities(WireModel):
+    """What the client supports."""
+
+    fs: Annotated[FileSystemCapabilities, DefaultOnError(FileSystemCapabilities)] = Field(
+        default_factory=FileSystemCapabilities
+    )
+    terminal: LenientFlag = False
+    session: Lenient[ClientSessionCapabilities] = None
+    auth: Annotated[AuthCapabilities, DefaultOnError(AuthCapabilities)] = Field(
+        default_factory=AuthCapabilities
+    )
+    elicitation: Lenient[ElicitationCapabilities] = None
+
+
+class InitializeRequest(WireModel):
+    """`initialize`: the first message of a connection."""
+
+    protocol_version: UInt16
+    client_capabilities: Annotated[ClientCapabilities, DefaultOnError(ClientCapabilities)] = Field(
+        default_factory=ClientCapabilities
+    )
+    client_info: Lenient[Implementation] = None
+
+
+# Of the agent
+
+
+class PromptCapabilities(WireModel):
+    """Which content blocks a prompt may have besides text and links."""
+
+    image: LenientFlag = False
+    audio: LenientFlag = False
+    embedded_context: LenientFlag = False
+
+
+class McpCapabilities(WireModel):
+    """Which MCP servers the agent reaches besides those it starts."""
+
+    http: LenientFlag = False
+    sse: LenientFlag = False
+
+
+class SessionCapabilities(WireModel):
+    """Which session methods the agent answers besides new and prompt."""
+
+    list: Lenient[Marker] = None
+    delete: Lenient[Marker] = None
+    additional_directories: Lenient[Marker] = None
+    resume: Lenient[Marker] = None
+    close: Lenient[Marker] = None
+
+
+class AgentAuthCapabilities(WireModel):
+    """What the agent offers besides logging in."""
+
+    logout: Lenient[Marker] = None
+
+
+class AgentCapabilities(WireModel):
+    """What the agent supports."""
+
+    load_session: LenientFlag = False
+    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = Field(
+        default_factory=PromptCapabilities
+    )
+    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = Field(
+        default_factory=McpCapabilities
+    )
+    session_capabilities: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = Field(
+        default_factory=SessionCapabilities
+    )
+    auth: Annotated[AgentAuthCapabilities, DefaultOnError(AgentAuthCapabilities)] = Field(
+        default_factory=AgentAuthCapabilities
+    )
+
+
+class AuthMethodAgent(WireModel):
+    """The agent logs in by itself when asked to."""
+
+    id: str
+    name: str
+    description: Lenient[str] = None
+
+
+class AuthMethodTerminal(Variant):
+    """The user logs in with the agent's own program in a terminal."""
+
+    type: Literal["terminal"] = "terminal"
+    id: str
+    name: str
+    description: Lenient[str] = None
+    args: NullIsEmpty[str] = Field(default_factory=list)
+    env: Annotated[dict[str, str], BeforeValidator(lambda value: {} if value is None else value)] = Field(
+        default_factory=dict
+    )
+
+
+def _auth_kind(value: Any) -> str:
+    return "terminal" if kind_of(value) == "terminal" else "agent"
+
+
+AuthMethod: TypeAlias = Annotated[
+    Annotated[AuthMethodAgent, Tag("agent")] | Annotated[AuthMethodTerminal, Tag("terminal")],
+    Discriminator(_auth_kind),
+]
+"""Of any other type, the removed `env_var` among them, it is an agent's (R-AUTH-1)."""
+
+
+class InitializeResponse(WireModel):
+    """The version to speak, and what the agent is."""
+
+    protocol_version: UInt16
+    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = Field(
+        default_factory=AgentCapabilities
+    )
+    auth_methods: Items[AuthMethod] = Field(default_factory=list)
+    agent_info: Lenient[Implementation] = None

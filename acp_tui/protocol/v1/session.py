@@ -1,0 +1,233 @@
+"""Messages that open, list and end sessions, and the modes and options that come with a session."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from acp_tui.protocol.v1.mcp import McpServer
+from acp_tui.protocol.wire import Items, Lenient, NullIsEmpty, OptionalItems, Variant, WireModel
+
+# Modes
+
+
+class SessionMode(WireModel):
+    """A way for the agent to work."""
+
+    id: str
+    name: str
+    description: Lenient[str] = None
+
+
+class SessionModeState(WireModel):
+    """The modes of a session and the current one."""
+
+    current_mode_id: str
+    available_modes: Items[SessionMode]
+
+
+class SetSessionModeRequest(WireModel):
+    """`session/set_mode`."""
+
+    session_id: str
+    mode_id: str
+
+
+class SetSessionModeResponse(WireModel):
+    """Nothing: the mode is set."""
+
+
+# Models, as before there were config options (R-OLD-1)
+
+
+class ModelInfo(WireModel):
+    """A model of the agent."""
+
+    model_id: str
+    name: str
+    description: Lenient[str] = None
+
+
+class SessionModelState(WireModel):
+    """The models of a session and the current one."""
+
+    current_model_id: str
+    available_models: Items[ModelInfo]
+
+
+class SetSessionModelRequest(WireModel):
+    """`session/set_model`."""
+
+    session_id: str
+    model_id: str
+
+
+# Config options
+
+
+class SessionConfigSelectOption(WireModel):
+    """One value of a select option."""
+
+    value: str
+    name: str
+    description: Lenient[str] = None
+
+
+class SessionConfigSelectGroup(WireModel):
+    """Values under a heading."""
+
+    group: str
+    name: str
+    options: Items[SessionConfigSelectOption]
+
+
+SessionConfigSelectOptions: TypeAlias = Annotated[
+    list[SessionConfigSelectOption] | list[SessionConfigSelectGroup], Field(union_mode="left_to_right")
+]
+
+
+class SessionConfigFields(Variant):
+    """What every kind of option has."""
+
+    id: str
+    name: str
+    description: Lenient[str] = None
+    category: Lenient[str] = None
+
+
+class SessionConfigSelect(SessionConfigFields):
+    """An option with a list of values."""
+
+    type: Literal["select"] = "select"
+    current_value: str
+    options: SessionConfigSelectOptions
+
+
+class SessionConfigBoolean(SessionConfigFields):
+    """An option that is on or off."""
+
+    type: Literal["boolean"] = "boolean"
+    current_value: bool
+
+
+SessionConfigOption: TypeAlias = Annotated[
+    SessionConfigSelect | SessionConfigBoolean, Field(discriminator="type")
+]
+"""Of another type: malformed, and so left out of its list (R-CFG-2)."""
+
+
+class SetSessionConfigOptionRequest(WireModel):
+    """`session/set_config_option`; the type is sent for a boolean only."""
+
+    session_id: str
+    config_id: str
+    type: str | None = None
+    value: str | bool
+
+    @model_validator(mode="after")
+    def _boolean_says_so(self) -> SetSessionConfigOptionRequest:
+        if isinstance(self.value, bool) and self.type != "boolean":
+            raise ValueError("a boolean value needs the type 'boolean'")
+        return self
+
+
+class SetSessionConfigOptionResponse(WireModel):
+    """All options after the change."""
+
+    config_options: Items[SessionConfigOption]
+
+
+# Sessions
+
+
+class SessionSetup(WireModel):
+    """What a session starts with, new or not."""
+
+    modes: Lenient[SessionModeState] = None
+    config_options: OptionalItems[SessionConfigOption] = None
+    models: Lenient[SessionModelState] = None
+
+
+class NewSessionRequest(WireModel):
+    """`session/new`."""
+
+    cwd: str
+    mcp_servers: NullIsEmpty[McpServer]
+    additional_directories: NullIsEmpty[str] = Field(default_factory=list)
+
+
+class NewSessionResponse(SessionSetup):
+    """The session is there."""
+
+    session_id: str
+
+
+class LoadSessionRequest(WireModel):
+    """`session/load`: the agent replays the history before it answers."""
+
+    session_id: str
+    cwd: str
+    mcp_servers: NullIsEmpty[McpServer]
+    additional_directories: NullIsEmpty[str] = Field(default_factory=list)
+
+
+class LoadSessionResponse(SessionSetup):
+    """The history is complete."""
+
+
+class ResumeSessionRequest(WireModel):
+    """`session/resume`: as load, without the history."""
+
+    session_id: str
+    cwd: str
+    mcp_servers: NullIsEmpty[McpServer] = Field(default_factory=list)
+    additional_directories: NullIsEmpty[str] = Field(default_factory=list)
+
+
+class ResumeSessionResponse(SessionSetup):
+    """The session goes on."""
+
+
+class SessionInfo(WireModel):
+    """A session that the agent knows."""
+
+    session_id: str
+    cwd: str
+    additional_directories: Items[str] = Field(default_factory=list)
+    title: Lenient[str] = None
+    updated_at: Lenient[str] = None
+
+
+class ListSessionsRequest(WireModel):
+    """`session/list`, page by page."""
+
+    cwd: str | None = None
+    cursor: str | None = None
+
+
+class ListSessionsResponse(WireModel):
+    """One page; without a cursor it is the last."""
+
+    sessions: Items[SessionInfo]
+    next_cursor: Lenient[str] = None
+
+
+class DeleteSessionRequest(WireModel):
+    """`session/delete`."""
+
+    session_id: str
+
+
+class DeleteSessionResponse(WireModel):
+    """Nothing: the session is gone."""
+
+
+class CloseSessionRequest(WireModel):
+    """`session/close`."""
+
+    session_id: str
+
+
+class CloseSessionResponse(WireModel):
+    """Nothing: the session is closed."""

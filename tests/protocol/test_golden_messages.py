@@ -1,0 +1,57 @@
+"""Every golden message decodes, and encodes again to an equal value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+from support.golden import golden_files, read_or_skip
+
+from acp_tui.protocol.v1.content import ContentBlock
+from acp_tui.protocol.v1.fs import ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest
+from acp_tui.protocol.v1.initialize import InitializeRequest, InitializeResponse
+from acp_tui.protocol.v1.permission import (
+    RequestPermissionOutcome,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+)
+from acp_tui.protocol.v1.prompt import CancelNotification, PromptRequest
+from acp_tui.protocol.v1.session import (
+    NewSessionRequest,
+    NewSessionResponse,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+)
+from acp_tui.protocol.v1.tool_calls import ToolCallContent
+from acp_tui.protocol.v1.updates import SessionUpdate
+
+TYPES: dict[str, Any] = {
+    "cancel_notification": CancelNotification,
+    "content_": ContentBlock,
+    "fs_read_text_file_request": ReadTextFileRequest,
+    "fs_read_text_file_response": ReadTextFileResponse,
+    "fs_write_text_file_request": WriteTextFileRequest,
+    "initialize_request": InitializeRequest,
+    "initialize_response": InitializeResponse,
+    "new_session_request": NewSessionRequest,
+    "new_session_response": NewSessionResponse,
+    "permission_outcome_": RequestPermissionOutcome,
+    "prompt_request": PromptRequest,
+    "request_permission_request": RequestPermissionRequest,
+    "request_permission_response_": RequestPermissionResponse,
+    "session_update_": SessionUpdate,
+    "set_session_config_option_request": SetSessionConfigOptionRequest,
+    "set_session_config_option_response": SetSessionConfigOptionResponse,
+    "tool_content_": ToolCallContent,
+}
+
+
+@pytest.mark.parametrize("path", golden_files(), ids=lambda path: path.stem)
+def test_a_golden_message_survives_decoding_and_encoding(path: Path) -> None:
+    message = read_or_skip(path)
+    adapter = TypeAdapter[Any](next(of for prefix, of in TYPES.items() if path.stem.startswith(prefix)))
+    decoded = adapter.validate_python(message)
+    assert not isinstance(decoded, dict), "it was taken for one of a kind that we do not know"
+    assert adapter.dump_python(decoded, by_alias=True, exclude_unset=True) == message

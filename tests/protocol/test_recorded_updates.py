@@ -1,0 +1,62 @@
+"""The recorded traffic of real agents can be read, all of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from support.golden import TRANSCRIPTS, recorded_messages
+
+from acp_tui.conversation.content import UnknownBlock
+from acp_tui.conversation.updates import MessageChunk, UnknownUpdate
+from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol.v1 import inbound, methods
+
+pytestmark = pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="no recordings lie beside the repository")
+
+
+def test_every_recorded_update_is_read_and_none_is_of_an_unknown_kind() -> None:
+    """R-LEN-3, R-LEN-4"""
+    seen: Counter[str] = Counter()
+    for path in TRANSCRIPTS.glob("*.ndjson"):
+        for message in recorded_messages(path):
+            if message.get("method") != methods.SESSION_UPDATE:
+                continue
+            seen["all"] += 1
+            try:
+                _, updates = inbound.read_update(message["params"])
+            except MalformedMessage:
+                seen["malformed"] += 1
+                continue
+            seen["unknown"] += any(isinstance(update, UnknownUpdate) for update in updates)
+            seen["unknown"] += any(
+                isinstance(update, MessageChunk) and isinstance(update.block, UnknownBlock)
+                for update in updates
+            )
+    assert seen["all"] > 0
+    assert (seen["malformed"], seen["unknown"]) == (0, 0)
+
+
+def test_every_recorded_handshake_new_session_and_permission_request_is_read() -> None:
+    read: Counter[str] = Counter()
+    for path in TRANSCRIPTS.glob("*.ndjson"):
+        asked = {message.get("id"): message.get("method") for message in recorded_messages(path, "out")}
+        for message in recorded_messages(path):
+            if message.get("method") == methods.SESSION_REQUEST_PERMISSION:
+                inbound.read_permission_request(message["params"])
+                read["permission"] += 1
+            if "method" in message or "result" not in message:
+                continue
+            match asked.get(message["id"]):
+                case methods.INITIALIZE:
+                    inbound.read_initialize_response(message["result"])
+                    read["initialize"] += 1
+                case methods.SESSION_NEW:
+                    inbound.read_new_session(message["result"])
+                    read["new"] += 1
+                case methods.SESSION_LOAD | methods.SESSION_RESUME:
+                    inbound.read_opened_session(message["result"])
+                case methods.SESSION_PROMPT:
+                    inbound.read_prompt_response(message["result"])
+                    read["prompt"] += 1
+    assert all(read[kind] for kind in ("permission", "initialize", "new", "prompt"))

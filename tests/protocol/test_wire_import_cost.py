@@ -1,0 +1,28 @@
+"""Importing the wire types must not slow the start: no model is built, no screen library is loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROBE = """
+import sys
+import acp_tui.protocol.v1.inbound, acp_tui.protocol.v1.outbound
+from acp_tui.protocol.wire import WireModel
+
+def models(base):
+    for model in base.__subclasses__():
+        yield model
+        yield from models(model)
+
+print(sum(1 for _ in models(WireModel)) > 50)
+print([model.__name__ for model in models(WireModel) if model.__pydantic_complete__])
+print([name for name in ("textual", "rich", "anyio", "acp_tui.ui") if name in sys.modules])
+"""
+
+
+def test_importing_the_adapters_builds_no_model_and_loads_no_screen() -> None:
+    probe = subprocess.run(
+        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert probe.stdout.split("\n") == ["True", "[]", "[]", ""]

@@ -1,0 +1,134 @@
+"""What a client sends, held against the official schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from support.golden import needs_schema, schema_v1
+
+from acp_tui.conversation.content import (
+    Annotations,
+    Audio,
+    BlobResource,
+    ContentBlock,
+    Image,
+    ResourceLink,
+    Text,
+    TextResource,
+    UnknownBlock,
+)
+from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.v1 import content, inbound_content, outbound
+from acp_tui.protocol.v1.mcp import EnvVariable, McpServerHttp, McpServerStdio
+from acp_tui.protocol.v1.permission import RequestPermissionResponse, SelectedPermissionOutcome
+from acp_tui.protocol.v1.session import NewSessionRequest, SetSessionConfigOptionRequest
+from acp_tui.protocol.v1.updates import (
+    AgentMessageChunk,
+    SessionInfoUpdate,
+    SessionNotification,
+    SessionUpdate,
+    ToolCall,
+)
+from acp_tui.protocol.wire import to_wire
+
+NOTED = Annotations(("user", "assistant"), "2026-01-01T00:00:00Z", 0.5, {"k": 1})
+BLOCKS: list[ContentBlock] = [
+    Text("hi"),
+    Text("hi", NOTED, {"k": 1}),
+    Image("aa", "image/png", "file:///a.png", NOTED),
+    Audio("aa", "audio/wav"),
+    ResourceLink("file:///a", "a"),
+    ResourceLink("file:///a", "a", "A", "the a", "text/plain", 3, NOTED, {"k": 1}),
+    TextResource("file:///a", "text"),
+    TextResource("file:///a", "text", "text/plain", NOTED, {"k": 1}, {"inner": 1}),
+    BlobResource("file:///a", "aa", "application/pdf"),
+]
+
+
+def assert_valid(name: str, value: Any) -> None:
+    # Without checking the schema itself, which takes half a second.
+    schema = {"$ref": f"#/$defs/{name}", "$defs": schema_v1()["$defs"]}
+    jsonschema.Draft202012Validator(schema).validate(value)
+
+
+@needs_schema
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: type(block).__name__)
+def test_a_block_is_written_as_the_schema_wants_it(block: ContentBlock) -> None:
+    """R-CONT-1 to R-CONT-5"""
+    written = to_wire(outbound.content_block(block))
+    assert None not in written.values()
+    assert_valid("ContentBlock", written)
+    assert_valid("PromptRequest", {"sessionId": "s", "prompt": [written]})
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: type(block).__name__)
+def test_a_block_that_was_written_reads_as_the_same(block: ContentBlock) -> None:
+    written = outbound.content_block(block)
+    again = type(written).model_validate(to_wire(written))
+    assert inbound_content.read_block(again) == block  # type: ignore[arg-type]
+
+
+def test_a_block_of_an_unknown_kind_is_not_sent() -> None:
+    with pytest.raises(ValueError, match="hologram"):
+        outbound.content_block(UnknownBlock("hologram", {}))
+
+
+@needs_schema
+def test_the_handshake_says_what_the_client_serves() -> None:
+    """R-INIT-2, R-INIT-6"""
+    offer = ClientOffer(read_text_file=True, write_text_file=False, terminal=True)
+    written = to_wire(outbound.initialize_request(1, offer, "acp-tui", "acp-tui", "1.0"))
+    assert_valid("InitializeRequest", written)
+    capabilities = written["clientCapabilities"]
+    assert capabilities["fs"] == {"readTextFile": True, "writeTextFile": False}
+    assert capabilities["terminal"] is True
+    assert capabilities["session"] == {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}}
+    assert "elicitation" not in capabilities
+
+
+@needs_schema
+def test_servers_options_and_answers_are_written_as_the_schema_wants_them() -> None:
+    """R-SESS-1, R-MCP-1, R-CFG-7, R-PERM-1"""
+    stdio = McpServerStdio(name="a", command="/a", args=[], env=[EnvVariable(name="A", value="1")])
+    http = McpServerHttp(name="b", url="https://b", headers=[])
+    assert_valid("NewSessionRequest", to_wire(NewSessionRequest(cwd="/", mcp_servers=[stdio, http])))
+    option = SetSessionConfigOptionRequest(session_id="s", config_id="c", type="boolean", value=True)
+    assert_valid("SetSessionConfigOptionRequest", to_wire(option))
+    answer = RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id="o"))
+    assert to_wire(answer) == {"outcome": {"outcome": "selected", "optionId": "o"}}
+
+
+def test_a_boolean_value_cannot_be_set_without_its_type() -> None:
+    """R-CFG-7"""
+    with pytest.raises(ValueError, match="boolean"):
+        SetSessionConfigOptionRequest(session_id="s", config_id="c", value=True)
+
+
+@needs_schema
+def test_an_agents_side_writes_updates_with_their_discriminators() -> None:
+    text = content.TextContent(text="hi")
+    updates: list[SessionUpdate] = [
+        AgentMessageChunk(content=text),
+        ToolCall(tool_call_id="c", title="T"),
+        SessionInfoUpdate(),
+    ]
+    written = [to_wire(SessionNotification(session_id="s", update=update)) for update in updates]
+    for notification in written:
+        assert_valid("SessionNotification", notification)
+    assert [notification["update"] for notification in written] == [
+        {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}},
+        {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T"},
+        {"sessionUpdate": "session_info_update"},
+    ]
+
+
+def test_null_is_written_where_it_was_set_and_nothing_where_it_was_not() -> None:
+    """R-INFO-1"""
+    assert to_wire(SessionInfoUpdate(title=None)) == {"sessionUpdate": "session_info_update", "title": None}
+
+
+def test_what_was_malformed_is_not_written_again() -> None:
+    info = SessionInfoUpdate.model_validate({"title": 5, "updatedAt": "now", "vendor": 1})
+    assert to_wire(info) == {"sessionUpdate": "session_info_update", "updatedAt": "now"}
