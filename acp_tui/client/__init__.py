@@ -1,0 +1,1 @@
+"""The client role of ACP without a screen: agents, sessions, permissions, workspace and terminals."""

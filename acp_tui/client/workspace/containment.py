@@ -1,0 +1,261 @@
+"""Where a path leads, and the only way to get there: down from a root, one real directory at a time.
+
+It neither reads nor writes files; `reading` and `writing` do, in the directory that a walk has opened.
+
+A path is never compared as text after it was looked at, because another process can swap a directory for a
+symbolic link in between. Instead every directory is opened from the one above it with O_NOFOLLOW, so that the
+kernel itself refuses a link. Where there is a link or a `..`, the path it stands for is spelled out and the walk
+starts again. A walk thus only ever goes down, and it ends inside the workspace exactly if it began at a root.
+
+What this cannot see: a hard link to a file outside, and a directory that is moved out while it is open. On a disk
+that ignores case, a root in another case counts as outside: the user is asked once too often, never too seldom.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from acp_tui.client.workspace.errors import IsDirectory, NotAbsolute, SpecialFile, TooManyLinks, UnusablePath
+
+Names = tuple[str, ...]
+"""An absolute path as the names below `/`."""
+
+_MAX_HOPS = 40  # what Linux allows; a `..` counts too, so that no path costs more than 40 walks
+_MAX_PATH_BYTES = 4096
+# O_PATH asks for no right to list the directory, so that one which may only be passed through can be.
+_OPEN_DIRECTORY: int = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+# O_NONBLOCK: opening a named pipe must not wait for its other end (R-FS-3).
+_OPEN_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+
+_SPECIAL_KINDS = {
+    stat.S_IFIFO: "named pipe",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a path leads."""
+
+    path: Path
+    """Links and `..` are followed, as far as the path exists."""
+    inside: bool
+    """Whether that lies in the workspace."""
+
+
+class Directory:
+    """An open directory that moves down: entering a directory leaves the one before."""
+
+    __slots__ = ("fd", "names")
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.fd = os.open(path_of(names), _OPEN_DIRECTORY)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self.fd)
+
+    def enter(self, name: str) -> None:
+        """Move into a directory; a symbolic link raises OSError like any other thing that is none."""
+        child = os.open(name, _OPEN_DIRECTORY, dir_fd=self.fd)
+        os.close(self.fd)
+        self.fd = child
+        self.names = (*self.names, name)
+
+    def link_text(self, name: str) -> str | None:
+        """What a symbolic link says, None where there is none."""
+        try:
+            return os.readlink(name, dir_fd=self.fd)
+        except OSError as error:
+            if error.errno in (errno.EINVAL, errno.ENOENT):
+                return None
+            raise
+
+    def enter_or_read_link(self, name: str) -> str | None:
+        """Move into a directory, or stay and return what the symbolic link says."""
+        try:
+            self.enter(name)
+        except OSError as error:
+            # Which of the two a link gives depends on the system.
+            link = self.link_text(name) if error.errno in (errno.ENOTDIR, errno.ELOOP) else None
+            if link is None:
+                raise
+            return link
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a walk ended: an open directory and the name in it that the path means."""
+
+    asked: str
+    """The path as it was asked for, for messages."""
+    location: Location
+    directory: Directory
+    """Open only until `Boundary.reach` ends."""
+    name: str
+    """Never a path; `.` where the path means the directory itself."""
+    missing_parents: Names = ()
+    """Directories to be made below `directory`, before `name` can be; `.` and `..` are never among them."""
+    obstacle: OSError | None = None
+    """Why the walk could not reach the directory that holds `name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A directory from which walks begin."""
+
+    spelling: Names
+    directory: Names
+    inside: bool
+
+
+class Boundary:
+    """The directories that belong to the workspace."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        """Resolve the roots, once: a root that becomes a link later is not followed."""
+        for root in roots:
+            if not root.is_absolute():
+                raise ValueError(f"a workspace root must be absolute: {root}")
+        self.roots = tuple(root.resolve() for root in roots)
+        self._starts = _starts([*zip(roots, self.roots, strict=True)])
+
+    @contextmanager
+    def reach(self, path: str) -> Iterator[Place]:
+        """Walk to the directory that holds `path`, in the workspace or not, and keep it open.
+
+        Raises: InvalidPath, TooManyLinks; OSError where not even the root can be opened.
+        """
+        names = names_of(path)
+        for _ in range(_MAX_HOPS + 1):
+            start, rest = self._start_for(names)
+            with Directory(start.directory) as directory:
+                end = _walk(path, start, directory, rest)
+                if isinstance(end, Place):
+                    yield end
+                    return
+            names = end
+        raise TooManyLinks(path)
+
+    def _start_for(self, names: Names) -> tuple[_Start, Names]:
+        """The outermost root above these names, or else `/`; and the names below it."""
+        start = next(start for start in self._starts if names[: len(start.spelling)] == start.spelling)
+        return start, names[len(start.spelling) :]
+
+
+def _starts(roots: Sequence[tuple[Path, Path]]) -> tuple[_Start, ...]:
+    """Roots in both spellings (as given, resolved), then `/` for everything else.
+
+    Outermost first: a root inside another is then reached by a walk through the other, where a swapped
+    directory on the way to it is noticed.
+    """
+    spellings = {
+        _Start(spelling.parts[1:], resolved.parts[1:], inside=True)
+        for given, resolved in roots
+        for spelling in (given, resolved)
+    }
+    outermost_first = sorted(spellings, key=lambda start: len(start.spelling))
+    return (*outermost_first, _Start((), (), inside=False))
+
+
+def _walk(asked: str, start: _Start, directory: Directory, names: Names) -> Place | Names:
+    """Go down by these names; a link or a `..` ends that with the names to go by instead."""
+    for index, name in enumerate(names):
+        rest = names[index + 1 :]
+        if name == ".":
+            continue
+        if name == "..":
+            return directory.names[:-1] + rest
+        try:
+            link = directory.enter_or_read_link(name) if rest else directory.link_text(name)
+        except OSError as obstacle:
+            return _stopped(asked, start, directory, (name, *rest), obstacle)
+        if link is not None:
+            return _target(directory.names, link) + rest
+        if not rest:
+            return Place(asked, Location(path_of(directory.names) / name, start.inside), directory, name)
+    return Place(asked, Location(path_of(directory.names), start.inside), directory, ".")
+
+
+def _stopped(asked: str, start: _Start, directory: Directory, names: Names, obstacle: OSError) -> Place:
+    """The end of a walk that cannot go on to the first of these names."""
+    *parents, name = names
+    can_be_made = obstacle.errno == errno.ENOENT and not {".", ".."} & set(names)
+    location = Location(path_of(directory.names).joinpath(*names), start.inside)
+    return Place(asked, location, directory, name, tuple(parents) if can_be_made else (), obstacle)
+
+
+def _target(directory: Names, link: str) -> Names:
+    """The names that a link in this directory stands for."""
+    return _split(link) if link.startswith("/") else directory + _split(link)
+
+
+def names_of(path: str) -> Names:
+    """The names of an absolute path.
+
+    Raises: InvalidPath.
+    """
+    if not path:
+        raise UnusablePath(path, "it is empty")
+    if "\0" in path:
+        raise UnusablePath(path, "it holds a NUL character")
+    if not path.startswith("/"):
+        raise NotAbsolute(path)
+    try:
+        size = len(os.fsencode(path))
+    except UnicodeEncodeError:
+        raise UnusablePath(path, "it holds a character that file names cannot") from None
+    if size >= _MAX_PATH_BYTES:
+        raise UnusablePath(path, f"it is longer than {_MAX_PATH_BYTES - 1} bytes")
+    return _split(path)
+
+
+def _split(path: str) -> Names:
+    """The names in a path; a slash at its end becomes `.`, because it demands a directory."""
+    names = tuple(name for name in path.split("/") if name not in ("", "."))
+    return (*names, ".") if path.endswith(("/", "/.")) else names
+
+
+def path_of(names: Names) -> Path:
+    """The path for these names."""
+    return Path("/", *names)
+
+
+@contextmanager
+def open_regular(place: Place, flags: int) -> Iterator[int]:
+    """Open the regular file at a place; nothing else is opened, and no link followed.
+
+    Raises: NotAFile, OSError.
+    """
+    require_regular(place, os.stat(place.name, dir_fd=place.directory.fd, follow_symlinks=False))
+    fd = os.open(place.name, flags | _OPEN_FILE, dir_fd=place.directory.fd)
+    try:
+        require_regular(place, os.fstat(fd))  # it may have been swapped since
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def require_regular(place: Place, status: os.stat_result) -> None:
+    """Raises: NotAFile; OSError(ELOOP) where a link has come since the walk."""
+    kind = stat.S_IFMT(status.st_mode)
+    if kind == stat.S_IFLNK:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if kind == stat.S_IFDIR:
+        raise IsDirectory(place.asked)
+    if kind != stat.S_IFREG:
+        raise SpecialFile(place.asked, _SPECIAL_KINDS.get(kind, "special file"))

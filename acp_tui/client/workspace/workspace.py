@@ -1,0 +1,92 @@
+"""The files that an agent may read and write: a session's directories, served off the event loop.
+
+It does not ask the user anything: a path outside raises OutsideWorkspace, and whoever has asked passes
+`outside_allowed`.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from anyio import Lock, to_thread
+
+from acp_tui.client.workspace.containment import Boundary, Location, Place
+from acp_tui.client.workspace.errors import Action, OutsideWorkspace, UnencodableText, from_os_error
+from acp_tui.client.workspace.reading import LineRange, read_text
+from acp_tui.client.workspace.writing import Written, write_bytes
+
+DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024
+
+
+class Workspace:
+    """A session's directories on disk, as its agent may use them (ACP v1, file-system)."""
+
+    def __init__(self, roots: Sequence[Path], *, max_read_bytes: int = DEFAULT_MAX_READ_BYTES) -> None:
+        """Resolve the roots: the session's cwd, then its additional directories; all absolute."""
+        self._boundary = Boundary(roots)
+        self._max_read_bytes = max_read_bytes
+        self._one_write_at_a_time = Lock()
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The directories, links resolved; the session's cwd first."""
+        return self._boundary.roots
+
+    async def locate(self, path: str) -> Location:
+        """Where a path leads, and whether that is inside; there need not be a file.
+
+        Raises: WorkspaceError.
+        """
+        return await to_thread.run_sync(self._locate, path, abandon_on_cancel=True)
+
+    async def read_text_file(
+        self, path: str, line: int | None = None, limit: int | None = None, *, outside_allowed: bool = False
+    ) -> str:
+        """The file's text, or `limit` lines from the 1-based `line` on, with their endings (R-FS-1, R-FS-2).
+
+        Raises: WorkspaceError.
+        """
+        read = partial(self._read, path, LineRange.of_request(line, limit), outside_allowed)
+        return await to_thread.run_sync(read, abandon_on_cancel=True)
+
+    async def write_text_file(self, path: str, content: str, *, outside_allowed: bool = False) -> Written:
+        """Make `content`, as exactly its UTF-8 bytes, the file's content; writes run in the order of their calls.
+
+        A write that has begun is finished even if the caller is cancelled (R-FS-4).
+
+        Raises: WorkspaceError.
+        """
+        async with self._one_write_at_a_time:
+            return await to_thread.run_sync(partial(self._write, path, content, outside_allowed))
+
+    def _locate(self, path: str) -> Location:
+        with self._reach("find", path, outside_allowed=True) as place:
+            return place.location
+
+    def _read(self, path: str, lines: LineRange, outside_allowed: bool) -> str:
+        with self._reach("read", path, outside_allowed) as place:
+            return read_text(place, lines, self._max_read_bytes)
+
+    def _write(self, path: str, content: str, outside_allowed: bool) -> Written:
+        encoded = _encode(path, content)
+        with self._reach("write", path, outside_allowed) as place:
+            return write_bytes(place, encoded)
+
+    @contextmanager
+    def _reach(self, action: Action, path: str, outside_allowed: bool) -> Iterator[Place]:
+        """The place of a path that may be served; whatever the system refuses there becomes a WorkspaceError."""
+        try:
+            with self._boundary.reach(path) as place:
+                if not (place.location.inside or outside_allowed):
+                    raise OutsideWorkspace(path, place.location.path)
+                yield place
+        except OSError as error:
+            raise from_os_error(action, path, error) from error
+
+
+def _encode(path: str, content: str) -> bytes:
+    try:
+        return content.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UnencodableText(path, error.start) from None
