@@ -1,0 +1,22 @@
+"""Real terminals for an agent's commands, on a PTY each; plain values in and out, and nothing of the wire."""
+
+from acp_tui.client.terminals.errors import (
+    TerminalError,
+    TerminalsClosed,
+    TerminalSpawnFailed,
+    UnknownTerminal,
+)
+from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.client.terminals.terminal import ExitStatus, TerminalOutputSnapshot
+from acp_tui.client.terminals.terminals import Terminals
+
+__all__ = [
+    "ExitStatus",
+    "TerminalError",
+    "TerminalOutputSnapshot",
+    "TerminalSpawnFailed",
+    "Terminals",
+    "TerminalsClosed",
+    "UnknownTerminal",
+    "plain_text",
+]

@@ -1,0 +1,127 @@
+"""The terminals of one session, by id; what a terminal is, it leaves to Terminal."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from acp_tui.client.terminals.errors import TerminalsClosed, TerminalSpawnFailed, UnknownTerminal
+from acp_tui.client.terminals.spawning import Order, environment
+from acp_tui.client.terminals.terminal import ExitStatus, Terminal, TerminalOutputSnapshot
+
+DEFAULT_LIMIT_BYTES = 1024 * 1024
+MAX_LIMIT_BYTES = 64 * 1024 * 1024
+"""No agent makes us keep more than that, whatever limit it asks for."""
+
+
+class Terminals:
+    """Runs the commands of one session, each on a PTY of its own (ACP v1, terminals).
+
+    `on_output` and `on_exit` are called with a terminal's id on the event loop, never before `create` has returned
+    that id. Every method but `create` and `close` raises UnknownTerminal for an id that is not, or no longer, ours.
+    """
+
+    def __init__(
+        self,
+        cwd: Path,
+        *,
+        base_env: Mapping[str, str] | None = None,
+        on_output: Callable[[str, bytes], None],
+        on_exit: Callable[[str, ExitStatus], None],
+        default_limit_bytes: int = DEFAULT_LIMIT_BYTES,
+        columns: int = 120,
+        rows: int = 30,
+    ) -> None:
+        self._cwd = cwd
+        self._base_env = os.environ if base_env is None else base_env
+        self._on_output = on_output
+        self._on_exit = on_exit
+        self._default_limit_bytes = default_limit_bytes
+        self.size = (columns, rows)
+        """Columns and rows of the terminals that are created from now on."""
+        self._terminals: dict[str, Terminal] = {}
+        self._is_closed = False
+
+    async def create(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        env: Sequence[tuple[str, str]] = (),
+        cwd: Path | None = None,
+        output_limit_bytes: int | None = None,
+    ) -> str:
+        """Start a command, and give the id of its terminal as soon as it runs; `cwd` None is the session's.
+
+        Without `args`, `command` may be a whole shell line. Raises TerminalSpawnFailed, TerminalsClosed.
+        """
+        directory = self._cwd if cwd is None else self._cwd / cwd
+        order = Order(command, tuple(args), environment(self._base_env, env), directory)
+        terminal_id = f"term_{secrets.token_hex(16)}"
+        terminal = self._open(terminal_id, command, output_limit_bytes)
+        await terminal.start(order)
+        if self._is_closed:  # meanwhile
+            await terminal.close()
+            raise TerminalsClosed(command)
+        self._terminals[terminal_id] = terminal
+        return terminal_id
+
+    def output(self, terminal_id: str) -> TerminalOutputSnapshot:
+        """What the command has printed so far, without waiting."""
+        return self._get(terminal_id).output()
+
+    async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
+        """Wait for the end of the command and of its output; any number may wait. A release settles it too."""
+        return await self._get(terminal_id).wait_for_exit()
+
+    async def kill(self, terminal_id: str) -> None:
+        """End the command and what it started; the terminal stays. Takes a second at the most, as a rule."""
+        await self._get(terminal_id).kill()
+
+    async def release(self, terminal_id: str) -> None:
+        """Forget the terminal now, and end what still runs in it."""
+        terminal = self._get(terminal_id)
+        del self._terminals[terminal_id]
+        await terminal.close()
+
+    def write(self, terminal_id: str, data: bytes) -> None:
+        """Type `data` into the terminal; never blocks."""
+        self._get(terminal_id).write(data)
+
+    def resize(self, terminal_id: str, columns: int, rows: int) -> None:
+        """Give the terminal another size."""
+        self._get(terminal_id).resize(columns, rows)
+
+    async def close(self) -> None:
+        """End everything that still runs, and start nothing more (R-TERM-13). May be called twice."""
+        self._is_closed = True
+        with anyio.CancelScope(shield=True):  # every close is bounded
+            async with anyio.create_task_group() as tasks:
+                while self._terminals:
+                    tasks.start_soon(self._terminals.popitem()[1].close)
+
+    def _open(self, terminal_id: str, command: str, limit_bytes: int | None) -> Terminal:
+        if self._is_closed:
+            raise TerminalsClosed(command)
+        limit = self._default_limit_bytes if limit_bytes is None else limit_bytes
+        columns, rows = self.size
+        try:
+            return Terminal(
+                min(max(0, limit), MAX_LIMIT_BYTES),
+                partial(self._on_output, terminal_id),
+                partial(self._on_exit, terminal_id),
+                columns=columns,
+                rows=rows,
+            )
+        except OSError as error:
+            raise TerminalSpawnFailed(command, f"no terminal for it: {error.strerror or error}") from error
+
+    def _get(self, terminal_id: str) -> Terminal:
+        try:
+            return self._terminals[terminal_id]
+        except KeyError:
+            raise UnknownTerminal(terminal_id) from None

@@ -1,0 +1,68 @@
+"""Terminals of a session in a fresh directory, with everything that they say recorded."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.client.terminals import ExitStatus, TerminalOutputSnapshot, Terminals
+
+LIMIT_S = 20
+
+
+@dataclass(slots=True)
+class Session:
+    """What a session is to its terminals: it holds them and hears them."""
+
+    cwd: Path
+    heard: dict[str, bytearray] = field(default_factory=dict)
+    exits: list[tuple[str, ExitStatus]] = field(default_factory=list)
+    spoke: anyio.Event = field(default_factory=anyio.Event)
+    terminals: Terminals = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.terminals = Terminals(self.cwd, on_output=self._on_output, on_exit=self._on_exit)
+
+    def _on_output(self, terminal_id: str, data: bytes) -> None:
+        self.heard.setdefault(terminal_id, bytearray()).extend(data)
+        self.spoke.set()
+        self.spoke = anyio.Event()
+
+    def _on_exit(self, terminal_id: str, status: ExitStatus) -> None:
+        self.exits.append((terminal_id, status))
+
+    async def run(
+        self,
+        command: str,
+        *args: str,
+        env: Sequence[tuple[str, str]] = (),
+        cwd: Path | None = None,
+        limit: int | None = None,
+    ) -> TerminalOutputSnapshot:
+        """Run a command to its end."""
+        with anyio.fail_after(LIMIT_S):
+            terminal_id = await self.terminals.create(command, args, env, cwd, limit)
+            await self.terminals.wait_for_exit(terminal_id)
+        return self.terminals.output(terminal_id)
+
+    async def shell(self, script: str) -> str:
+        """Start a script, and come back at once."""
+        return await self.terminals.create("/bin/sh", ["-c", script])
+
+    async def until_heard(self, terminal_id: str, what: bytes) -> None:
+        """Wait until the terminal has printed `what`."""
+        with anyio.fail_after(LIMIT_S):
+            while what not in self.heard.get(terminal_id, b""):
+                await self.spoke.wait()
+
+
+@pytest.fixture
+async def session(tmp_path: Path) -> AsyncIterator[Session]:
+    opened = Session(tmp_path)
+    yield opened
+    with anyio.fail_after(LIMIT_S):
+        await opened.terminals.close()

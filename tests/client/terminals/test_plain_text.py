@@ -1,0 +1,47 @@
+"""What an agent reads of a terminal's output."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.client.terminals import plain_text
+
+
+@pytest.mark.parametrize(
+    ("printed", "read"),
+    [
+        (b"one\r\ntwo\r\n", "one\ntwo\n"),
+        (b"one\r\r\ntwo", "one\ntwo"),
+        (b"\x1b[1;38;5;196mred\x1b[0m \x1b[4:3mcurly\x1b[m", "red curly"),
+        (b"\x1b]0;title\x07a\x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\", "alink"),
+        (b"\x1b[?1049h\x1b[2J\x1b[10;5Hscreen\x1b[?25l", "screen"),
+        (b"\x1bPq#0;2;0\x1b\\after\x1b(B\x1b=\x1b>\x1bM\x1b#8.", "after."),
+        (b"\x1b]unfinished title\r\nnext line", "\nnext line"),
+        (b"cut \x1b[3", "cut "),
+        (b"cut \x1b", "cut "),
+        (b" 10%\r 50%\r100%\r\ndone\r\n", "100%\ndone\n"),
+        (b" 10%\r 50%\r", " 50%"),
+        (b"loading...\r\x1b[K\r\nready", "\nready"),
+        (b"loading...\r          \rready", "ready"),
+        (b"|\b/\b-\b done N\bNA\bA", " done NA"),
+        (b"bell\x07 nul\0 del\x7f tab\tkept c1\xc2\x9b!", "bell nul del tab\tkept c1!"),
+        ("grüße €😀".encode(), "grüße €😀"),
+        (b"bad \xff\xfe bytes", "bad \ufffd\ufffd bytes"),
+        (b"", ""),
+    ],
+)
+def test_escapes_and_controls_go_and_text_stays(printed: bytes, read: str) -> None:
+    assert plain_text(printed, is_complete=True) == read
+
+
+def test_a_character_that_is_still_arriving_is_left_out_until_the_end() -> None:
+    assert plain_text(b"a\xe2\x82", is_complete=False) == "a"
+    assert plain_text(b"a\xe2\x82", is_complete=True) == "a\ufffd"
+
+
+@pytest.mark.parametrize(
+    "piece", [b"\x1b]", b"\x1b[", b"\x1bP", b"\x1b", b"\r", b"\b", b"x\b", b"x\r", b"\x1b[1", b"\r\x1b", b"["]
+)
+def test_a_megabyte_of_anything_is_read_in_linear_time(piece: bytes) -> None:
+    # Were any of it quadratic, this would take minutes.
+    plain_text(piece * (1_000_000 // len(piece)), is_complete=True)
