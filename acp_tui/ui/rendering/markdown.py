@@ -1,0 +1,108 @@
+"""Owns one Markdown message: its source, and the lines that are drawn of it; how they are drawn is the stream's.
+
+What is finished is drawn once. Only the open block at the end is parsed again when text arrives, an open code
+block not even that. So a chunk costs what the open block costs, however long the message is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.rendering.markdown_stream import MarkdownStream, References
+from acp_tui.ui.rendering.palette import PLAIN, Palette
+from acp_tui.ui.rendering.rows import Rows
+from acp_tui.ui.rendering.wrapping import MIN_WIDTH
+
+_HALF: Final = re.compile("[\r\ud800-\udbff]\\Z")
+"""Half of a line end or of a character, whose other half may be in the next chunk."""
+
+
+class MarkdownRenderer:
+    """One message, from its first chunk to its end and after."""
+
+    def __init__(self, text: str = "") -> None:
+        self._chunks: list[str] = []
+        self._unread: list[str] = []  # what the stream has not been given
+        self._held = ""
+        self._finished = False
+        self._changed = False
+        self._width = 0
+        self._palette = PLAIN
+        self._stream: MarkdownStream | None = None
+        self.append(text)
+
+    @property
+    def source(self) -> str:
+        """All text so far, as it is shown: what would mislead a reader is replaced."""
+        return "".join(self._chunks)
+
+    def append(self, text: str) -> None:
+        """Add text at the end; it is read when lines are asked for. A finished message is open again."""
+        if not text:
+            return
+        if self._finished:
+            self._finished = False
+            self.release()
+        text = self._held + text
+        half = _HALF.search(text)
+        self._held = half.group() if half else ""
+        self._add(text[: len(text) - len(self._held)])
+
+    def finish(self) -> None:
+        """Say that the message is complete: what was held back is shown, and links are resolved over all of it."""
+        if not self._finished:
+            self._finished = True
+            self._add(self._held)
+            self._held = ""
+
+    def lines(self, width: int, palette: Palette) -> Rows:
+        """The message in lines of at most `width` cells, each of its natural length; only code blocks fill the width.
+
+        The same object comes back each time, brought up to date in place, unless everything is drawn anew: for
+        another width or palette, and at `finish` where the message defines links.
+        """
+        width = max(width, MIN_WIDTH)
+        if width != self._width or (palette is not self._palette and palette != self._palette):
+            self.release()
+            self._width, self._palette = width, palette
+        if self._stream is None:
+            self._stream = self._start({})
+        if self._changed:
+            self._stream = self._update(self._stream)
+        return self._stream.rows
+
+    def line_count(self, width: int) -> int:
+        """How many lines there are at `width`; they are drawn in the palette that was used last."""
+        return len(self.lines(width, self._palette))
+
+    def release(self) -> None:
+        """Give back the memory of everything drawn; the next `lines` draws it again from the source."""
+        self._stream = None
+
+    def _add(self, text: str) -> None:
+        visible = make_visible(text)
+        self._chunks.append(visible)
+        self._unread.append(visible)
+        self._changed = True
+
+    def _start(self, references: References) -> MarkdownStream:
+        """A stream that has all of the source still to read."""
+        self._chunks = [self.source]
+        self._unread = [*self._chunks]
+        self._changed = True
+        return MarkdownStream(self._width, self._palette, references)
+
+    def _update(self, stream: MarkdownStream) -> MarkdownStream:
+        """Give the stream what is unread; a complete message with link definitions is read twice."""
+        self._feed(stream)
+        if self._finished and stream.references:
+            stream = self._start(stream.references)
+            self._feed(stream)
+        return stream
+
+    def _feed(self, stream: MarkdownStream) -> None:
+        stream.update("".join(self._unread), finished=self._finished)
+        self._unread.clear()
+        self._changed = False

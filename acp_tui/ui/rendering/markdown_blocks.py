@@ -1,0 +1,259 @@
+"""Draws parsed Markdown blocks as rows; what is parsed when, and which block is still open, is not decided here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.ui.rendering.code import CodePanel
+from acp_tui.ui.rendering.inline import Lines, inline_lines
+from acp_tui.ui.rendering.margin import Margin
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.rows import BLANK, Row
+from acp_tui.ui.rendering.tables import Alignment, Table, table_strips
+from acp_tui.ui.rendering.wrapping import wrap
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType
+
+MAX_NESTING: Final = 60
+"""The parser drops what is nested deeper; such a block is shown as its source."""
+_BLOCK_BEGINNINGS: Final = frozenset(
+    (
+        *("paragraph_open", "heading_open", "fence", "code_block", "table_open", "hr"),
+        *("blockquote_open", "list_item_open"),
+    )
+)
+_BULLETS: Final = "•◦▪"
+_TASK: Final = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A top-level block, or one item of a top-level list: what can be finished while the rest is still written."""
+
+    tokens: Sequence[Token]
+    start: int
+    """Its first line in the parsed text."""
+    stop: int
+    gap: bool
+    """Whether an empty line goes before it."""
+    number: int | None = None
+    """Of an item in an ordered list."""
+    is_item: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """What the first item of a parsed text is within a list that began before that text."""
+
+    number: int | None
+    gap: bool
+
+
+@dataclass(slots=True)
+class _List:
+    next_number: int | None
+    """None in a bullet list."""
+    bullet: str
+
+    def take_marker(self) -> str:
+        """The marker of the next item."""
+        if self.next_number is None:
+            return f" {self.bullet} "
+        self.next_number += 1
+        return f"{self.next_number - 1:>2}. "
+
+
+class BlockPainter:
+    """Paints the blocks of one parsed text at one width."""
+
+    def __init__(
+        self, md: MarkdownIt, env: EnvType, palette: Palette, width: int, lines: Sequence[str]
+    ) -> None:
+        """`lines` are those of the parsed text: blank ones inside lists and quotes are shown as written."""
+        self._md = md
+        self._env = env
+        self._palette = palette
+        self._width = width
+        self._lines = lines
+        self._margin = Margin(width)
+        self._lists: list[_List] = []
+        self._rows: list[Row] = []
+        self._heading: Style | None = None
+
+    def paint(self, block: Block) -> list[Row]:
+        """The rows of `block`, without the gap before it."""
+        if any(token.level >= MAX_NESTING - 1 for token in block.tokens):
+            source = "\n".join(self._lines[block.start : block.stop]).rstrip()
+            return list(plain_lines(source, self._width, self._palette.text))
+        self._rows = []
+        self._lists = [_List(block.number, _BULLETS[0])] if block.is_item else []
+        tokens = iter(block.tokens)
+        for token in tokens:
+            self._paint_token(token, tokens)
+        return self._rows
+
+    def _paint_token(self, token: Token, following: Iterator[Token]) -> None:
+        if token.type in _BLOCK_BEGINNINGS:
+            self._begin(token)
+        match token.type:
+            case "inline":
+                self._paint_text(token)
+            case "heading_open":
+                self._heading = self._heading_style(token.tag)
+            case "heading_close":
+                self._heading = None
+            case "fence" | "code_block":
+                self._paint_code(token)
+            case "table_open":
+                self._paint_table(following)
+            case "hr":
+                self._put(Strip([Segment("─" * self._margin.room, self._palette.rule)], self._margin.room))
+            case _:
+                self._paint_container(token)
+
+    def _paint_container(self, token: Token) -> None:
+        match token.type:
+            case "bullet_list_open":
+                self._lists.append(_List(None, _BULLETS[len(self._lists) % len(_BULLETS)]))
+            case "ordered_list_open":
+                self._lists.append(_List(int(token.attrs.get("start", 1)), ""))
+            case "bullet_list_close" | "ordered_list_close":
+                self._lists.pop()
+            case "list_item_open":
+                self._margin.open_item(self._lists[-1].take_marker(), self._palette.list_marker)
+            case "blockquote_open":
+                self._margin.open_quote(self._palette.quote_bar)
+            case "list_item_close" | "blockquote_close":
+                if self._margin.is_unmarked:
+                    self._put(BLANK)
+                self._margin.close()
+
+    def _begin(self, token: Token) -> None:
+        """Start a block: inside a quote or list, an empty line goes before it where one is written."""
+        follows = self._margin.begin_block()
+        if follows and token.map and _is_blank(self._lines[token.map[0] - 1]):
+            self._put(BLANK)
+
+    def _put(self, strip: Strip) -> None:
+        indent = self._margin.take()
+        self._rows.append(
+            Strip([*indent, *strip], self._margin.cells + strip.cell_length) if indent else strip
+        )
+
+    @property
+    def _base(self) -> Style:
+        return self._palette.text + self._palette.quote if self._margin.in_quote else self._palette.text
+
+    def _heading_style(self, tag: str) -> Style:
+        return {"h1": self._palette.heading_1, "h2": self._palette.heading_2}.get(tag, self._palette.heading)
+
+    def _paint_text(self, token: Token) -> None:
+        source = token.content
+        if self._heading is None and self._margin.wants_task_marker and (task := _TASK.match(source)):
+            source = self._take_task(task) + source[task.end() :]
+        base = self._base if self._heading is None else self._base + self._heading
+        for line in self._inline(source, base):
+            for strip in wrap(line, self._margin.room):
+                self._put(strip)
+
+    def _take_task(self, task: re.Match[str]) -> str:
+        """Make the box of a task the item's marker; an ordered item keeps its number, so there the box is text."""
+        done = task[1] != " "
+        box = "☑ " if done else "☐ "
+        if self._lists[-1].next_number is not None:
+            return box
+        style = self._palette.task_done if done else self._palette.task_open
+        self._margin.replace_marker(f" {box}", style)
+        return ""
+
+    def _inline(self, source: str, base: Style) -> Lines:
+        return inline_lines(self._md, source, self._env, self._palette, base)
+
+    def _paint_code(self, token: Token) -> None:
+        panel = CodePanel(token.info.strip(), self._margin.room, self._palette, self._margin.take)
+        self._rows += panel.header()
+        for line in token.content.removesuffix("\n").split("\n"):
+            self._rows += panel.append(line)
+
+    def _paint_table(self, following: Iterator[Token]) -> None:
+        for strip in table_strips(self._read_table(following), self._margin.room, self._palette):
+            self._put(strip)
+
+    def _read_table(self, following: Iterator[Token]) -> Table:
+        rows: list[list[Lines]] = []
+        alignments: list[Alignment] = []
+        base = self._base
+        for token in following:
+            match token.type:
+                case "table_close":
+                    break
+                case "tr_open":
+                    rows.append([])
+                case "th_open":
+                    base = self._base + self._palette.table_header
+                    alignments.append(_alignment(token))
+                case "td_open":
+                    base = self._base
+                case "inline":
+                    rows[-1].append(self._inline(token.content, base))
+        return Table(tuple(alignments), tuple(map(tuple, rows)))
+
+
+def split_blocks(
+    tokens: Sequence[Token], lines: Sequence[str], continuation: Continuation | None
+) -> list[Block]:
+    """The top-level blocks, lists taken apart into their items; `continuation` is about the first of them."""
+    blocks: list[Block] = []
+    start = 0
+    for index, token in enumerate(tokens):
+        if token.level == 0 and token.nesting <= 0:
+            blocks.extend(_blocks_of(tokens[start : index + 1], lines, None if start else continuation))
+            start = index + 1
+    return blocks
+
+
+def _blocks_of(
+    tokens: Sequence[Token], lines: Sequence[str], continuation: Continuation | None
+) -> Iterator[Block]:
+    """The items of a list; of anything else, the block itself."""
+    match tokens[0].type:
+        case "ordered_list_open":
+            first = continuation or Continuation(int(tokens[0].attrs.get("start", 1)), gap=True)
+            yield from _items(tokens, lines, first)
+        case "bullet_list_open":
+            yield from _items(tokens, lines, continuation or Continuation(None, gap=True))
+        case _:
+            start, stop = cast("list[int]", tokens[0].map)
+            yield Block(tokens, start, stop, gap=True)
+
+
+def _items(tokens: Sequence[Token], lines: Sequence[str], first: Continuation) -> Iterator[Block]:
+    """The items of a list; between two of them there is a gap where the author left one."""
+    number, gap, opened = first.number, first.gap, 1
+    for index, token in enumerate(tokens):
+        if token.type == "list_item_close" and token.level == 1:
+            start, stop = cast("list[int]", tokens[opened].map)
+            yield Block(tokens[opened : index + 1], start, stop, gap, number, is_item=True)
+            number = None if number is None else number + 1
+            gap, opened = _is_blank(lines[stop - 1]), index + 1
+
+
+def _is_blank(line: str) -> bool:
+    """Whether nothing is written on a line but the marks of quotes."""
+    return not line.strip(" \t>")
+
+
+def _alignment(token: Token) -> Alignment:
+    value = str(token.attrs.get("style", "")).removeprefix("text-align:")
+    return cast("Alignment", value) if value in ("center", "right") else "left"

@@ -1,0 +1,82 @@
+"""The styles that text is drawn in; where their colours come from is the theme's business."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rich.style import Style
+
+NO_STYLE: Final = Style.null()
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """One style for each thing that can be drawn; every field may stay empty.
+
+    Two draw calls with the same palette object reuse all that was drawn, so make one per theme and keep it.
+    """
+
+    dark: bool = True
+    """Whether the styles are meant for a dark background."""
+
+    text: Style = NO_STYLE
+    muted: Style = NO_STYLE
+    """What is there to be found, not to be read: labels, link targets, line numbers."""
+    accent: Style = NO_STYLE
+    success: Style = NO_STYLE
+    warning: Style = NO_STYLE
+    error: Style = NO_STYLE
+    user: Style = NO_STYLE
+    thought: Style = NO_STYLE
+
+    heading_1: Style = NO_STYLE
+    heading_2: Style = NO_STYLE
+    heading: Style = NO_STYLE
+    """Headings of level 3 and deeper."""
+    strong: Style = NO_STYLE
+    emphasis: Style = NO_STYLE
+    strikethrough: Style = NO_STYLE
+    code: Style = NO_STYLE
+    """Code within a sentence."""
+    code_block: Style = NO_STYLE
+    """The panel of a code block; its background fills the width."""
+    code_label: Style = NO_STYLE
+    """The language of a code block, laid over `code_block`."""
+    link: Style = NO_STYLE
+    quote: Style = NO_STYLE
+    quote_bar: Style = NO_STYLE
+    list_marker: Style = NO_STYLE
+    task_done: Style = NO_STYLE
+    task_open: Style = NO_STYLE
+    table_header: Style = NO_STYLE
+    table_border: Style = NO_STYLE
+    rule: Style = NO_STYLE
+
+    diff_title: Style = NO_STYLE
+    diff_hunk: Style = NO_STYLE
+    diff_context: Style = NO_STYLE
+    diff_number: Style = NO_STYLE
+    diff_added: Style = NO_STYLE
+    diff_added_word: Style = NO_STYLE
+    """The changed part of a changed line, laid over `diff_added`."""
+    diff_removed: Style = NO_STYLE
+    diff_removed_word: Style = NO_STYLE
+
+    syntax_keyword: Style = NO_STYLE
+    syntax_string: Style = NO_STYLE
+    syntax_comment: Style = NO_STYLE
+    syntax_number: Style = NO_STYLE
+    syntax_function: Style = NO_STYLE
+    syntax_type: Style = NO_STYLE
+    syntax_builtin: Style = NO_STYLE
+    syntax_decorator: Style = NO_STYLE
+    syntax_tag: Style = NO_STYLE
+    syntax_operator: Style = NO_STYLE
+    syntax_inserted: Style = NO_STYLE
+    syntax_deleted: Style = NO_STYLE
+    syntax_error: Style = NO_STYLE
+
+
+PLAIN: Final = Palette()
+"""No colours and no attributes: for tests, exports and NO_COLOR."""

@@ -1,0 +1,139 @@
+"""Breaks styled text into lines of at most so many cells; knows nothing of what the text means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from rich.cells import cell_len, split_graphemes
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+Span: TypeAlias = tuple[str, Style]
+"""A run of text in one style, without newlines, tabs and control characters."""
+
+MIN_WIDTH: Final = 2
+"""A narrower line could not hold one wide character."""
+
+# Characters of one cell each, none of which joins with its neighbour: then a string is as wide as it is long.
+_ONE_CELL_EACH: Final = re.compile(
+    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2500-\u257f]*"
+)
+_NOT_AT_LINE_START: Final = frozenset("、。，．：；？！）」』】》〉〕｝…")
+
+
+class LineRange(NamedTuple):
+    """A line as a part of a longer text."""
+
+    start: int
+    stop: int
+    cells: int
+
+
+def width_cells(text: str) -> int:
+    """How many cells `text` takes."""
+    return len(text) if _ONE_CELL_EACH.fullmatch(text) else cell_len(text)
+
+
+def wrap(spans: Sequence[Span], width: int) -> list[Strip]:
+    """`spans` broken between words into strips of their natural length; at least one."""
+    text = "".join([text for text, _ in spans])
+    ranges = break_words(text, width)
+    if len(ranges) == 1:
+        return [Strip(slice_spans(spans, *ranges[0][:2]), ranges[0].cells)]
+    return [
+        Strip(segments, line.cells) for segments, line in zip(cut_spans(spans, ranges), ranges, strict=True)
+    ]
+
+
+def break_words(text: str, width: int) -> list[LineRange]:
+    """Where to break `text`; spaces at a break are dropped, a word longer than a line is cut."""
+    width = max(width, MIN_WIDTH)
+    if _ONE_CELL_EACH.fullmatch(text):
+        return list(_break_narrow(text, width))
+    return list(_break_graphemes(text, width))
+
+
+def fold(text: str, width: int) -> list[LineRange]:
+    """Where to cut `text` so that each part fills the width and nothing is dropped; at least one part."""
+    width = max(width, MIN_WIDTH)
+    if _ONE_CELL_EACH.fullmatch(text):
+        starts = range(0, len(text) or 1, width)
+        return [LineRange(at, stop := min(at + width, len(text)), stop - at) for at in starts]
+    ranges, start, cells = [], 0, 0
+    for begin, _, size in split_graphemes(text)[0]:
+        if cells + size > width:
+            ranges.append(_measured(text, start, begin))
+            start, cells = begin, 0
+        cells += size
+    return [*ranges, _measured(text, start, len(text))]
+
+
+def _measured(text: str, start: int, stop: int) -> LineRange:
+    # Measured again as a string: broken emoji sequences can be narrower than the sum of their graphemes.
+    return LineRange(start, stop, cell_len(text[start:stop]))
+
+
+def slice_spans(spans: Iterable[Span], start: int, stop: int) -> list[Segment]:
+    """The part of `spans` from character `start` to `stop`."""
+    return next(cut_spans(spans, [LineRange(start, stop, 0)]))
+
+
+def cut_spans(spans: Iterable[Span], ranges: Iterable[LineRange]) -> Iterator[list[Segment]]:
+    """`spans` cut into one list of segments for each of `ranges`, which ascend and do not overlap."""
+    source = iter(spans)
+    text, style, begin, end = "", Style.null(), 0, 0
+    for start, stop, _ in ranges:
+        segments: list[Segment] = []
+        while True:
+            if begin < stop and end > start:
+                segments.append(Segment(text[max(start - begin, 0) : stop - begin], style))
+            if end >= stop or (following := next(source, None)) is None:
+                break
+            begin, (text, style) = end, following
+            end = begin + len(text)
+        yield segments
+
+
+def _break_narrow(text: str, width: int) -> Iterator[LineRange]:
+    """`break_words` for text of one cell each character."""
+    start, length = 0, len(text)
+    while length - start > width:
+        space = text.rfind(" ", start, start + width + 1)
+        stop = start + len(text[start:space].rstrip(" ")) if space > start else start
+        if stop == start:  # one long word, or one behind a deep indentation
+            stop = space = start + width
+        yield LineRange(start, stop, stop - start)
+        start = _skip_spaces(text, space)
+    stop = start + len(text[start:].rstrip(" "))
+    if stop > start or start == 0:
+        yield LineRange(start, stop, stop - start)
+
+
+def _skip_spaces(text: str, index: int) -> int:
+    while index < len(text) and text[index] == " ":
+        index += 1
+    return index
+
+
+def _break_graphemes(text: str, width: int) -> Iterator[LineRange]:
+    """`break_words` for any text; a line may also end beside a wide character."""
+    start = cells = 0
+    break_at = break_cells = 0  # the last good place to end the line, and the cells before it
+    wide_before = False
+    text = text.rstrip(" ")
+    for begin, end, size in split_graphemes(text)[0]:
+        blank, wide = text[begin:end] == " ", size > 1
+        if (blank or wide or wide_before) and begin > start and text[begin] not in _NOT_AT_LINE_START:
+            break_at, break_cells = begin, cells
+        if cells + size > width and not blank:
+            if break_at <= start:
+                break_at, break_cells = begin, cells
+            yield _measured(text, start, start + len(text[start:break_at].rstrip(" ")))
+            start = _skip_spaces(text, break_at)
+            cells -= break_cells + (start - break_at)
+        cells += size
+        wide_before = wide
+    yield _measured(text, start, len(text))

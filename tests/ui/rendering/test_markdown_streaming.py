@@ -1,0 +1,267 @@
+"""A message that comes in pieces ends as if it had come whole, and what is finished is not parsed again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.segment import Segment
+from rich.style import Style
+
+from acp_tui.ui.rendering import markdown_stream
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.palette import PLAIN, Palette
+
+COMMONMARK = Path(__file__).parents[4] / "shared" / "markdown" / "commonmark.json"
+WIDTH = 40
+PALETTE = Palette(
+    heading_1=Style(bold=True),
+    strong=Style(bold=True),
+    emphasis=Style(italic=True),
+    code_block=Style(bgcolor="blue"),
+    syntax_keyword=Style(color="red"),
+    syntax_string=Style(color="green"),
+)
+COMPOSITE = '''# Title
+
+A paragraph with **bold**, *emphasis*, `code` and a [link][later]; 日本語テキスト and 👩‍👩‍👧.
+A second line\r
+- after it
+
+1. one
+1. two
+
+   ```python
+   x = 1
+   ```
+10. ten
+> quote
+> > deeper
+lazy
+
+~~~~ python
+def f():
+    """for in
+    docstring"""
+
+~~~
+    return "x"
+~~~~
+| a | b |
+|---|--:|
+| 1 | **2** |
+Setext
+===
+    indented
+
+    code
+
+* * *
+[later]: https://example.org
+"title"
+last [^1] <b>
+``` unclosed
+code'''
+
+PIECES = st.sampled_from(
+    [
+        "a",
+        "b c",
+        " ",
+        "\n",
+        "\n\n",
+        "- ",
+        "1. ",
+        "> ",
+        "    ",
+        "\t",
+        "```",
+        "~~~",
+        "| a | b |\n",
+        "|--|--|\n",
+        "# ",
+        "===",
+        "---",
+        "[x]: /u\n",
+        "[x]",
+        "'t",
+        "**",
+        "`",
+        "<b>",
+        "\\",
+        "&amp;",
+        "  - ",
+    ]
+)
+
+
+def shown(renderer: MarkdownRenderer) -> list[list[Segment]]:
+    return [list(strip) for strip in renderer.lines(WIDTH, PALETTE)]
+
+
+def whole(text: str) -> list[list[Segment]]:
+    renderer = MarkdownRenderer(text)
+    renderer.finish()
+    return shown(renderer)
+
+
+def streamed(text: str, size: int) -> list[list[Segment]]:
+    renderer = MarkdownRenderer()
+    for start in range(0, len(text), size):
+        renderer.append(text[start : start + size])
+        renderer.line_count(WIDTH)
+    renderer.finish()
+    return shown(renderer)
+
+
+def now(source: str, width: int = WIDTH) -> list[str]:
+    return [strip.text.rstrip() for strip in MarkdownRenderer(source).lines(width, PLAIN)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 50, 300])
+def test_streaming_ends_in_the_same_lines_as_the_whole_text(size: int) -> None:
+    assert streamed(COMPOSITE, size) == whole(COMPOSITE)
+
+
+@given(st.lists(PIECES, max_size=14).map("".join), st.integers(1, 5))
+def test_any_markdown_ends_the_same_streamed_as_whole(text: str, size: int) -> None:
+    assert streamed(text, size) == whole(text)
+
+
+@pytest.mark.skipif(not COMMONMARK.exists(), reason="the CommonMark examples are not part of the repository")
+def test_every_commonmark_example_ends_the_same_streamed_by_the_character() -> None:
+    examples = json.loads(COMMONMARK.read_text(encoding="utf-8"))
+    differing = [
+        example["example"]
+        for example in examples
+        if streamed(example["markdown"], 1) != whole(example["markdown"])
+    ]
+    assert differing == []
+
+
+def test_every_prefix_can_be_drawn_at_every_width() -> None:
+    for width in (10, 23, 80):
+        renderer = MarkdownRenderer()
+        for character in COMPOSITE:
+            renderer.append(character)
+            assert all(strip.cell_length <= width for strip in renderer.lines(width, PLAIN)[-3:])
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the block parser is given, in order."""
+    texts: list[str] = []
+    parser = markdown_stream.markdown_parser()
+    parse = parser.block.parse
+
+    def note(text: str, *rest: object) -> object:
+        texts.append(text)
+        return parse(text, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(parser.block, "parse", note)
+    return texts
+
+
+def stream_lines(lines: list[str]) -> MarkdownRenderer:
+    renderer = MarkdownRenderer()
+    for line in lines:
+        renderer.append(line)
+        renderer.line_count(WIDTH)
+    return renderer
+
+
+@pytest.mark.parametrize("line", ["paragraph\n\n", "- item\n", "# heading\n", "> quote\n\n"])
+def test_finished_blocks_and_items_are_not_parsed_again(parsed: list[str], line: str) -> None:
+    stream_lines([line] * 100)
+    assert max(map(len, parsed)) <= 2 * len(line) + 1
+    assert len(parsed) <= 200
+
+
+def test_an_open_fence_is_never_parsed_as_a_whole(parsed: list[str]) -> None:
+    renderer = stream_lines(["```python\n", *["x = 1\n"] * 100])
+    assert "".join(parsed) == ""
+    assert renderer.line_count(WIDTH) == 101
+
+
+def test_a_very_long_open_block_is_parsed_ever_less_often(parsed: list[str]) -> None:
+    renderer = MarkdownRenderer("word " * 10_000)
+    renderer.line_count(WIDTH)
+    parsed.clear()
+    for _ in range(100):
+        renderer.append("more ")
+        assert renderer.lines(WIDTH, PLAIN)[-1].text.endswith("more")
+    assert parsed == []
+
+
+def test_finished_lines_stay_the_same_objects() -> None:
+    renderer = MarkdownRenderer("one\n\ntwo\n\nthree\nfo")
+    before = list(renderer.lines(WIDTH, PLAIN))
+    renderer.append("ur")
+    after = renderer.lines(WIDTH, PLAIN)
+    assert [old is new for old, new in zip(before, after, strict=True)] == [True, True, True, True, False]
+
+
+def test_nothing_is_parsed_where_nothing_has_changed(parsed: list[str]) -> None:
+    renderer = MarkdownRenderer("text")
+    renderer.line_count(WIDTH)
+    parsed.clear()
+    renderer.lines(WIDTH, PLAIN)
+    assert parsed == []
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("a **bo", ["a bo"]),
+        ("a **", ["a"]),
+        ("a `co", ["a co"]),
+        ("a *b **c", ["a b c"]),
+        ("3 * 4 is", ["3 * 4 is"]),
+        ("[docs](https://a.exa", ["docs (https://a.exa)"]),
+        ("text\n-", ["text"]),
+        ("text\n==", ["text"]),
+        ("- a\n1", [" • a"]),
+        ("| a | b |\n|--", ["| a | b |"]),
+        ("| a | b |\n|--|--|\n| 1", [" a │ b", "───┼───", " 1 │"]),
+        ("```py\nx\n``", [" py", " x"]),
+        ("```py\n", [" py", ""]),
+        ("```p", [" p", ""]),
+    ],
+)
+def test_what_is_half_written_looks_as_it_will(source: str, lines: list[str]) -> None:
+    assert now(source) == lines
+
+
+def test_finish_shows_what_was_held_back() -> None:
+    renderer = MarkdownRenderer("text\n\n-")
+    renderer.finish()
+    assert [strip.text for strip in renderer.lines(WIDTH, PLAIN)] == ["text", "", " • "]
+
+
+def test_a_finished_message_goes_on_when_text_arrives_late() -> None:
+    renderer = MarkdownRenderer("a **b")
+    renderer.finish()
+    renderer.line_count(WIDTH)
+    renderer.append("c**")
+    assert [strip.text for strip in renderer.lines(WIDTH, PLAIN)] == ["a bc"]
+
+
+def test_a_line_end_and_a_character_may_be_split_over_two_chunks() -> None:
+    renderer = MarkdownRenderer()
+    for chunk in ("a\r", "\n\nb\ud83d", "\ude00"):
+        renderer.append(chunk)
+        renderer.line_count(WIDTH)
+    assert [strip.text for strip in renderer.lines(WIDTH, PLAIN)] == ["a", "", "b😀"]
+
+
+def test_another_width_palette_or_a_release_draw_the_same_message_again() -> None:
+    renderer = MarkdownRenderer(COMPOSITE)
+    renderer.finish()
+    first = shown(renderer)
+    assert renderer.line_count(20) > len(first)
+    renderer.lines(WIDTH, PLAIN)
+    renderer.release()
+    assert shown(renderer) == first

@@ -1,0 +1,75 @@
+"""Lines are broken between words, to the cell, and nothing but spaces at a break is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.ui.rendering.palette import NO_STYLE
+from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.wrapping import fold, wrap
+
+BOLD = Style(bold=True)
+TEXTS = st.text(st.sampled_from("ab -日本、é👍\u200d\u0301\U0001f469\ufe0f"), max_size=60)
+
+
+def texts(strips: list[Strip]) -> list[str]:
+    return [strip.text for strip in strips]
+
+
+@given(TEXTS, st.integers(2, 20))
+def test_a_wrapped_line_is_never_too_wide_and_knows_its_width(text: str, width: int) -> None:
+    for strip in wrap([(text, NO_STYLE)], width):
+        assert cell_len(strip.text) == strip.cell_length <= width
+
+
+@given(TEXTS, st.integers(2, 20))
+def test_wrapping_loses_nothing_but_spaces(text: str, width: int) -> None:
+    wrapped = "".join(texts(wrap([(text, NO_STYLE)], width)))
+    assert wrapped.replace(" ", "") == text.replace(" ", "")
+
+
+@given(TEXTS, st.integers(2, 20))
+def test_folding_loses_nothing(text: str, width: int) -> None:
+    parts = fold(text, width)
+    assert "".join([text[start:stop] for start, stop, _ in parts]) == text
+    assert all(cell_len(text[start:stop]) == cells <= width for start, stop, cells in parts)
+
+
+def test_a_word_that_spans_two_styles_is_not_broken_between_them() -> None:
+    strips = wrap([("see ", NO_STYLE), ("bold", BOLD), (", then", NO_STYLE)], 8)
+    assert texts(strips) == ["see", "bold,", "then"]
+    assert [(segment.text, segment.style) for segment in strips[1]] == [("bold", BOLD), (",", NO_STYLE)]
+
+
+def test_a_word_longer_than_the_line_is_cut() -> None:
+    assert texts(wrap([("abcdefghij kl", NO_STYLE)], 4)) == ["abcd", "efgh", "ij", "kl"]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("日本語テキスト", 6, ["日本語", "テキス", "ト"]),
+        ("日本、語", 4, ["日", "本、", "語"]),
+        ("a 日本 b", 4, ["a 日", "本 b"]),
+        ("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4, ["👩‍👩‍👧👩‍👩‍👧", "👩‍👩‍👧"]),
+    ],
+)
+def test_wide_characters_and_joined_emoji_stay_whole(text: str, width: int, lines: list[str]) -> None:
+    assert texts(wrap([(text, NO_STYLE)], width)) == lines
+
+
+def test_plain_text_keeps_indentation_and_markup_and_expands_tabs() -> None:
+    assert texts(plain_lines("  [bold]x[/]\n\ty **z**\n", 40, NO_STYLE)) == ["  [bold]x[/]", "    y **z**"]
+
+
+def test_plain_text_shows_what_a_terminal_would_obey() -> None:
+    assert texts(plain_lines("a\x1b[31mb\u202e", 40, NO_STYLE)) == ["a␛[31mb⟨U+202E⟩"]
+
+
+def test_no_text_gives_no_lines() -> None:
+    assert plain_lines("", 40, NO_STYLE) == []
