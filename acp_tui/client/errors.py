@@ -1,0 +1,76 @@
+"""What can go wrong between a user and an agent, each said so that the user knows what to do.
+
+ClientError
+├── AgentStartFailed
+│   ├── AgentNotFound           no such command
+│   └── AgentNotRunnable        a file that cannot be executed
+├── AgentLost                   it exited, or broke the protocol
+│   └── UnsupportedProtocol     it speaks a version that we do not
+├── AuthenticationRequired      it wants a login first (-32000)
+├── AgentRefused                it answered with another error
+├── PromptInProgress            one prompt a session at a time
+└── SettingsError               a settings file that cannot be used
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_tui.protocol.capabilities import AuthMethod
+
+
+class ClientError(Exception):
+    """`str()` of it is a sentence for the user; `hint` says what to do, `detail` holds the cause in full."""
+
+    def __init__(self, message: str, *, hint: str = "", detail: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.detail = detail
+
+
+class AgentStartFailed(ClientError):
+    """The agent's command could not be started."""
+
+
+class AgentNotFound(AgentStartFailed):
+    """There is no such command."""
+
+
+class AgentNotRunnable(AgentStartFailed):
+    """The command exists and cannot be executed."""
+
+
+class AgentLost(ClientError):
+    """The agent ended, or said something after which it cannot be trusted; `detail` is the tail of its stderr."""
+
+
+class UnsupportedProtocol(AgentLost):
+    """The agent speaks a version of the protocol that we do not."""
+
+
+class AgentRefused(ClientError):
+    """The agent answered a request with an error."""
+
+    def __init__(self, message: str, *, code: int, hint: str = "", detail: str = "") -> None:
+        super().__init__(message, hint=hint, detail=detail)
+        self.code = code
+
+
+class AuthenticationRequired(ClientError):
+    """The agent wants the user to log in first."""
+
+    def __init__(
+        self, message: str, methods: Sequence[AuthMethod], *, hint: str = "", detail: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint, detail=detail)
+        self.methods = tuple(methods)
+
+
+class PromptInProgress(ClientError):
+    """A session takes one prompt at a time."""
+
+
+class SettingsError(ClientError):
+    """A settings file cannot be used as it is."""

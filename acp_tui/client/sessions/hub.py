@@ -1,0 +1,91 @@
+"""Owns every agent, outside of any user interface, so that none outlives us: not after a crash of the screen either."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from acp_tui.client.sessions.phase import Phase
+
+if TYPE_CHECKING:
+    # An agent brings the wire types along, which the first frame must not wait for.
+    from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.sessions.agent import Agent
+    from acp_tui.protocol.handler import ClientOffer
+    from acp_tui.rpc import Tap
+
+log = logging.getLogger(__name__)
+
+
+def _ignore_phase(_: Phase) -> None:
+    pass
+
+
+class SessionHub:
+    """Starts agents and ends them; made by `open_hub`."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        self.agents: list[Agent] = []
+
+    @staticmethod
+    def preload() -> None:
+        """Load what `start_agent` needs; for a thread, where the event loop has something to draw meanwhile."""
+        import_module("acp_tui.client.sessions.agent")
+
+    async def start_agent(
+        self,
+        command: AgentCommand,
+        *,
+        offer: ClientOffer | None = None,
+        on_phase: Callable[[Phase], None] = _ignore_phase,
+        tap: Tap | None = None,
+    ) -> Agent:
+        """Start the agent's process; `offer` None offers all that we do. Raises AgentNotFound and AgentNotRunnable."""
+        from acp_tui.client.sessions.agent import Agent
+
+        agent = Agent(command, offer=offer, on_phase=on_phase, tap=tap)
+        on_phase(agent.phase)
+        await self._tasks.start(self._run, agent)
+        self.agents.append(agent)
+        return agent
+
+    async def _run(self, agent: Agent, *, task_status: TaskStatus[None]) -> None:
+        try:
+            await agent.run(task_status=task_status)
+        except Exception:
+            if agent not in self.agents:
+                raise  # it never started, and start_agent says so
+            log.exception("the task of %s failed", agent.title)
+        finally:
+            if agent in self.agents:
+                self.agents.remove(agent)
+
+    async def aclose(self) -> None:
+        """End every agent, all at once."""
+        async with anyio.create_task_group() as tasks:
+            for agent in list(self.agents):
+                tasks.start_soon(agent.stop)
+
+
+@asynccontextmanager
+async def open_hub() -> AsyncIterator[SessionHub]:
+    """A hub; when the block ends, by whatever way, no agent and no terminal is left."""
+    failure: BaseException | None = None
+    async with anyio.create_task_group() as tasks:
+        hub = SessionHub(tasks)
+        try:
+            yield hub
+        except BaseException as error:  # noqa: BLE001 - raised again below: a task group would wrap it in a group
+            failure = error
+        finally:
+            with anyio.CancelScope(shield=True):
+                await hub.aclose()
+    if failure is not None:
+        raise failure
