@@ -1,0 +1,145 @@
+"""One turn without a screen: the agent's words on stdout, everything else on stderr, the outcome as exit status."""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from acp_tui.cli.exec_output import NdjsonOutput, Output, Stdout, TextOutput
+from acp_tui.cli.exec_permissions import PermissionDesk
+from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, weightiest
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import (
+    AgentLost,
+    AgentNotFound,
+    AgentNotRunnable,
+    AuthenticationRequired,
+    ClientError,
+)
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.entries import EntryId, ToolCallEntry
+from acp_tui.conversation.facts import Fact
+
+CANCEL_GRACE_S: Final = 10.0
+"""How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
+
+
+def run_exec(command: AgentCommand, cwd: Path, prompt: str | None, output_format: str) -> int:
+    """Run one turn in `cwd`; `prompt` None reads it from stdin. Returns the exit status."""
+    text = _read_prompt() if prompt is None else prompt
+    if not text.strip():
+        sys.stderr.write("acp-tui: the prompt is empty\n")
+        return ExitCode.USAGE
+
+    async def take_turn() -> int:
+        return await Turn(command, cwd, text, output_format).run()
+
+    return anyio.run(take_turn)
+
+
+def _read_prompt() -> str:
+    if sys.stdin.isatty():
+        sys.stderr.write("The prompt, ended by Ctrl+D:\n")
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+class Turn:
+    """The one turn of an `exec`."""
+
+    def __init__(self, command: AgentCommand, cwd: Path, prompt: str, output_format: str) -> None:
+        self._command = command
+        self._cwd = cwd
+        self._prompt = prompt
+        stdout = Stdout(on_closed=self._stop)
+        self._output: Output = NdjsonOutput(stdout) if output_format == "ndjson" else TextOutput(stdout)
+        self._codes: set[ExitCode] = set()
+        self._session: Session | None = None
+        self._desk: PermissionDesk | None = None
+        self._tasks: TaskGroup
+        self._scope = anyio.CancelScope()
+
+    async def run(self) -> int:
+        """The whole of it; returns the exit status."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                tasks.start_soon(self._watch_signals, signals)
+                with self._scope:
+                    await self._with_agent()
+                tasks.cancel_scope.cancel()
+        code = weightiest(self._codes)
+        self._output.finish(self._session, code)
+        return code
+
+    async def _watch_signals(self, signals: AsyncIterator[signal.Signals]) -> None:
+        async for _ in signals:
+            self._codes.add(ExitCode.CANCELLED)
+            self._stop()
+
+    def _stop(self) -> None:
+        """Cancel by the protocol first; a second time, or after too long a wait, end the agent."""
+        if self._session is None or self._scope.deadline != math.inf:
+            self._scope.cancel()
+            return
+        self._output.say("cancelling")
+        self._scope.deadline = anyio.current_time() + CANCEL_GRACE_S
+        self._session.cancel()
+
+    async def _with_agent(self) -> None:
+        async with open_hub() as hub:
+            try:
+                agent = await hub.start_agent(self._command, tap=self._output.tap)
+                await agent.initialize()
+                await self._take_turn(agent)
+            except ClientError as error:
+                self._fail(error)
+
+    def _fail(self, error: ClientError) -> None:
+        match error:
+            case AgentNotFound():
+                self._codes.add(ExitCode.NOT_FOUND)
+            case AgentNotRunnable():
+                self._codes.add(ExitCode.NOT_RUNNABLE)
+            case AuthenticationRequired():
+                self._codes.add(ExitCode.LOGIN_NEEDED)
+            case AgentLost():
+                self._codes.add(ExitCode.AGENT_LOST)
+            case _:
+                self._codes.add(ExitCode.ERROR)
+        self._output.fail(error)
+
+    async def _take_turn(self, agent: Agent) -> None:
+        session = self._session = await agent.new_session(self._cwd)
+        self._desk = PermissionDesk(session, self._tasks, self._output.say)
+        session.listener = self._on_change
+        # What the agent said while the session opened.
+        self._on_change(Change(tuple(map(EntryId, range(len(session.conversation.entries))))))
+        try:
+            await session.send_prompt([Text(self._prompt)])
+        finally:
+            if self._desk.has_rejected:
+                self._codes.add(ExitCode.PERMISSION_REJECTED)
+        self._codes.add(OF_STOP_REASON.get(session.conversation.last_stop_reason or "", ExitCode.ERROR))
+
+    def _on_change(self, change: Change) -> None:
+        assert self._session is not None
+        assert self._desk is not None
+        conversation = self._session.conversation
+        for entry_id in change.entries:
+            entry = conversation.entries[entry_id]
+            self._output.show(entry_id, entry)
+            if isinstance(entry, ToolCallEntry):
+                self._desk.note_decisions(entry)
+        if Fact.PERMISSIONS in change.facts:
+            self._desk.look()

@@ -1,0 +1,170 @@
+"""What a turn without a screen prints, and where: text for people and pipes, or one JSON value a line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.client.errors import ClientError
+from acp_tui.client.frames import update_params
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
+from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.rpc import Direction
+
+
+class Output(Protocol):
+    """A way to print a turn."""
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """A raw frame went over the connection."""
+
+    def show(self, entry_id: EntryId, entry: Entry) -> None:
+        """An entry is new or has changed."""
+
+    def say(self, text: str) -> None:
+        """A word of ours to the user."""
+
+    def fail(self, error: ClientError) -> None:
+        """The turn could not be taken, or not to its end."""
+
+    def finish(self, session: Session | None, code: ExitCode) -> None:
+        """The turn is over."""
+
+
+class Stdout:
+    """Our stdout, which its reader may close at any time (`| head`)."""
+
+    def __init__(self, on_closed: Callable[[], None]) -> None:
+        self._on_closed = on_closed
+
+    def write(self, text: str) -> None:
+        """Write and flush; where nobody reads any more, say so once and drop the rest."""
+        try:
+            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            # What is still buffered would be written, and complained about, at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._on_closed()
+
+
+def _say_error(error: ClientError) -> None:
+    lines = [f"acp-tui: {make_visible(str(error))}"]
+    lines += [
+        f"  {make_visible(line)}" for line in (error.detail + "\n" + error.hint).splitlines() if line.strip()
+    ]
+    sys.stderr.write("\n".join(lines) + "\n")
+
+
+class TextOutput:
+    """The agent's messages on stdout as they come; tool calls, failures and words of ours on stderr."""
+
+    def __init__(self, stdout: Stdout) -> None:
+        self._stdout = stdout
+        # A terminal obeys what it is sent; a file or a pipe gets the agent's text as it is.
+        self._clean = make_visible if sys.stdout.isatty() else str
+        self._shown: dict[EntryId, int] = {}
+        self._last: EntryId | None = None
+        self._ends_line = True
+        self._said_of_tools: dict[EntryId, str] = {}
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """Frames are not printed."""
+
+    def show(self, entry_id: EntryId, entry: Entry) -> None:
+        """Print what is new in it."""
+        match entry:
+            case Message(role="agent"):
+                self._show_message(entry_id, entry)
+            case ToolCallEntry(call):
+                self._show_tool(entry_id, f"{call.status:<11} {make_visible_line(call.shown_title)}")
+            case TurnEnd(stop_reason):
+                self.say(f"the turn ended: {make_visible_line(stop_reason)}")
+            case Failure(message):
+                self.say(make_visible(message))
+            case _:
+                pass
+
+    def _show_message(self, entry_id: EntryId, message: Message) -> None:
+        buffers = [part for part in message.parts if isinstance(part, TextBuffer)]
+        length = sum(buffer.length for buffer in buffers)
+        shown = self._shown.get(entry_id, 0)
+        new = (
+            buffers[-1].since(buffers[-1].length - (length - shown))
+            if len(buffers) == 1
+            else message.text[shown:]
+        )
+        if not new:
+            return
+        if self._last is not None and self._last != entry_id:
+            new = ("\n" if self._ends_line else "\n\n") + new
+        self._shown[entry_id], self._last = length, entry_id
+        self._ends_line = new.endswith("\n")
+        self._stdout.write(self._clean(new))
+
+    def _show_tool(self, entry_id: EntryId, line: str) -> None:
+        if self._said_of_tools.get(entry_id) != line:
+            self._said_of_tools[entry_id] = line
+            self.say(line)
+
+    def say(self, text: str) -> None:
+        """One line on stderr, on a line of its own where both go to one terminal."""
+        if not self._ends_line and sys.stdout.isatty():
+            sys.stderr.write("\n")
+        sys.stderr.write(f"· {text}\n")
+        sys.stderr.flush()
+
+    def fail(self, error: ClientError) -> None:
+        """The error with its cause and what to do, on stderr."""
+        _say_error(error)
+
+    def finish(self, session: Session | None, code: ExitCode) -> None:
+        """End the last line."""
+        if not self._ends_line:
+            self._stdout.write("\n")
+
+
+class NdjsonOutput:
+    """The params of every session/update as received, one a line, and one result object at the end."""
+
+    def __init__(self, stdout: Stdout) -> None:
+        self._stdout = stdout
+        self._error: dict[str, Any] | None = None
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """Print the params of an update."""
+        params = update_params(direction, frame)
+        if params is not None:
+            self._print(params)
+
+    def _print(self, value: Any) -> None:
+        self._stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+    def show(self, entry_id: EntryId, entry: Entry) -> None:
+        """Entries are not printed: the updates that make them are."""
+
+    def say(self, text: str) -> None:
+        """One line on stderr."""
+        sys.stderr.write(f"· {text}\n")
+
+    def fail(self, error: ClientError) -> None:
+        """Kept for the result object; also on stderr."""
+        _say_error(error)
+        self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
+
+    def finish(self, session: Session | None, code: ExitCode) -> None:
+        """The result object."""
+        self._print(
+            {
+                "sessionId": session.session_id if session else None,
+                "stopReason": session.conversation.last_stop_reason if session else None,
+                "exitCode": int(code),
+                "error": self._error,
+            }
+        )
