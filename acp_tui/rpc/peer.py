@@ -198,6 +198,8 @@ class Peer:
                 except ConnectionLost as error:
                     lost = error
                 finally:
+                    # Before the tasks are cancelled: one that shields a last request is to hear that it is in vain.
+                    self._lose(lost)
                     tasks.cancel_scope.cancel()
         finally:
             self._lose(lost)
