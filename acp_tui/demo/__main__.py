@@ -1,0 +1,65 @@
+"""`python -m acp_tui.demo [SCENARIO] [--speed X]`: plays a scenario on stdin and stdout until stdin closes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import anyio
+
+from acp_tui.demo.agent import DemoAgent
+from acp_tui.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
+from acp_tui.demo.stdio import StdioStream
+
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve one client; the exit status."""
+    arguments = _parser().parse_args(argv)
+    try:
+        agent = DemoAgent(load(arguments.scenario), speed=arguments.speed)
+    except ScenarioError as error:
+        sys.stderr.write(_explained(error))
+        return EXIT_USAGE
+    try:
+        anyio.run(_serve, agent)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return 0
+
+
+async def _serve(agent: DemoAgent) -> None:
+    await agent.serve(StdioStream())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m acp_tui.demo", description="A scripted ACP agent on stdin and stdout."
+    )
+    parser.add_argument(
+        "scenario", nargs="?", default=DEFAULT, help="a shipped scenario, or the path of a .toml file"
+    )
+    parser.add_argument(
+        "--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 knows no delays (default: 1)"
+    )
+    return parser
+
+
+def _speed(text: str) -> float:
+    speed = float(text)
+    if not 0 <= speed < float("inf"):
+        raise ValueError
+    return speed
+
+
+def _explained(error: ScenarioError) -> str:
+    lines = [str(error)]
+    if isinstance(error, UnknownScenario):
+        lines += ["", *(f"  {name:<12} {description}" for name, description in available().items())]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,253 @@
+"""What a scenario says, as values: its turns, their steps and what the agent declares of itself.
+
+It neither reads files (`reading`) nor plays anything (`turn`). What goes out on the wire as it stands (tool calls,
+content blocks, config options) is kept in the shape of the wire; `turn` fills in placeholders and absolute paths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Wire: TypeAlias = Mapping[str, Any]
+"""An object in the protocol's own spelling."""
+
+DEFAULT_CHUNK_S = 0.07
+DEFAULT_OPTIONS: tuple[Wire, ...] = (
+    {"optionId": "allow", "name": "Allow once", "kind": "allow_once"},
+    {"optionId": "always", "name": "Allow always", "kind": "allow_always"},
+    {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Stream Markdown, as the message or as a thought."""
+
+    text: str
+    update: Literal["agent_message_chunk", "agent_thought_chunk"] = "agent_message_chunk"
+    repeat: int = 1
+    chunk_s: float = DEFAULT_CHUNK_S
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Send one content block that is not text: an image, a link to a resource."""
+
+    block: Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Replace the plan."""
+
+    entries: tuple[Wire, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPatch:
+    """What is to be said about one tool call."""
+
+    name: str | None
+    """The scenario's own name for the call; each turn gives it a fresh id. None: a call that is not named again."""
+    fields: Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Announce a tool call."""
+
+    patch: ToolPatch
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Change a tool call, or make one by its first update."""
+
+    patch: ToolPatch
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Read a file through the client, as a tool call."""
+
+    path: str
+    name: str | None
+    line: int | None
+    limit: int | None
+    missing: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Write a file through the client, as a tool call."""
+
+    path: str
+    content: str
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Ask the user, and go on along the branch that the answer chooses."""
+
+    patch: ToolPatch
+    options: tuple[Wire, ...]
+    allowed: tuple[Step, ...]
+    rejected: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Run a command in a terminal of the client's, embedded in a tool call, to its end."""
+
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str | None
+    title: str | None
+    name: str | None
+    output_limit_bytes: int | None
+    succeeded: tuple[Step, ...]
+    failed: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Do nothing for a while; speed shortens it."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SendUpdate:
+    """Send a session update that is wholly known in advance: usage, commands, a title."""
+
+    update: Wire
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchMode:
+    """The agent changes the session's mode by itself."""
+
+    mode_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeConfig:
+    """The agent changes config options by itself."""
+
+    values: Mapping[str, str | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Play steps at the same time; done when all are."""
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End the turn here, for this reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stderr:
+    """Print a line on stderr."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Misbehave on purpose; `faults` knows what each kind does with which parameters."""
+
+    kind: str
+    parameters: Mapping[str, Any]
+    late: tuple[Step, ...] = ()
+
+
+Step: TypeAlias = (
+    Say
+    | Block
+    | Plan
+    | Tool
+    | Update
+    | Read
+    | Write
+    | Permission
+    | Run
+    | Wait
+    | SendUpdate
+    | SwitchMode
+    | ChangeConfig
+    | Together
+    | Stop
+    | Stderr
+    | Fault
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedTurn:
+    """The answer to one prompt."""
+
+    match: re.Pattern[str] | None
+    """Which prompts it answers; None: the next one that nothing else answers."""
+    steps: tuple[Step, ...]
+    play: str | None = None
+    """The name of another scenario that answers instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Initialize:
+    """How the agent behaves at the first request."""
+
+    hang: bool = False
+    wait_s: float = 0
+    protocol_version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Auth:
+    """How one logs in; `required` refuses sessions until that has happened."""
+
+    required: bool = False
+    methods: tuple[Wire, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSetup:
+    """What every new session declares."""
+
+    commands: tuple[Wire, ...] = ()
+    modes: Wire | None = None
+    config: tuple[Wire, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scripted agent."""
+
+    name: str
+    description: str
+    turns: tuple[ScriptedTurn, ...]
+    initialize: Initialize = field(default_factory=Initialize)
+    auth: Auth = field(default_factory=Auth)
+    session: SessionSetup = field(default_factory=SessionSetup)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Long texts by name, for `{name}` in any step."""
+
+    @property
+    def unmatched(self) -> Sequence[ScriptedTurn]:
+        """The turns that are played in order, for prompts that no `match` answers."""
+        return [turn for turn in self.turns if turn.match is None]
+
+    def matching(self, text: str) -> ScriptedTurn | None:
+        """The first turn whose `match` is found in a prompt."""
+        return next((turn for turn in self.turns if turn.match and turn.match.search(text)), None)

@@ -1,0 +1,318 @@
+"""Reads the steps of a scenario: one reader for each kind of step; it knows nothing of what stands around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from acp_tui.demo import script
+from acp_tui.demo.table import Table
+
+TOOL_KINDS: Final = (
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+)
+TOOL_STATUSES: Final = ("pending", "in_progress", "completed", "failed")
+OPTION_KINDS: Final = ("allow_once", "allow_always", "reject_once", "reject_always")
+STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+
+PLAN_ENTRY: Final = re.compile(r"\[(?P<mark>[ ~x])\] (?:(?P<priority>high|medium|low): )?(?P<content>.+)")
+PLAN_MARKS: Final = {" ": "pending", "~": "in_progress", "x": "completed"}
+
+FAULT_PARAMETERS: Final[dict[str, dict[str, type]]] = {
+    "auth_required": {},
+    "bad_frame": {"frame": str},
+    "error": {"code": int, "message": str, "details": str},
+    "exit": {"code": int, "last_words": str},
+    "flood": {"count": int, "text": str},
+    "hang": {"deaf": bool},
+    "huge_line": {"bytes": int},
+    "junk": {"lines": list},
+    "late_update": {},
+    "unknown_update": {"update": dict},
+}
+"""Which parameters a fault may have; what they default to is for `faults`."""
+
+
+def read_steps(table: Table, key: str) -> tuple[script.Step, ...]:
+    """The steps under `key`; absent is none. Raises ScenarioError."""
+    return tuple(read_step(step) for step in table.tables(key))
+
+
+def read_step(table: Table) -> script.Step:
+    """One step: the one key of its table that names a step says which. Raises ScenarioError."""
+    names = [name for name in READERS if table.has(name)]
+    if len(names) != 1:
+        found = " and ".join(f'"{name}"' for name in names) or "none"
+        raise table.error(
+            f"one key must say what the step does, found {found}; allowed: {', '.join(READERS)}"
+        )
+    step = READERS[names[0]](table)
+    table.close()
+    return step
+
+
+def read_commands(table: Table) -> tuple[script.Wire, ...]:
+    """The slash commands under "commands"."""
+    return tuple(_read_command(command) for command in table.tables("commands"))
+
+
+def _read_command(table: Table) -> script.Wire:
+    command: dict[str, Any] = {
+        "name": table.need("name", str),
+        "description": table.need("description", str),
+    }
+    hint = table.get("hint", str, None)
+    table.close()
+    return command if hint is None else command | {"input": {"hint": hint}}
+
+
+# What is said
+
+
+def _read_say(table: Table) -> script.Step:
+    return script.Say(table.need("say", str), "agent_message_chunk", *_read_streaming(table))
+
+
+def _read_think(table: Table) -> script.Step:
+    return script.Say(table.need("think", str), "agent_thought_chunk", *_read_streaming(table))
+
+
+def _read_streaming(table: Table) -> tuple[int, float]:
+    return table.get("repeat", int, 1), table.get("chunk_s", float, script.DEFAULT_CHUNK_S)
+
+
+def _read_block(table: Table) -> script.Step:
+    return script.Block(table.need("block", dict))
+
+
+def _read_plan(table: Table) -> script.Step:
+    return script.Plan(tuple(_read_entry(table, text) for text in table.texts("plan")))
+
+
+def _read_entry(table: Table, text: str) -> script.Wire:
+    entry = PLAN_ENTRY.fullmatch(text)
+    if entry is None:
+        raise table.error(f'"plan" has {text!r}; allowed: "[ ] text", "[~] text", "[x] high: text"')
+    return {
+        "content": entry["content"],
+        "priority": entry["priority"] or "medium",
+        "status": PLAN_MARKS[entry["mark"]],
+    }
+
+
+# Tool calls
+
+
+def _read_tool(table: Table) -> script.Step:
+    tool = table.table("tool")
+    patch = _read_patch(tool)
+    if "title" not in patch.fields:
+        raise tool.error('"title" is missing; it is a text')
+    tool.close()
+    return script.Tool(patch)
+
+
+def _read_update(table: Table) -> script.Step:
+    update = table.table("update")
+    patch = _read_patch(update)
+    update.close()
+    return script.Update(patch)
+
+
+def _read_patch(table: Table) -> script.ToolPatch:
+    name = table.get("id", str, None)
+    fields: dict[str, Any] = table.given({"title": str})
+    for key, allowed in (("kind", TOOL_KINDS), ("status", TOOL_STATUSES)):
+        if table.has(key):
+            fields[key] = table.one_of(key, allowed)
+    if table.has("content"):
+        fields["content"] = [_read_content(item) for item in table.tables("content")]
+    if table.has("locations"):
+        fields["locations"] = [_read_location(item) for item in table.tables("locations")]
+    for key, wire_key in (("raw_input", "rawInput"), ("raw_output", "rawOutput")):
+        if table.has(key):
+            fields[wire_key] = table.anything(key)
+    return script.ToolPatch(name, fields)
+
+
+def _read_content(table: Table) -> script.Wire:
+    if table.has("text"):
+        content: dict[str, Any] = {
+            "type": "content",
+            "content": {"type": "text", "text": table.need("text", str)},
+        }
+    elif table.has("block"):
+        content = {"type": "content", "content": table.need("block", dict)}
+    elif table.has("terminal"):
+        content = {"type": "terminal", "terminalId": table.need("terminal", str)}
+    elif table.has("diff"):
+        content = _read_diff(table.table("diff"))
+    else:
+        raise table.error("a content item is one of: text, block, terminal, diff")
+    table.close()
+    return content
+
+
+def _read_diff(table: Table) -> dict[str, Any]:
+    diff = {"type": "diff", "path": table.need("path", str), "newText": table.need("new", str)}
+    if table.has("old"):
+        diff["oldText"] = table.need("old", str)
+    table.close()
+    return diff
+
+
+def _read_location(table: Table) -> script.Wire:
+    location = {"path": table.need("path", str)} | table.given({"line": int})
+    table.close()
+    return location
+
+
+# What is asked of the client
+
+
+def _read_read(table: Table) -> script.Step:
+    read = table.table("read")
+    step = script.Read(
+        path=read.need("path", str),
+        name=read.get("id", str, None),
+        line=read.get("line", int, None),
+        limit=read.get("limit", int, None),
+        missing=read_steps(table, "missing"),
+    )
+    read.close()
+    return step
+
+
+def _read_write(table: Table) -> script.Step:
+    write = table.table("write")
+    step = script.Write(write.need("path", str), write.need("content", str), write.get("id", str, None))
+    write.close()
+    return step
+
+
+def _read_permission(table: Table) -> script.Step:
+    permission = table.table("permission")
+    patch = _read_patch(permission)
+    options = script.DEFAULT_OPTIONS
+    if permission.has("options"):
+        options = tuple(_read_permission_option(option) for option in permission.tables("options"))
+    permission.close()
+    return script.Permission(patch, options, read_steps(table, "allowed"), read_steps(table, "rejected"))
+
+
+def _read_permission_option(table: Table) -> script.Wire:
+    option = {
+        "optionId": table.need("id", str),
+        "name": table.need("name", str),
+        "kind": table.one_of("kind", OPTION_KINDS),
+    }
+    table.close()
+    return option
+
+
+def _read_run(table: Table) -> script.Step:
+    run = table.table("run")
+    step = script.Run(
+        command=run.need("command", str),
+        args=run.texts("args"),
+        env=run.table("env").all_of(str),
+        cwd=run.get("cwd", str, None),
+        title=run.get("title", str, None),
+        name=run.get("id", str, None),
+        output_limit_bytes=run.get("output_limit_bytes", int, None),
+        succeeded=read_steps(table, "succeeded"),
+        failed=read_steps(table, "failed"),
+    )
+    run.close()
+    return step
+
+
+# The session
+
+
+def _read_usage(table: Table) -> script.Step:
+    usage = table.table("usage")
+    update: dict[str, Any] = {"sessionUpdate": "usage_update"}
+    update |= {"used": usage.need("used", int), "size": usage.need("size", int)}
+    cost = usage.get("cost", float, None)
+    if cost is not None:
+        update["cost"] = {"amount": cost, "currency": usage.get("currency", str, "USD")}
+    usage.close()
+    return script.SendUpdate(update)
+
+
+def _read_title(table: Table) -> script.Step:
+    return script.SendUpdate({"sessionUpdate": "session_info_update", "title": table.need("title", str)})
+
+
+def _read_commands_step(table: Table) -> script.Step:
+    commands = [dict(command) for command in read_commands(table)]
+    return script.SendUpdate({"sessionUpdate": "available_commands_update", "availableCommands": commands})
+
+
+def _read_mode(table: Table) -> script.Step:
+    return script.SwitchMode(table.need("mode", str))
+
+
+def _read_config(table: Table) -> script.Step:
+    return script.ChangeConfig(table.need("config", dict))
+
+
+# The course of the turn
+
+
+def _read_wait(table: Table) -> script.Step:
+    return script.Wait(table.need("wait_s", float))
+
+
+def _read_together(table: Table) -> script.Step:
+    return script.Together(read_steps(table, "together"))
+
+
+def _read_stop(table: Table) -> script.Step:
+    return script.Stop(table.one_of("stop", STOP_REASONS))
+
+
+def _read_stderr(table: Table) -> script.Step:
+    return script.Stderr(table.need("stderr", str))
+
+
+def _read_fault(table: Table) -> script.Step:
+    kind = table.one_of("fault", FAULT_PARAMETERS)
+    parameters = table.given(FAULT_PARAMETERS[kind])
+    late = read_steps(table, "late") if kind == "late_update" else ()
+    return script.Fault(kind, parameters, late)
+
+
+READERS: Final[dict[str, Callable[[Table], script.Step]]] = {
+    "say": _read_say,
+    "think": _read_think,
+    "block": _read_block,
+    "plan": _read_plan,
+    "tool": _read_tool,
+    "update": _read_update,
+    "read": _read_read,
+    "write": _read_write,
+    "permission": _read_permission,
+    "run": _read_run,
+    "wait_s": _read_wait,
+    "usage": _read_usage,
+    "title": _read_title,
+    "commands": _read_commands_step,
+    "mode": _read_mode,
+    "config": _read_config,
+    "together": _read_together,
+    "stop": _read_stop,
+    "stderr": _read_stderr,
+    "fault": _read_fault,
+}

@@ -1,0 +1,198 @@
+"""Plays the steps of one turn; what a step asks of the client is in `client_steps`, what goes wrong in `faults`.
+
+It sends updates in the order of the steps and keeps no state past the turn's end.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias, assert_never
+
+import anyio
+
+from acp_tui.demo import client_steps, faults, script
+from acp_tui.demo.client_calls import ClientCalls
+from acp_tui.demo.session import Session
+from acp_tui.rpc import RequestFailed
+
+CHUNK_CHARS: Final = 20
+CHUNKS_PER_FLUSH: Final = 64
+PROGRAMS: Final = Path(__file__).with_name("programs.py")
+
+Ending: TypeAlias = str | RequestFailed | None
+"""How a step ended the turn: a stop reason or an error; None where the turn goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the agent plays: 2 is twice as fast as written, 0 knows no delays."""
+
+    speed: float = 0
+
+    async def wait(self, seconds: float) -> None:
+        """Let the written time pass."""
+        await anyio.sleep(seconds / self.speed if self.speed else 0)
+
+
+class Turn:
+    """One prompt and the answer to it."""
+
+    def __init__(
+        self, session: Session, client: ClientCalls, pace: Pace, text: str, texts: Mapping[str, str]
+    ) -> None:
+        self.session = session
+        self.client = client
+        self.pace = pace
+        self.scope = anyio.CancelScope()
+        self.deaf = False
+        self.late: tuple[script.Step, ...] = ()
+        self._call_ids: dict[str, str] = {}
+        self._values = dict(texts) | {
+            "cwd": session.cwd,
+            "text": text,
+            "speed": f"{pace.speed:g}",
+            "python": "python3" if shutil.which("python3") else sys.executable,
+            "programs": str(PROGRAMS),
+        }
+        self._placeholder = re.compile("{(" + "|".join(map(re.escape, self._values)) + ")}")
+
+    def cancel(self) -> None:
+        """Stop playing; a turn that plays deaf goes on."""
+        if not self.deaf:
+            self.scope.cancel()
+
+    async def play(self, steps: Sequence[script.Step]) -> Ending:
+        """Play steps one after the other, until one ends the turn."""
+        for step in steps:
+            ending = await self._play(step)
+            if ending is not None:
+                return ending
+        return None
+
+    async def _play(self, step: script.Step) -> Ending:
+        match step:
+            case script.Say():
+                await self._stream(step)
+            case script.Block(block):
+                self.send({"sessionUpdate": "agent_message_chunk", "content": self.fill(block)})
+            case script.Plan(entries):
+                self.send({"sessionUpdate": "plan", "entries": self.fill(entries)})
+            case script.Tool(patch):
+                self.send({"sessionUpdate": "tool_call"} | self.tool_call(patch))
+            case script.Update(patch):
+                self.send({"sessionUpdate": "tool_call_update"} | self.tool_call(patch))
+            case script.Read():
+                return await client_steps.read(self, step)
+            case script.Write():
+                await client_steps.write(self, step)
+            case script.Permission():
+                return await client_steps.ask(self, step)
+            case script.Run():
+                return await client_steps.run(self, step)
+            case script.Wait(seconds):
+                await self.pace.wait(seconds)
+            case script.SendUpdate(update):
+                self.send(self.fill(update))
+            case script.SwitchMode(mode_id):
+                self._switch_mode(mode_id)
+            case script.ChangeConfig(values):
+                self._change_config(values)
+            case script.Together(steps):
+                return await self._play_together(steps)
+            case script.Stop(reason):
+                return reason
+            case script.Stderr(text):
+                sys.stderr.write(self.fill(text) + "\n")
+                sys.stderr.flush()
+            case script.Fault():
+                return await faults.play(self, step)
+            case _:
+                assert_never(step)
+        return None
+
+    async def _play_together(self, steps: Sequence[script.Step]) -> Ending:
+        endings: list[Ending] = [None] * len(steps)
+
+        async def play(index: int, step: script.Step) -> None:
+            endings[index] = await self._play(step)
+
+        async with anyio.create_task_group() as tasks:
+            for index, step in enumerate(steps):
+                tasks.start_soon(play, index, step)
+        return next((ending for ending in endings if ending is not None), None)
+
+    async def _stream(self, step: script.Say) -> None:
+        text = self.fill(step.text)
+        chunks = [text[at : at + CHUNK_CHARS] for at in range(0, len(text), CHUNK_CHARS)]
+        for number, chunk in enumerate(chunks * step.repeat, 1):
+            self.send({"sessionUpdate": step.update, "content": {"type": "text", "text": chunk}})
+            if number % CHUNKS_PER_FLUSH == 0:
+                await self.client.flush()
+            await self.pace.wait(step.chunk_s)
+
+    def _switch_mode(self, mode_id: str) -> None:
+        self.session.set_mode(mode_id)
+        self.send({"sessionUpdate": "current_mode_update", "currentModeId": mode_id})
+
+    def _change_config(self, values: Mapping[str, str | bool]) -> None:
+        for option_id, value in values.items():
+            self.session.set_option(option_id, value)
+        options = self.session.config_options()
+        self.send({"sessionUpdate": "config_option_update", "configOptions": options})
+
+    # What the steps are made of
+
+    def send(self, update: script.Wire) -> None:
+        """Send a session update as it is."""
+        self.client.update(self.session.id, update)
+
+    def say(self, text: str) -> None:
+        """Send a short message in one piece, as it is."""
+        self.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+
+    def call_id(self, name: str | None) -> str:
+        """The tool call id behind a scenario's name: the same within the turn, a fresh one in the next."""
+        if name is None:
+            return self.session.next_call_id()
+        if name not in self._call_ids:
+            self._call_ids[name] = self.session.next_call_id()
+        return self._call_ids[name]
+
+    def is_known(self, name: str | None) -> bool:
+        """Whether this turn has mentioned the tool call before."""
+        return name in self._call_ids
+
+    def tool_call(self, patch: script.ToolPatch) -> dict[str, Any]:
+        """A patch as it goes on the wire: filled in, with its id and absolute paths."""
+        fields: dict[str, Any] = {"toolCallId": self.call_id(patch.name)} | self.fill(patch.fields)
+        if "content" in fields:
+            fields["content"] = [self._content(item) for item in fields["content"]]
+        if "locations" in fields:
+            fields["locations"] = [item | {"path": self.path(item["path"])} for item in fields["locations"]]
+        return fields
+
+    def _content(self, item: dict[str, Any]) -> dict[str, Any]:
+        if item["type"] != "diff":
+            return item
+        path = self.path(item["path"])
+        # A diff that names no old text is against what was read; without that it is a new file.
+        return {"oldText": self.session.files_read.get(path)} | item | {"path": path}
+
+    def path(self, path: str) -> str:
+        """A path of the session's, absolute."""
+        return str(Path(self.session.cwd) / path)
+
+    def fill(self, value: Any) -> Any:
+        """A value with `{cwd}`, `{text}` and the like replaced in every text; what they stand for is not looked at."""
+        if isinstance(value, str):
+            return self._placeholder.sub(lambda found: self._values[found[1]], value)
+        if isinstance(value, Mapping):
+            return {key: self.fill(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.fill(item) for item in value]
+        return value

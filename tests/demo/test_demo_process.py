@@ -1,0 +1,75 @@
+"""The demo agent as a process of its own, over its real stdin and stdout."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+TIMEOUT_S = 20
+
+
+class Process:
+    """A demo agent that is spoken to line by line."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "acp_tui.demo", *arguments]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+
+    def request(self, request_id: int, method: str, **params: Any) -> None:
+        assert self.process.stdin is not None
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def answer(self, request_id: int) -> Any:
+        """The result of a request; what comes before it is passed over."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            message = json.loads(line)
+            if message.get("id") == request_id and "method" not in message:
+                return message["result"]
+        raise AssertionError("the agent ended without an answer")
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[Process]:
+    agent = Process(*arguments)
+    try:
+        agent.request(0, "initialize", protocolVersion=1)
+        agent.answer(0)
+        agent.request(1, "session/new", cwd="/", mcpServers=[])
+        agent.answer(1)
+        yield agent
+    finally:
+        agent.process.kill()
+        agent.process.communicate()
+
+
+def test_a_turn_is_played_and_the_process_ends_with_its_stdin():
+    with running("flood", "--speed", "0") as agent:
+        agent.request(2, "session/prompt", sessionId="demo-1", prompt=[])
+        assert agent.answer(2) == {"stopReason": "end_turn"}
+        _, stderr = agent.process.communicate(timeout=TIMEOUT_S)
+        assert (agent.process.returncode, stderr) == (0, b"")
+
+
+def test_a_crash_has_its_exit_status_and_last_words():
+    with running("crash", "--speed", "0") as agent:
+        agent.request(2, "session/prompt", sessionId="demo-1", prompt=[])
+        assert agent.process.wait(TIMEOUT_S) == 3
+        stdout, stderr = agent.process.communicate()
+        assert b"agent_message_chunk" in stdout
+        assert b"MemoryError" in stderr
+
+
+def test_an_unknown_scenario_exits_with_2_and_the_list():
+    command = [sys.executable, "-m", "acp_tui.demo", "nope"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert done.returncode == 2
+    assert 'there is no scenario "nope"' in done.stderr
+    assert "coding" in done.stderr

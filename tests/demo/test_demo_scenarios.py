@@ -1,0 +1,104 @@
+"""The form of a scenario: what is shipped can be read, and what is wrong is said with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acp_tui.demo import faults, scenario, step_reading
+from acp_tui.demo.project import copy_project
+from acp_tui.demo.reading import read_scenario
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario
+
+STEP = '[[prompt]]\n[[prompt.step]]\nsay = "a"\n[[prompt.step]]\n'
+SHIPPED = sorted(scenario.available())
+
+
+def test_the_default_scenario_is_listed_first_and_each_has_a_line_about_it():
+    names = scenario.available()
+    assert next(iter(names)) == scenario.DEFAULT
+    assert all(description and "\n" not in description for description in names.values())
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_scenario_can_be_read(name):
+    assert scenario.load(name).name == name
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_a_shipped_scenario_plays_of_another_exists(name):
+    for turn in scenario.load(name).turns:
+        if turn.play is not None:
+            played = scenario.load(turn.play)
+            assert all(unmatched.steps for unmatched in played.unmatched)
+
+
+def test_a_scenario_can_be_given_by_its_path(tmp_path: Path):
+    path = tmp_path / "own.toml"
+    path.write_text('description = "mine"\n[[prompt]]\nstep = [{ say = "a" }]')
+    assert scenario.load(path).description == "mine"
+
+
+def test_an_unknown_scenario_is_named():
+    with pytest.raises(UnknownScenario, match="nope"):
+        scenario.load("nope")
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        (
+            STEP + 'sya = "b"',
+            "x.toml, prompt 1, step 2: one key must say what the step does, found none; allowed: say",
+        ),
+        (
+            STEP + 'say = "b"\nstop = "refusal"',
+            'step 2: one key must say what the step does, found "say" and "stop"',
+        ),
+        (STEP + 'say = "b"\nloud = true', 'x.toml, prompt 1, step 2: unknown key "loud"; allowed: say, '),
+        (STEP + "say = 5", 'x.toml, prompt 1, step 2: "say" is 5; it must be a text'),
+        (
+            STEP + 'stop = "bored"',
+            "x.toml, prompt 1, step 2: \"stop\" is 'bored'; allowed: end_turn, max_tokens",
+        ),
+        (STEP + 'plan = ["done"]', 'x.toml, prompt 1, step 2: "plan" has \'done\'; allowed: "[ ] text"'),
+        (STEP + 'tool = { title = "a", kind = "b" }', "step 2, tool: \"kind\" is 'b'; allowed: read, edit"),
+        (
+            STEP + 'tool = { kind = "read" }',
+            'x.toml, prompt 1, step 2, tool: "title" is missing; it is a text',
+        ),
+        (STEP + 'fault = "fire"', "step 2: \"fault\" is 'fire'; allowed: auth_required, bad_frame"),
+        (STEP + 'fault = "exit"\ncount = 1', 'step 2: unknown key "count"; allowed: '),
+        (
+            STEP + 'permission = { title = "a" }\nallowed = [{ wait_s = "long" }]',
+            "x.toml, prompt 1, step 2, allowed 1: \"wait_s\" is 'long'; it must be a number",
+        ),
+        (
+            '[[prompt]]\nmatch = "("\nstep = [{ say = "" }]',
+            'x.toml, prompt 1: "match" is no regular expression',
+        ),
+        ('[[prompt]]\nmatch = "a"', 'x.toml, prompt 1: give either "step" or "play"'),
+        ("", "x.toml: it has no [[prompt]]"),
+        (
+            "[session]\nmodes = { current = 'a' }\n" + STEP + 'say = ""',
+            "session, modes: \"current\" is 'a'; allowed: nothing",
+        ),
+        ("prompt = 5", 'x.toml: "prompt" is 5; it must be a list'),
+        ("[", "x.toml: not TOML: "),
+    ],
+)
+def test_an_error_names_file_place_key_and_what_is_allowed(source: str, error: str):
+    with pytest.raises(ScenarioError) as raised:
+        read_scenario("x", 'description = ""\n' + source, "x.toml")
+    assert error in str(raised.value)
+
+
+def test_every_fault_that_can_be_written_can_be_played():
+    assert faults.FAULTS.keys() == step_reading.FAULT_PARAMETERS.keys()
+
+
+def test_the_sample_project_is_copied_whole(tmp_path: Path):
+    copy_project(tmp_path / "new")
+    names = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert names == ["README.md", "check.py", "durations.py", "test_durations.py"]
