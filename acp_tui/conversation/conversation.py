@@ -61,6 +61,8 @@ class Conversation:
     terminals: dict[TerminalId, TerminalState] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
     """The latest ones, at most `MAX_NOTICES`."""
+    notice_count: int = 0
+    """How many there were in all."""
     is_connected: bool = True
 
     # Where things stand among the entries.

@@ -345,6 +345,7 @@ def _fact(
         case NoticeShown(severity, title, description):
             conversation.notices.append(Notice(severity, title, description))
             del conversation.notices[:-MAX_NOTICES]
+            conversation.notice_count += 1
             return Fact.NOTICES
         case _:
             assert_never(update)

@@ -1,0 +1,1 @@
+"""The Textual app: draws conversations, turns keys into calls on the client; it holds no process and no wire type."""

@@ -1,0 +1,88 @@
+"""The one table of what a user can do by key: bindings, command palette and help are made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something the user can do from anywhere on the session screen."""
+
+    key: str
+    """As Textual spells it."""
+    shown_key: str
+    action: str
+    """The action of the session screen, or "" where the key belongs to the widget that has the focus."""
+    title: str
+    help: str
+    has_priority: bool = False
+    """Works whatever has the focus."""
+
+
+COMMANDS: Final = (
+    Command("", "Enter", "", "Send the prompt", "in the prompt"),
+    Command(
+        "",
+        "Ctrl+J",
+        "",
+        "New line",
+        "in the prompt; Shift+Enter or Alt+Enter too where the terminal tells them apart",
+    ),
+    Command(
+        "",
+        "Esc",
+        "",
+        "Close what is open, else cancel the turn",
+        "from the prompt; what you have written stays",
+    ),
+    Command(
+        "",
+        "Tab",
+        "",
+        "Go to the permission card, else to the conversation",
+        "Esc or Tab leads back to the prompt",
+    ),
+    Command("", "1-9", "", "Answer a permission request", "on the card; ↑ ↓ and Enter too"),
+    Command("shift+tab", "Shift+Tab", "next_mode", "Next mode of the agent", "where the agent has modes"),
+    Command("", "PgUp PgDn", "", "Page through the conversation", "from the prompt too"),
+    Command(
+        "ctrl+end",
+        "Ctrl+End",
+        "follow",
+        "Go to the end of the conversation",
+        "End does it in the conversation",
+    ),
+    Command("", "↑ ↓ Space", "", "Move between entries, fold or unfold one", "in the conversation"),
+    Command(
+        "ctrl+o",
+        "Ctrl+O",
+        "toggle_all",
+        "Unfold or fold everything",
+        "diffs, output, thoughts, raw input",
+        True,
+    ),
+    Command("ctrl+t", "Ctrl+T", "toggle_plan", "Unfold or fold the plan", "where the agent has one", True),
+    Command(
+        "ctrl+c",
+        "Ctrl+C",
+        "interrupt",
+        "Copy the selection, clear the draft, or cancel the turn",
+        "the first that applies",
+        True,
+    ),
+    Command("f1", "F1", "help", "Help", "this list", True),
+    Command("ctrl+q", "Ctrl+Q", "app.quit", "Quit", "ends the agent and everything it runs", True),
+)
+
+
+def bindings() -> list[Binding]:
+    """The bindings of the session screen."""
+    return [
+        Binding(command.key, command.action, command.title, show=False, priority=command.has_priority)
+        for command in COMMANDS
+        if command.action
+    ]

@@ -1,0 +1,92 @@
+"""What every drawing of an entry can do, and what it is given to draw with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.ui.drawings.terminals import TerminalScreens
+from acp_tui.ui.rendering.palette import Palette
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """What drawings share: the room they have, the colours, and what is known beside the entry."""
+
+    width: int
+    """Cells."""
+    palette: Palette
+    terminals: Mapping[TerminalId, TerminalState]
+    screens: TerminalScreens
+    cwd: str
+    """The session's directory: paths inside it are shown relative to it."""
+
+
+class Drawing(Protocol):
+    """One entry as lines; it keeps what it has drawn and draws again only what changed."""
+
+    def refresh(self) -> None:
+        """The entry has changed."""
+
+    def close(self) -> None:
+        """Nothing more will be added to the entry; it may change all the same."""
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """The lines, of at most the scene's width and of their natural length."""
+
+    def toggle(self) -> bool:
+        """Fold or unfold; False for an entry that does not fold."""
+
+    def set_open(self, is_open: bool) -> None:
+        """Unfold or fold."""
+
+
+class Indented(Sequence[Strip]):
+    """Lines with the same segment before each; a line is made when it is looked at, and once."""
+
+    def __init__(self, lines: Sequence[Strip], indent: Segment) -> None:
+        self._lines = lines
+        self._indent = indent
+        self._made: dict[int, tuple[Strip, Strip]] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence
+        if isinstance(index, slice):
+            return [self._line(at) for at in range(*index.indices(len(self._lines)))]
+        return self._line(range(len(self._lines))[index])
+
+    def _line(self, index: int) -> Strip:
+        line = self._lines[index]
+        made = self._made.get(index)
+        if made is None or made[0] is not line:
+            strip = Strip([self._indent, *line], line.cell_length + self._indent.cell_length)
+            made = self._made[index] = (line, strip)
+        return made[1]
+
+
+class Joined(Sequence[Strip]):
+    """Several runs of lines, one below the other."""
+
+    def __init__(self, *runs: Sequence[Strip]) -> None:
+        self._runs = runs
+
+    def __len__(self) -> int:
+        return sum(map(len, self._runs))
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        index = range(len(self))[index]
+        for run in self._runs:
+            if index < len(run):
+                return run[index]
+            index -= len(run)
+        raise IndexError(index)

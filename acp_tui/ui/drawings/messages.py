@@ -1,0 +1,159 @@
+"""Draws what the user and the agent said, and what the agent thought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.conversation.content import ContentBlock, is_for_user
+from acp_tui.conversation.entries import Message
+from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.ui.drawings.blocks import block_label
+from acp_tui.ui.drawings.drawing import Indented, Joined, Scene
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.wrapping import wrap
+
+MAX_TEXT_CELLS = 120
+"""Longer lines are hard to read."""
+INDENT = "  "
+
+
+class AgentMessage:
+    """A message of the agent, as Markdown; its text is read by the piece."""
+
+    def __init__(self, message: Message) -> None:
+        self._message = message
+        self._renderers: dict[int, MarkdownRenderer] = {}
+        self._read: dict[int, int] = {}
+        self._closed = False
+        self._indented: tuple[Sequence[Strip], Indented] | None = None
+
+    def refresh(self) -> None:
+        """Read what was appended."""
+        for index, part in enumerate(self._message.parts):
+            if isinstance(part, TextBuffer):
+                renderer = self._renderers.setdefault(index, MarkdownRenderer())
+                read = self._read.get(index, 0)
+                if part.length > read:
+                    renderer.append(part.since(read))
+                    self._read[index] = part.length
+        if self._closed:
+            self.close()
+
+    def close(self) -> None:
+        """Draw what a next chunk could still have changed."""
+        self._closed = True
+        for renderer in self._renderers.values():
+            renderer.finish()
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """The message, with a margin on its left."""
+        width = min(scene.width - 2 * len(INDENT), MAX_TEXT_CELLS)
+        runs = [self._part(index, part, width, scene) for index, part in enumerate(self._message.parts)]
+        lines = runs[0] if len(runs) == 1 else Joined(*runs)
+        # The renderer gives the same object back while it only grows, and then the margin's lines stay too.
+        if self._indented is None or self._indented[0] is not lines:
+            self._indented = (lines, Indented(lines, Segment(INDENT)))
+        return self._indented[1]
+
+    def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, scene: Scene) -> Sequence[Strip]:
+        if isinstance(part, TextBuffer):
+            return self._renderers[index].lines(width, scene.palette)
+        return wrap([(block_label(part), scene.palette.muted)], width) if is_for_user(part) else []
+
+    def toggle(self) -> bool:
+        """A message does not fold."""
+        return False
+
+    def set_open(self, is_open: bool) -> None:
+        """A message does not fold."""
+
+
+class UserMessage:
+    """A prompt of the user: as it was typed, behind a bar, on a ground of its own over the whole width."""
+
+    def __init__(self, message: Message) -> None:
+        self._message = message
+        self._drawn: tuple[Scene, list[Strip]] | None = None
+
+    def refresh(self) -> None:
+        """Draw again when asked."""
+        self._drawn = None
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """The prompt."""
+        if self._drawn is None or self._drawn[0] is not scene:
+            self._drawn = (scene, self._draw(scene))
+        return self._drawn[1]
+
+    def _draw(self, scene: Scene) -> list[Strip]:
+        style = scene.palette.user
+        bar = Segment("▌ ", scene.palette.accent + Style(bgcolor=style.bgcolor))
+        lines = []
+        for part in self._message.parts:
+            if isinstance(part, TextBuffer):
+                lines += plain_lines(part.text, scene.width - 4, style)
+            elif is_for_user(part):
+                lines += plain_lines(block_label(part), scene.width - 4, style + scene.palette.muted)
+        return [
+            Strip([bar, *line], line.cell_length + 2).adjust_cell_length(scene.width, style) for line in lines
+        ]
+
+    def toggle(self) -> bool:
+        """A prompt does not fold."""
+        return False
+
+    def set_open(self, is_open: bool) -> None:
+        """A prompt does not fold."""
+
+
+class Thought:
+    """What the agent thought: one dim line, until it is opened."""
+
+    def __init__(self, message: Message) -> None:
+        self._message = message
+        self._is_open = False
+        self._drawn: tuple[Scene, list[Strip]] | None = None
+
+    def refresh(self) -> None:
+        """Draw again when asked."""
+        self._drawn = None
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """The first line of it, or all."""
+        if self._drawn is None or self._drawn[0] is not scene:
+            self._drawn = (scene, self._draw(scene))
+        return self._drawn[1]
+
+    def _draw(self, scene: Scene) -> list[Strip]:
+        style = scene.palette.thought
+        text = self._message.text.strip()
+        width = min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS)
+        # Only the beginning is wrapped where only the first line is shown: thoughts can be long.
+        lines = plain_lines(text if self._is_open else text[: width * 4], width, style)
+        is_cut = not self._is_open and (len(lines) > 1 or len(text) > width * 4)
+        if is_cut:
+            lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
+        marker = Segment(f"{INDENT}{'▾' if self._is_open else '▸'} ", scene.palette.muted)
+        indent = Segment(INDENT + "  ")
+        return [Strip([marker if not row else indent, *line]) for row, line in enumerate(lines)]
+
+    def toggle(self) -> bool:
+        """Show one line or all."""
+        self.set_open(not self._is_open)
+        return True
+
+    def set_open(self, is_open: bool) -> None:
+        """Show all, or one line."""
+        self._is_open = is_open
+        self._drawn = None

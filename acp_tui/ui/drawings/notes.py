@@ -1,0 +1,103 @@
+"""Draws what is neither said nor done: how a turn ended, what went wrong, what we do not know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.entries import Compaction, Failure, TurnEnd, Unknown
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.drawings.blocks import block_label
+from acp_tui.ui.drawings.drawing import Scene
+from acp_tui.ui.rendering.wrapping import wrap
+
+Note = Compaction | Failure | TurnEnd | Unknown
+
+MAX_STDERR_LINES: Final = 12
+STOP_REASONS: Final = {
+    "cancelled": "cancelled",
+    "refusal": "refused: the agent drops this prompt and all that follows it from its context",
+    "max_tokens": "stopped: the limit of tokens is reached",
+    "max_turn_requests": "stopped: the limit of requests in one turn is reached",
+}
+
+
+class NoteDrawing:
+    """A few lines of ours about the session."""
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
+        self._is_open = False
+        self._drawn: tuple[Scene, list[Strip]] | None = None
+
+    def refresh(self) -> None:
+        """Draw again when asked."""
+        self._drawn = None
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """The note."""
+        if self._drawn is None or self._drawn[0] is not scene:
+            lines = [
+                strip
+                for text, style in self._spans(scene)
+                for line in text.split("\n")
+                for strip in wrap([("  " + line, style)], scene.width - 2)
+            ]
+            self._drawn = (scene, lines)
+        return self._drawn[1]
+
+    def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
+        palette = scene.palette
+        match self._note:
+            case TurnEnd(stop_reason):
+                style = palette.muted if stop_reason == "cancelled" else palette.warning
+                return [(f"■ {make_visible_line(STOP_REASONS.get(stop_reason, stop_reason))}", style)]
+            case Failure() as failure:
+                return self._failure(failure, scene)
+            case Compaction(_, status, summary, error):
+                lines = [(f"↻ context compaction: {make_visible_line(status)}", palette.muted)]
+                lines += [(make_visible(error), palette.error)] if error else []
+                shown = [block.text if isinstance(block, Text) else block_label(block) for block in summary]
+                return lines + (
+                    [(make_visible("".join(shown)), palette.muted)] if self._is_open and shown else []
+                )
+            case Unknown(kind, raw):
+                lines = [
+                    (f"? {make_visible_line(kind)}: an update that acp-tui does not know", palette.muted)
+                ]
+                text = make_visible(json.dumps(raw, ensure_ascii=False, indent=2, default=str))
+                return lines + ([(text, palette.muted)] if self._is_open else [])
+
+    def _failure(self, failure: Failure, scene: Scene) -> list[tuple[str, Style]]:
+        spans = [(f"✗ {make_visible(failure.message)}", scene.palette.error)]
+        if failure.detail:
+            spans.append((make_visible(failure.detail), scene.palette.text))
+        tail = make_visible(failure.stderr_tail).strip().split("\n") if failure.stderr_tail.strip() else []
+        shown = tail if self._is_open else tail[-MAX_STDERR_LINES:]
+        if shown:
+            left_out = len(tail) - len(shown)
+            title = (
+                "its last words on stderr:"
+                if not left_out
+                else f"its last words on stderr ({left_out} lines above):"
+            )
+            spans += [(title, scene.palette.muted), *((f"  {line}", scene.palette.muted) for line in shown)]
+        return spans
+
+    def toggle(self) -> bool:
+        """Show all of it or the gist."""
+        self.set_open(not self._is_open)
+        return not isinstance(self._note, TurnEnd)
+
+    def set_open(self, is_open: bool) -> None:
+        """Show all of it, or the gist."""
+        self._is_open = is_open
+        self._drawn = None

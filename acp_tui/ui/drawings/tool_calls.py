@@ -1,0 +1,233 @@
+"""Draws a tool call: one line that says what and how it stands, and below it what it shows, folded by length."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.conversation import tool_calls
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.entries import TerminalState, ToolCallEntry
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    Location,
+    TerminalContent,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+)
+from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.drawings.blocks import block_label
+from acp_tui.ui.drawings.drawing import Indented, Joined, Scene
+from acp_tui.ui.drawings.terminals import TerminalLines
+from acp_tui.ui.rendering.diff import DiffRenderer
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.wrapping import wrap
+
+KIND_ICONS: Final = {
+    "read": "→",
+    "edit": "✎",
+    "delete": "✗",
+    "move": "⇄",
+    "search": "⌕",
+    "execute": "$",
+    "think": "∴",
+    "fetch": "↓",
+    "switch_mode": "⇅",
+}
+OTHER_ICON: Final = "•"
+STATUS_GLYPHS: Final = {
+    tool_calls.PENDING: "○",
+    tool_calls.IN_PROGRESS: "◐",
+    tool_calls.COMPLETED: "✓",
+    tool_calls.FAILED: "✗",
+    tool_calls.CANCELLED: "⊘",
+}
+STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cancelled"}
+
+FOLDED_DIFF_LINES: Final = 24
+FOLDED_TERMINAL_LINES: Final = 12
+FOLDED_TEXT_LINES: Final = 6
+QUIET_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
+"""Their content is for the agent; it is shown when it is asked for."""
+
+RAIL: Final = "    │ "
+
+
+class ToolCallDrawing:
+    """One tool call."""
+
+    def __init__(self, entry: ToolCallEntry) -> None:
+        self._entry = entry
+        self._is_open = False
+        self._diffs: dict[TextDiff, DiffRenderer] = {}
+        self._texts: dict[str, MarkdownRenderer] = {}
+        self._drawn: tuple[Scene, Sequence[Strip]] | None = None
+
+    def refresh(self) -> None:
+        """Draw again when asked."""
+        self._drawn = None
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def toggle(self) -> bool:
+        """Show the gist or all."""
+        self.set_open(not self._is_open)
+        return True
+
+    def set_open(self, is_open: bool) -> None:
+        """Show all of it, or the gist."""
+        self._is_open = is_open
+        self._drawn = None
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """The call."""
+        if self._drawn is None or self._drawn[0] is not scene:
+            self._drawn = (scene, self._draw(scene))
+        return self._drawn[1]
+
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        width = scene.width - len(RAIL) - 2
+        call = self._entry.call
+        body = [run for item in call.content for run in self._item(item, scene, width)]
+        if self._is_open:
+            body += self._raw(call, scene, width)
+        rail = Segment(RAIL, scene.palette.quote_bar)
+        return Joined(self._header(scene), *(Indented(run, rail) for run in body), self._decisions(scene))
+
+    def _header(self, scene: Scene) -> list[Strip]:
+        call, palette = self._entry.call, scene.palette
+        glyph = STATUS_GLYPHS.get(call.status, "◌")
+        word = STATUS_WORDS.get(
+            call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status)
+        )
+        spans = [
+            (f"  {glyph} ", _status_style(call.status, palette)),
+            (f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
+            (make_visible_line(call.shown_title), palette.text),
+        ]
+        places = [_place(location, scene.cwd) for location in call.locations[:3]]
+        shown = {_relative(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)}
+        where = ", ".join(place for place in places if place not in call.shown_title and place not in shown)
+        if where:
+            spans.append((f"  {make_visible_line(where)}", palette.muted))
+        if word:
+            spans.append((f"  {word}", _status_style(call.status, palette)))
+        # A title is agent-supplied and may be very long; whole only when the call is open.
+        lines = wrap(spans, scene.width - 2)
+        return lines if self._is_open else lines[:2]
+
+    def _item(self, item: ToolCallContent, scene: Scene, width: int) -> list[Sequence[Strip]]:
+        match item:
+            case TextDiff():
+                lines = self._diff(item, scene.cwd).lines(width, scene.palette)
+                return self._folded(lines, FOLDED_DIFF_LINES, scene)
+            case TerminalContent(terminal_id):
+                return self._terminal(scene.terminals.get(terminal_id), scene, width)
+            case BlockContent(block):
+                limit = 0 if self._entry.call.kind in QUIET_KINDS else FOLDED_TEXT_LINES
+                if isinstance(block, Text):
+                    return self._folded(self._text(block.text).lines(width, scene.palette), limit, scene)
+                return [wrap([(block_label(block), scene.palette.muted)], width)]
+            case _:
+                label = f"[{make_visible_line(item.kind)}: a kind of content that acp-tui does not know]"
+                return [wrap([(label, scene.palette.muted)], width)]
+
+    def _diff(self, diff: TextDiff, cwd: str) -> DiffRenderer:
+        if diff not in self._diffs:
+            self._diffs[diff] = DiffRenderer(_relative(diff.path, cwd), diff.old_text, diff.new_text)
+        return self._diffs[diff]
+
+    def _text(self, text: str) -> MarkdownRenderer:
+        if text not in self._texts:
+            renderer = MarkdownRenderer(text)
+            renderer.finish()
+            self._texts = {text: renderer}
+        return self._texts[text]
+
+    def _terminal(self, state: TerminalState | None, scene: Scene, width: int) -> list[Sequence[Strip]]:
+        palette = scene.palette
+        if state is None:
+            return [wrap([("a terminal that acp-tui does not know", palette.muted)], width)]
+        screen = scene.screens.screen(state)
+        if screen is None:
+            return [wrap([("…", palette.muted)], width)]
+        screen.update()
+        runs = self._folded(TerminalLines(screen, width), FOLDED_TERMINAL_LINES, scene, keep_end=True)
+        return [*runs, *self._terminal_end(state, palette, width)]
+
+    def _terminal_end(self, state: TerminalState, palette: Palette, width: int) -> list[Sequence[Strip]]:
+        if not state.has_exited:
+            return []
+        if state.signal is not None:
+            return [wrap([(f"ended by {make_visible_line(state.signal)}", palette.error)], width)]
+        style = palette.muted if state.exit_code == 0 else palette.error
+        return [wrap([(f"exit {state.exit_code}", style)], width)]
+
+    def _folded(
+        self, lines: Sequence[Strip], limit: int, scene: Scene, *, keep_end: bool = False
+    ) -> list[Sequence[Strip]]:
+        """All lines where the call is open, else the first (or last) `limit` and a line on what is hidden."""
+        hidden = len(lines) - limit
+        if self._is_open or hidden <= 1:
+            return [lines]
+        unit = "lines" if limit == 0 else "more lines"
+        note = [Strip([Segment(f"… {hidden} {unit} ", scene.palette.muted)])]
+        if keep_end:
+            return [note, lines[hidden:]]
+        return [lines[:limit], note]
+
+    def _raw(self, call: ToolCall, scene: Scene, width: int) -> list[Sequence[Strip]]:
+        runs: list[Sequence[Strip]] = []
+        for label, value in (("input", call.raw_input), ("output", call.raw_output)):
+            text = (
+                "not reported"
+                if value is UNSET
+                else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+            )
+            runs.append(wrap([(f"raw {label}:", scene.palette.muted)], width))
+            runs.append(plain_lines(make_visible(text), width, scene.palette.muted))
+        return runs
+
+    def _decisions(self, scene: Scene) -> list[Strip]:
+        lines = []
+        for decision in self._entry.decisions:
+            if decision.option_name is None:
+                text, style = "permission: cancelled", scene.palette.muted
+            else:
+                is_rejection = (decision.option_kind or "").startswith("reject")
+                text = f"you chose: {make_visible_line(decision.option_name)}"
+                style = scene.palette.error if is_rejection else scene.palette.success
+            lines += wrap([("    ╰ ", scene.palette.quote_bar), (text, style)], scene.width - 2)
+        return lines
+
+
+def _status_style(status: str, palette: Palette) -> Style:
+    match status:
+        case tool_calls.COMPLETED:
+            return palette.success
+        case tool_calls.FAILED:
+            return palette.error
+        case tool_calls.IN_PROGRESS:
+            return palette.accent
+        case _:
+            return palette.muted
+
+
+def _place(location: Location, cwd: str) -> str:
+    path = _relative(location.path, cwd)
+    return path if location.line is None else f"{path}:{location.line}"
+
+
+def _relative(path: str, cwd: str) -> str:
+    """A path as short as it is unambiguous: relative where it lies in the session's directory."""
+    return path.removeprefix(cwd + "/") if cwd else path

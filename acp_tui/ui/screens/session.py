@@ -1,0 +1,258 @@
+"""The screen of a session: where it is shown, the prompt, the status line, and the way to an agent.
+
+The first frame holds the prompt and the status line; everything that knows conversations comes after it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import Screen
+
+from acp_tui.ui.commands import bindings
+from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.widgets.status_line import Status, StatusLine
+
+if TYPE_CHECKING:
+    from acp_tui.client.errors import ClientError
+    from acp_tui.client.sessions.phase import Phase
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.ui.widgets.session_panel import SessionPanel
+
+Start = Callable[[Callable[["Phase"], None]], Awaitable[tuple["Session", str]]]
+"""Opens a session, telling each phase; gives it with the agent's title. Raises ClientError."""
+
+
+class SessionScreen(Screen[None]):
+    """Shows one session; without one, how far the agent has come and why it got no further."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+
+    def __init__(self, start: Start | None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Without `start`, whoever has a session calls `show_session`."""
+        super().__init__()
+        self._start = start
+        self._clock = clock
+        self._panel: SessionPanel | None = None
+        self._agent_title = ""
+        self._phase = "starting"
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield Vertical(id="session")
+        with Vertical(id="prompt-frame"):
+            yield PromptInput(id="prompt")
+        yield StatusLine(id="status")
+
+    def on_mount(self) -> None:
+        """Start the agent once the first frame is on its way."""
+        self._prompt.focus()
+        self._show_status()
+        if self._start is not None:
+            self.call_after_refresh(self._connect)
+
+    @property
+    def _prompt(self) -> PromptInput:
+        return self.query_one(PromptInput)
+
+    # The way to a session
+
+    @work
+    async def _connect(self) -> None:
+        from acp_tui.client.errors import ClientError  # after the first frame
+
+        assert self._start is not None
+        try:
+            session, title = await self._start(self._on_phase)
+        except ClientError as error:
+            await self._fail(error)
+            return
+        await self.show_session(session, title)
+
+    def _on_phase(self, phase: Phase) -> None:
+        self._phase = phase.value
+        if self.is_attached:
+            self._show_status()
+
+    async def _fail(self, error: ClientError) -> None:
+        """Tell what went wrong where the conversation would stand."""
+        from acp_tui.conversation import reducer
+        from acp_tui.conversation.conversation import Conversation
+        from acp_tui.conversation.updates import Disconnected
+        from acp_tui.ui.widgets.session_panel import SessionPanel
+
+        conversation = Conversation()
+        text = "\n".join(part for part in (str(error), error.hint) if part)
+        reducer.apply(conversation, Disconnected(text, stderr_tail=error.detail))
+        self._phase = "no session; Ctrl+Q quits"
+        await self._show_panel(SessionPanel(conversation))
+
+    async def show_session(self, session: Session, agent_title: str) -> None:
+        """Show this session from now on."""
+        from acp_tui.conversation.visible import make_visible_line
+        from acp_tui.ui.widgets.session_panel import SessionPanel
+
+        self._agent_title = make_visible_line(agent_title)
+        await self._show_panel(SessionPanel(session.conversation, session, clock=self._clock))
+
+    async def _show_panel(self, panel: SessionPanel) -> None:
+        self._panel = panel
+        await self.query_one("#session").mount(panel)
+        self._show_status()
+
+    def on_session_panel_facts_changed(self) -> None:
+        """Say so in the status line."""
+        self._show_status()
+
+    def _show_status(self) -> None:
+        panel = self._panel
+        if panel is None or panel.session is None:
+            self.query_one(StatusLine).show(Status(phase=self._phase))
+            return
+        from acp_tui.ui.status import facts_of, state_of
+
+        facts = facts_of(panel.conversation)
+        if not panel.is_following:
+            facts = (
+                f"{panel.new_entries} new below: End" if panel.new_entries else "more below: End",
+                *facts,
+            )
+        state = state_of(panel.conversation)
+        self.query_one(StatusLine).show(Status(agent=self._agent_title, state=state, facts=facts))
+
+    # From the user to the session
+
+    def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
+        """Send the prompt, or say why not and keep the draft."""
+        if not message.text.strip():
+            return
+        reason = self._reason_not_to_send()
+        if reason is not None:
+            self.notify(f"{reason} What you have written stays.", severity="warning", markup=False)
+            return
+        assert self._panel is not None
+        self._prompt.clear_draft()
+        self._panel.view.action_follow()
+        self._send(message.text)
+
+    def _reason_not_to_send(self) -> str | None:
+        if self._panel is None or self._panel.session is None:
+            return f"There is no session yet: {self._phase}."
+        from acp_tui.ui.status import state_of
+
+        return {
+            "lost": "The agent is gone.",
+            "cancelling": "The agent has not stopped yet.",
+            "working": "The agent is still working: wait for it, or cancel the turn with Esc.",
+            "waiting": "The agent waits for your decision: Tab leads to it.",
+        }.get(state_of(self._panel.conversation))
+
+    @work
+    async def _send(self, text: str) -> None:
+        from acp_tui.client.errors import ClientError
+        from acp_tui.conversation.content import Text
+
+        assert self._panel is not None
+        assert self._panel.session is not None
+        try:
+            await self._panel.session.send_prompt([Text(text)])
+        except ClientError:
+            return  # the conversation says it, in its place
+
+    def on_prompt_input_escape_requested(self) -> None:
+        """Cancel the turn; where it is being cancelled already, say what else there is."""
+        self._cancel()
+
+    def _cancel(self) -> None:
+        if self._panel is None or self._panel.session is None:
+            return
+        from acp_tui.ui.status import state_of
+
+        if state_of(self._panel.conversation) == "cancelling":
+            self.notify(
+                "The agent was asked to stop and has not done so yet. Ctrl+Q ends it.", severity="warning"
+            )
+        self._panel.session.cancel()
+
+    def on_prompt_input_leave_requested(self) -> None:
+        """To the card where a decision waits, else into the conversation."""
+        if self._panel is not None:
+            (self._panel.card if self._panel.card.display else self._panel.view).focus()
+
+    def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
+        """Page without leaving the prompt."""
+        if self._panel is not None:
+            self._panel.view.page(message.direction)
+
+    def on_permission_card_left(self) -> None:
+        """Back to the draft."""
+        self._prompt.focus()
+
+    def key_escape(self) -> None:
+        """From anywhere else: back to the prompt."""
+        self._prompt.focus()
+
+    def key_tab(self) -> None:
+        """From anywhere else: back to the prompt."""
+        self._prompt.focus()
+
+    def action_follow(self) -> None:
+        """Go to the end of the conversation."""
+        if self._panel is not None:
+            self._panel.view.action_follow()
+
+    def action_toggle_all(self) -> None:
+        """Unfold or fold everything."""
+        if self._panel is not None:
+            self._panel.view.toggle_all()
+
+    def action_toggle_plan(self) -> None:
+        """Unfold or fold the plan."""
+        if self._panel is not None:
+            self._panel.toggle_plan()
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        from acp_tui.ui.screens.help import HelpScreen  # when it is first asked for
+
+        self.app.push_screen(HelpScreen())
+
+    def action_interrupt(self) -> None:
+        """Ctrl+C: copy a selection, else clear the draft, else cancel the turn."""
+        selected = self._prompt.selected_text or self.get_selected_text()
+        if selected:
+            self.app.copy_to_clipboard(selected)
+        elif self._prompt.text:
+            self._prompt.clear_draft()
+        elif self._reason_not_to_send() is not None:
+            self._cancel()
+        else:
+            self.notify("Ctrl+Q quits")
+
+    @work
+    async def action_next_mode(self) -> None:
+        """Ask the agent for its next mode; the badge shows what it reports."""
+        from acp_tui.client.errors import ClientError
+        from acp_tui.conversation.facts import SelectOption
+        from acp_tui.conversation.visible import make_visible
+
+        session = self._panel.session if self._panel is not None else None
+        options = session.conversation.options if session is not None else ()
+        modes = [
+            option for option in options if isinstance(option, SelectOption) and option.category == "mode"
+        ]
+        if session is None or not modes or not modes[0].choices:
+            self.notify("This agent has no modes." if session else "There is no session yet.")
+            return
+        values = [choice.value for choice in modes[0].choices]
+        at = values.index(modes[0].value) if modes[0].value in values else -1
+        try:
+            await session.set_option(modes[0].option_id, values[(at + 1) % len(values)])
+        except ClientError as error:
+            self.notify(make_visible(str(error)), severity="error", markup=False)

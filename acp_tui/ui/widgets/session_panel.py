@@ -1,0 +1,137 @@
+"""One session on the screen: its conversation, its plan and the card for its permission requests.
+
+It is mounted when there is something to show, so that the first frame does not wait for what it imports.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import Fact, Turn
+from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.permission_card import PermissionCard
+from acp_tui.ui.widgets.plan_line import PlanLine
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+
+    from acp_tui.client.sessions.session import Session
+
+SEVERITIES: Final[dict[str, SeverityLevel]] = {"warning": "warning", "error": "error"}
+
+
+class SessionPanel(Vertical):
+    """Draws a conversation; with a session, it also passes on the user's decisions."""
+
+    DEFAULT_CSS = "SessionPanel { height: 1fr; }"
+
+    class FactsChanged(Message):
+        """What the status line says may have changed."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        session: Session | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self.conversation = conversation
+        self.session = session
+        self.new_entries = 0
+        """Entries that came below what is in view."""
+        self.is_following = True
+        self._clock = clock
+        self._shown_notices = 0
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield ConversationView()
+        yield PlanLine()
+        yield PermissionCard(clock=self._clock)
+
+    def on_mount(self) -> None:
+        """Show what there is, and listen for more."""
+        self.view.show(self.conversation, str(self.session.cwd) if self.session else "")
+        if self.session is not None:
+            columns = self.app.size.width - 10
+            self.session.terminal_size = (max(20, min(columns, 200)), 30)
+            self.session.listener = self._on_change
+        self._show_facts()
+
+    def on_unmount(self) -> None:
+        """The session goes on without us."""
+        if self.session is not None:
+            self.session.listener = None
+
+    @property
+    def view(self) -> ConversationView:
+        """The conversation."""
+        return self.query_one(ConversationView)
+
+    @property
+    def card(self) -> PermissionCard:
+        """The permission card; it is displayed while a request waits."""
+        return self.query_one(PermissionCard)
+
+    def _on_change(self, change: Change) -> None:
+        """Called for every change, in the midst of a flood too: it only marks, and looks at the facts that changed."""
+        self.view.mark(change)
+        if change.facts and change.facts != (Fact.TERMINALS,):
+            self._show_facts()
+        elif change.entries and self.conversation.permissions:
+            self._show_permissions()
+
+    def _show_facts(self) -> None:
+        is_settled = self.conversation.turn is Turn.IDLE
+        self.query_one(PlanLine).show(self.conversation.plan, is_settled=is_settled)
+        self._show_permissions()
+        self._show_notices()
+        self.post_message(self.FactsChanged())
+
+    def _show_permissions(self) -> None:
+        requests = tuple(self.conversation.permissions.values())
+        call = None
+        if requests:
+            entry_id = self.conversation.tool_call_entries[requests[0].tool_call_id]
+            entry = self.conversation.entries[entry_id]
+            assert isinstance(entry, ToolCallEntry)
+            call = entry.call
+        self.card.show(requests, call)
+
+    def _show_notices(self) -> None:
+        # Only the latest are kept, so what is new is counted from the end.
+        new = self.conversation.notice_count - self._shown_notices
+        for notice in self.conversation.notices[-new:] if new > 0 else ():
+            self.notify(
+                make_visible(notice.description or ""),
+                title=make_visible(notice.title),
+                severity=SEVERITIES.get(notice.severity, "information"),
+                markup=False,
+            )
+        self._shown_notices = self.conversation.notice_count
+
+    def toggle_plan(self) -> None:
+        """Show all steps of the plan, or one line."""
+        self.query_one(PlanLine).action_toggle_plan()
+
+    def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
+        """Pass on the user's decision."""
+        message.stop()
+        if self.session is not None:
+            self.session.answer_permission(message.key, message.option_id)
+
+    def on_conversation_view_following_changed(self, message: ConversationView.FollowingChanged) -> None:
+        """Say how much is below."""
+        message.stop()
+        self.is_following, self.new_entries = message.is_following, message.new_entries
+        self.post_message(self.FactsChanged())
