@@ -55,6 +55,8 @@ class ToolCallEntry:
 
     call: ToolCall
     decisions: tuple[Decision, ...] = ()
+    waiting: int = 0
+    """Permission requests about it that the user has not answered."""
 
 
 @dataclass(slots=True)

@@ -197,6 +197,8 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
     if not conversation.is_connected:
         return NOTHING
     conversation.is_connected = False
+    for request in conversation.permissions.values():
+        _call(conversation, request.tool_call_id).waiting -= 1
     conversation.permissions.clear()
     touched = (*_settle_calls(conversation, tool_calls.FAILED), _append(conversation, failure))
     if conversation.turn is not Turn.IDLE:
@@ -249,6 +251,7 @@ def _permission(conversation: Conversation, update: PermissionAsked | Permission
     if isinstance(update, PermissionAsked):
         entry_id = _report_tool_call(conversation, update.patch)
         conversation.permissions[update.request.key] = update.request
+        _call(conversation, update.request.tool_call_id).waiting += 1
         return Change((entry_id,), (Fact.PERMISSIONS,))
     request = conversation.permissions.pop(update.key, None)
     if request is None:
@@ -257,6 +260,7 @@ def _permission(conversation: Conversation, update: PermissionAsked | Permission
     entry = _call(conversation, request.tool_call_id)
     decision = Decision(option.name, option.kind) if option else Decision(None, None)
     entry.decisions = (*entry.decisions, decision)
+    entry.waiting -= 1
     return Change((conversation.tool_call_entries[request.tool_call_id],), (Fact.PERMISSIONS,))
 
 

@@ -15,7 +15,6 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import (
     BlockContent,
-    Location,
     TerminalContent,
     TextDiff,
     ToolCall,
@@ -25,6 +24,7 @@ from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.drawing import Indented, Joined, Scene
+from acp_tui.ui.drawings.places import shown_location, shown_path
 from acp_tui.ui.drawings.terminals import TerminalLines
 from acp_tui.ui.rendering.diff import DiffRenderer
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
@@ -98,7 +98,9 @@ class ToolCallDrawing:
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         width = scene.width - len(RAIL) - 2
         call = self._entry.call
-        body = [run for item in call.content for run in self._item(item, scene, width)]
+        # What waits for a decision is shown whole on the permission card.
+        content = call.content if self._is_open or not self._entry.waiting else ()
+        body = [run for item in content for run in self._item(item, scene, width)]
         if self._is_open:
             body += self._raw(call, scene, width)
         rail = Segment(RAIL, scene.palette.quote_bar)
@@ -107,21 +109,26 @@ class ToolCallDrawing:
     def _header(self, scene: Scene) -> list[Strip]:
         call, palette = self._entry.call, scene.palette
         glyph = STATUS_GLYPHS.get(call.status, "◌")
-        word = STATUS_WORDS.get(
-            call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status)
+        word = (
+            "waits for your decision"
+            if self._entry.waiting
+            else STATUS_WORDS.get(
+                call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status)
+            )
         )
         spans = [
             (f"  {glyph} ", _status_style(call.status, palette)),
             (f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
             (make_visible_line(call.shown_title), palette.text),
         ]
-        places = [_place(location, scene.cwd) for location in call.locations[:3]]
-        shown = {_relative(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)}
+        places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
+        shown = {shown_path(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)}
         where = ", ".join(place for place in places if place not in call.shown_title and place not in shown)
         if where:
             spans.append((f"  {make_visible_line(where)}", palette.muted))
         if word:
-            spans.append((f"  {word}", _status_style(call.status, palette)))
+            style = palette.warning if self._entry.waiting else _status_style(call.status, palette)
+            spans.append((f"  {word}", style))
         # A title is agent-supplied and may be very long; whole only when the call is open.
         lines = wrap(spans, scene.width - 2)
         return lines if self._is_open else lines[:2]
@@ -144,7 +151,7 @@ class ToolCallDrawing:
 
     def _diff(self, diff: TextDiff, cwd: str) -> DiffRenderer:
         if diff not in self._diffs:
-            self._diffs[diff] = DiffRenderer(_relative(diff.path, cwd), diff.old_text, diff.new_text)
+            self._diffs[diff] = DiffRenderer(shown_path(diff.path, cwd), diff.old_text, diff.new_text)
         return self._diffs[diff]
 
     def _text(self, text: str) -> MarkdownRenderer:
@@ -221,13 +228,3 @@ def _status_style(status: str, palette: Palette) -> Style:
             return palette.accent
         case _:
             return palette.muted
-
-
-def _place(location: Location, cwd: str) -> str:
-    path = _relative(location.path, cwd)
-    return path if location.line is None else f"{path}:{location.line}"
-
-
-def _relative(path: str, cwd: str) -> str:
-    """A path as short as it is unambiguous: relative where it lies in the session's directory."""
-    return path.removeprefix(cwd + "/") if cwd else path

@@ -50,6 +50,7 @@ class SessionPanel(Vertical):
         self.new_entries = 0
         """Entries that came below what is in view."""
         self.is_following = True
+        self._cwd = str(session.cwd) if session is not None else ""
         self._clock = clock
         self._shown_notices = 0
 
@@ -61,7 +62,7 @@ class SessionPanel(Vertical):
 
     def on_mount(self) -> None:
         """Show what there is, and listen for more."""
-        self.view.show(self.conversation, str(self.session.cwd) if self.session else "")
+        self.view.show(self.conversation, self._cwd)
         if self.session is not None:
             columns = self.app.size.width - 10
             self.session.terminal_size = (max(20, min(columns, 200)), 30)
@@ -106,7 +107,7 @@ class SessionPanel(Vertical):
             entry = self.conversation.entries[entry_id]
             assert isinstance(entry, ToolCallEntry)
             call = entry.call
-        self.card.show(requests, call)
+        self.card.show(requests, call, self._cwd)
 
     def _show_notices(self) -> None:
         # Only the latest are kept, so what is new is counted from the end.
