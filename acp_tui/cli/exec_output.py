@@ -69,6 +69,7 @@ class TextOutput:
         self._stdout = stdout
         # A terminal obeys what it is sent; a file or a pipe gets the agent's text as it is.
         self._clean = make_visible if sys.stdout.isatty() else str
+        self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
         self._shown: dict[EntryId, int] = {}
         self._last: EntryId | None = None
         self._ends_line = True
@@ -114,9 +115,10 @@ class TextOutput:
             self.say(line)
 
     def say(self, text: str) -> None:
-        """One line on stderr, on a line of its own where both go to one terminal."""
-        if not self._ends_line and sys.stdout.isatty():
+        """One line on stderr, on a line of its own where both go to one place."""
+        if not self._ends_line and self._is_one_place:
             sys.stderr.write("\n")
+            self._ends_line = True
         sys.stderr.write(f"· {text}\n")
         sys.stderr.flush()
 

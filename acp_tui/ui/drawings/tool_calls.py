@@ -116,22 +116,24 @@ class ToolCallDrawing:
                 call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status)
             )
         )
-        spans = [
-            (f"  {glyph} ", _status_style(call.status, palette)),
-            (f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
-            (make_visible_line(call.shown_title), palette.text),
+        icons = [
+            Segment(f"  {glyph} ", _status_style(call.status, palette)),
+            Segment(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
         ]
+        spans = [(make_visible_line(call.shown_title), palette.text)]
         places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
-        shown = {shown_path(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)}
-        where = ", ".join(place for place in places if place not in call.shown_title and place not in shown)
+        diffed = {shown_path(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)}
+        where = ", ".join(place for place in places if place not in call.shown_title and place not in diffed)
         if where:
             spans.append((f"  {make_visible_line(where)}", palette.muted))
         if word:
             style = palette.warning if self._entry.waiting else _status_style(call.status, palette)
             spans.append((f"  {word}", style))
         # A title is agent-supplied and may be very long; whole only when the call is open.
-        lines = wrap(spans, scene.width - 2)
-        return lines if self._is_open else lines[:2]
+        lines = wrap(spans, scene.width - len(RAIL) - 2)
+        shown = lines if self._is_open else lines[:2]
+        indent = [Segment(" " * len(RAIL))]
+        return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
 
     def _item(self, item: ToolCallContent, scene: Scene, width: int) -> list[Sequence[Strip]]:
         match item:

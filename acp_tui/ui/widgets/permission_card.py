@@ -103,13 +103,10 @@ class PermissionCard(Vertical, can_focus=True):
     def _guard(self) -> None:
         self._counts_from = self._clock() + GUARD_S
 
-    def on_focus(self) -> None:
-        """Keys count a moment after this."""
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Keys count a moment after the focus came; without it the card says how to come back."""
+        super().watch_has_focus(has_focus)
         self._guard()
-        self._draw()
-
-    def on_blur(self) -> None:
-        """Say how to come back."""
         self._draw()
 
     def on_resize(self) -> None:
