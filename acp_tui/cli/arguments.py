@@ -108,7 +108,7 @@ def read_arguments(argv: Sequence[str]) -> Request:
     if command == "demo":
         return _read_demo(parser, rest, agent_argv)
     parser.add_argument("agent", nargs="?")
-    parser.add_argument("--cwd", type=_directory, default=Path.cwd())
+    parser.add_argument("--cwd", type=_directory, default=".")
     if command == "exec":
         parser.add_argument("--prompt", "-p")
         parser.add_argument("--format", choices=("text", "ndjson"), default="text")
@@ -162,7 +162,10 @@ def _read_demo(parser: _Parser, words: list[str], agent_argv: tuple[str, ...] | 
 
 
 def _directory(text: str) -> Path:
-    path = Path(text).expanduser().absolute()
+    try:
+        path = Path(text).expanduser().absolute()
+    except (RuntimeError, OSError) as error:  # the home of nobody; a folder that was deleted under us
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from error
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is not a folder")
     return path

@@ -54,6 +54,17 @@ def _read_prompt() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
+def _signals() -> list[signal.Signals]:
+    """Those that stop us; what is ignored from the start stays so (`nohup`, a script's `&`)."""
+    stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    return [number for number in stopping if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def _code_of(stop_reason: str | None) -> ExitCode:
+    """None: the agent ended the turn without a reason that can be read."""
+    return ExitCode.AGENT_LOST if stop_reason is None else OF_STOP_REASON.get(stop_reason, ExitCode.ERROR)
+
+
 class Turn:
     """The one turn of an `exec`."""
 
@@ -61,7 +72,7 @@ class Turn:
         self._command = command
         self._cwd = cwd
         self._prompt = prompt
-        stdout = Stdout(on_closed=self._stop)
+        stdout = Stdout(on_lost=self._stop_without_stdout)
         self._output: Output = NdjsonOutput(stdout) if output_format == "ndjson" else TextOutput(stdout)
         self._codes: set[ExitCode] = set()
         self._session: Session | None = None
@@ -73,10 +84,12 @@ class Turn:
         """The whole of it; returns the exit status."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
-            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            with anyio.open_signal_receiver(*_signals()) as signals:
                 tasks.start_soon(self._watch_signals, signals)
                 with self._scope:
                     await self._with_agent()
+                if self._scope.cancelled_caught:
+                    self._codes.add(ExitCode.CANCELLED)
                 tasks.cancel_scope.cancel()
         code = weightiest(self._codes)
         self._output.finish(self._session, code)
@@ -86,6 +99,12 @@ class Turn:
         async for _ in signals:
             self._codes.add(ExitCode.CANCELLED)
             self._stop()
+
+    def _stop_without_stdout(self, error: OSError) -> None:
+        if not isinstance(error, BrokenPipeError):  # that one is `| head`, which has all that it wants
+            self._codes.add(ExitCode.ERROR)
+            self._output.say(f"stdout cannot be written: {error.strerror}")
+        self._stop()
 
     def _stop(self) -> None:
         """Cancel by the protocol first; a second time, or after too long a wait, end the agent."""
@@ -130,7 +149,7 @@ class Turn:
         finally:
             if self._desk.has_rejected:
                 self._codes.add(ExitCode.PERMISSION_REJECTED)
-        self._codes.add(OF_STOP_REASON.get(session.conversation.last_stop_reason or "", ExitCode.ERROR))
+        self._codes.add(_code_of(session.conversation.last_stop_reason))
 
     def _on_change(self, change: Change) -> None:
         assert self._session is not None

@@ -38,20 +38,20 @@ class Output(Protocol):
 
 
 class Stdout:
-    """Our stdout, which its reader may close at any time (`| head`)."""
+    """Our stdout, which its reader may close at any time (`| head`), and whose disk may be full."""
 
-    def __init__(self, on_closed: Callable[[], None]) -> None:
-        self._on_closed = on_closed
+    def __init__(self, on_lost: Callable[[OSError], None]) -> None:
+        self._on_lost = on_lost
 
     def write(self, text: str) -> None:
-        """Write and flush; where nobody reads any more, say so once and drop the rest."""
+        """Write and flush; where that fails, say so once and drop the rest."""
         try:
             sys.stdout.buffer.write(text.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
-        except BrokenPipeError:
+        except OSError as error:
             # What is still buffered would be written, and complained about, at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self._on_closed()
+            self._on_lost(error)
 
 
 def _say_error(error: ClientError) -> None:

@@ -29,13 +29,18 @@ class PermissionDesk:
         self._say = say
         self._taken: set[RequestKey] = set()
         self._lock = anyio.Lock()
+        self._asked: RequestKey | None = None
+        self._asking = anyio.CancelScope()
 
     def look(self) -> None:
-        """Take up the requests that are new."""
-        for key, request in self._session.conversation.permissions.items():
+        """Take up the requests that are new, and drop the question on the terminal where its request is gone."""
+        waiting = self._session.conversation.permissions
+        for key, request in waiting.items():
             if key not in self._taken:
                 self._taken.add(key)
                 self._tasks.start_soon(self._decide, request)
+        if self._asked is not None and self._asked not in waiting:
+            self._asking.cancel()
 
     def note_decisions(self, entry: ToolCallEntry) -> None:
         """See whether a permission about this call was rejected."""
@@ -52,9 +57,18 @@ class PermissionDesk:
                 self._refuse(request)
                 return
             try:
-                await self._ask(terminal, request)
+                await self._ask_until_gone(terminal, request)
             finally:
                 os.close(terminal)
+
+    async def _ask_until_gone(self, terminal: int, request: PermissionRequest) -> None:
+        """Ask; where the agent takes its question back meanwhile, say so and let the next one be asked."""
+        self._asked = request.key
+        with anyio.CancelScope() as self._asking:
+            await self._ask(terminal, request)
+        self._asked = None
+        if self._asking.cancelled_caught:
+            _print(terminal, "\n(no answer is needed any more)\n")
 
     def _refuse(self, request: PermissionRequest) -> None:
         """Nobody can be asked. "Always" would speak for the user about more than this: only reject_once will do."""
@@ -82,7 +96,8 @@ class PermissionDesk:
                 f"  {number}  {make_visible_line(option.name)}  ({make_visible_line(option.kind)})\n",
             )
         # What was typed before the question was shown answers nothing.
-        termios.tcflush(terminal, termios.TCIFLUSH)
+        with suppress(termios.error):  # the terminal hung up; the read below says so
+            termios.tcflush(terminal, termios.TCIFLUSH)
         while request.key in self._session.conversation.permissions:
             _print(terminal, f"\nYour choice, 1-{len(request.options)} (Ctrl+C cancels the turn): ")
             line = await _read_line(terminal)
@@ -110,7 +125,10 @@ def _print(terminal: int, text: str) -> None:
 async def _read_line(terminal: int) -> str | None:
     """A line the user typed; None at the end of input. The wait can be cancelled, which a blocking read could not."""
     await anyio.wait_readable(terminal)
-    data = os.read(terminal, 4096)
+    try:
+        data = os.read(terminal, 4096)
+    except OSError:  # the terminal hung up
+        return None
     return data.decode("utf-8", "replace").strip() if data else None
 
 

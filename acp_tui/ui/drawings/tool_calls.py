@@ -68,7 +68,7 @@ class ToolCallDrawing:
     def __init__(self, entry: ToolCallEntry) -> None:
         self._entry = entry
         self._is_open = False
-        self._diffs: dict[TextDiff, DiffRenderer] = {}
+        self._diffs: dict[tuple[str, str | None, str], DiffRenderer] = {}
         self._texts: dict[str, MarkdownRenderer] = {}
         self._drawn: tuple[Scene, Sequence[Strip]] | None = None
 
@@ -152,9 +152,10 @@ class ToolCallDrawing:
                 return [wrap([(label, scene.palette.muted)], width)]
 
     def _diff(self, diff: TextDiff, cwd: str) -> DiffRenderer:
-        if diff not in self._diffs:
-            self._diffs[diff] = DiffRenderer(shown_path(diff.path, cwd), diff.old_text, diff.new_text)
-        return self._diffs[diff]
+        key = (diff.path, diff.old_text, diff.new_text)
+        if key not in self._diffs:
+            self._diffs[key] = DiffRenderer(shown_path(diff.path, cwd), diff.old_text, diff.new_text)
+        return self._diffs[key]
 
     def _text(self, text: str) -> MarkdownRenderer:
         if text not in self._texts:

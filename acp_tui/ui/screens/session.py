@@ -190,7 +190,7 @@ class SessionScreen(Screen[None]):
         if self._panel is not None:
             self._panel.view.page(message.direction)
 
-    def on_permission_card_left(self) -> None:
+    def on_session_panel_left(self) -> None:
         """Back to the draft."""
         self._prompt.focus()
 

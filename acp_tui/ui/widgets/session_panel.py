@@ -37,6 +37,9 @@ class SessionPanel(Vertical):
     class FactsChanged(Message):
         """What the status line says may have changed."""
 
+    class Left(Message):
+        """The user has nothing more to do here and goes back to the prompt."""
+
     def __init__(
         self,
         conversation: Conversation,
@@ -130,6 +133,11 @@ class SessionPanel(Vertical):
         message.stop()
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
+
+    def on_permission_card_left(self, message: PermissionCard.Left) -> None:
+        """Pass it on: a message that is posted while the panel handles another one bubbles no further than the panel."""
+        message.stop()
+        self.post_message(self.Left())
 
     def on_conversation_view_following_changed(self, message: ConversationView.FollowingChanged) -> None:
         """Say how much is below."""
