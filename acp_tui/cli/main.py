@@ -54,9 +54,9 @@ def _run(request: arguments.Request) -> int:
         case arguments.ListAgents():
             return _list_agents()
         case arguments.ListScenarios():
-            from acp_tui.demo import scenario as scenarios
+            from acp_tui.demo import shipped
 
-            for name, description in scenarios.available().items():
+            for name, description in shipped.available().items():
                 print(f"{name:<12} {description}")
             return ExitCode.DONE
         case _:
@@ -102,11 +102,11 @@ def _show(command: AgentCommand, cwd: Path) -> int:
 
 def _run_demo(scenario: str | None, speed: float) -> int:
     from acp_tui.client.agents.command import AgentCommand
-    from acp_tui.demo import scenario as scenarios
+    from acp_tui.demo import shipped
     from acp_tui.demo.project import copy_project
 
-    name = scenario or "coding"
-    if name not in scenarios.available():
+    name = scenario or shipped.DEFAULT
+    if not shipped.path_of(name).is_file():
         sys.stderr.write(f"acp-tui: there is no scenario {name!r}; acp-tui demo --list shows them\n")
         return ExitCode.USAGE
     # The demo works on a project of its own in a folder of its own: nothing of the user's is touched.

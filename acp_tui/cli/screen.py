@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from pathlib import Path
 
 from acp_tui.cli.exit_codes import ExitCode
@@ -19,5 +20,8 @@ def run_screen(command: AgentCommand, cwd: Path) -> int:
 async def _run(command: AgentCommand, cwd: Path) -> int:
     async with open_hub() as hub:
         app = AcpTuiApp(hub, command, cwd)
+        # A closed window and a `kill` end us as Ctrl+Q does: agents that ignore the end of their input are ended too.
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, app.exit)
         await app.run_async()
         return app.return_code or ExitCode.DONE

@@ -29,7 +29,7 @@ from acp_tui.conversation.facts import PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.updates import Disconnected, SessionUpdate
 from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import AUTH_REQUIRED, RESOURCE_NOT_FOUND, UnsupportedVersion
+from acp_tui.protocol.errors import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.handler import ClientOffer, ExitStatus, TerminalSnapshot
 from acp_tui.protocol.v1.connection import Connection
 from acp_tui.rpc import FrameTooLarge, Peer, RequestFailed, RpcError, Tap
@@ -113,10 +113,11 @@ class Agent:
             self.lost = self.lost or AgentLost(f"{self.title} was stopped")
             self._lost_known.set()
 
-    def _lose(self, message: str, process: AgentProcess) -> None:
+    def _lose(self, message: str, process: AgentProcess) -> AgentLost:
         self.lost = self.lost or AgentLost(message, detail=process.stderr_tail)
         for session in self.sessions.values():
             session.apply(Disconnected(str(self.lost), process.stderr_tail))
+        return self.lost
 
     async def _close_sessions(self) -> None:
         for session in self.sessions.values():
@@ -172,7 +173,7 @@ class Agent:
         """Await a request, with its errors turned into ours."""
         try:
             return await call
-        except RpcError as error:
+        except (RpcError, MalformedMessage) as error:
             raise await self.explain(error) from error
         except UnsupportedVersion as error:
             self.lost = UnsupportedProtocol(
@@ -181,14 +182,23 @@ class Agent:
             )
             raise self.lost from error
 
-    async def explain(self, error: RpcError) -> ClientError:
+    async def explain(self, error: RpcError | MalformedMessage) -> ClientError:
         """What a user is to know of an error of the connection: for a lost one, the end of the agent."""
         if isinstance(error, RequestFailed):
             return self._refused(error)
+        if isinstance(error, MalformedMessage):
+            return AgentLost(f"{self.title} broke the protocol: {error}")
         # Whoever reads the connection learns more than whoever lost a request: the exit code, the rest of stderr.
         with anyio.move_on_after(2 * EXIT_GRACE_S):
             await self._lost_known.wait()
-        return self.lost or AgentLost(f"{self.title}: {error}")
+        return self.lost or self._give_up(error)
+
+    def _give_up(self, error: RpcError) -> AgentLost:
+        """It lives on and does not listen any more: as good as gone, so it is ended."""
+        assert self._process is not None
+        lost = self._lose(f"{self.title} broke the protocol: {error}", self._process)
+        self._scope.cancel()
+        return lost
 
     def _refused(self, error: RequestFailed) -> ClientError:
         detail = error.detail or ""
@@ -210,9 +220,8 @@ class Agent:
         if session is not None:
             session.apply(update)
             return
-        early = self._early.setdefault(session_id, [])
         if sum(map(len, self._early.values())) < MAX_EARLY_UPDATES:
-            early.append(update)
+            self._early.setdefault(session_id, []).append(update)
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         """Keep in the log what could not be used."""

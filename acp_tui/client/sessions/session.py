@@ -26,6 +26,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
+from acp_tui.protocol.errors import MalformedMessage
 from acp_tui.protocol.handler import ExitStatus, TerminalSnapshot
 from acp_tui.rpc import RpcError
 
@@ -41,7 +42,7 @@ T = TypeVar("T")
 Listener = Callable[[Change], None]
 """Called on the client's loop after each change; it may only mark what to draw."""
 
-Explain = Callable[[RpcError], Awaitable[ClientError]]
+Explain = Callable[[RpcError | MalformedMessage], Awaitable[ClientError]]
 """Turns an error of the connection into one that a user understands."""
 
 
@@ -128,7 +129,7 @@ class Session:
         option = next(option for option in self.conversation.options if option.option_id == option_id)
         try:
             await self._connection.set_option(self.session_id, option, value, self.apply)
-        except RpcError as error:
+        except (RpcError, MalformedMessage) as error:
             raise await self._explain(error) from error
 
     # What the agent asks

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 
 from acp_tui.conversation.content import ContentBlock
@@ -19,7 +19,7 @@ from acp_tui.protocol.errors import MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.handler import ClientHandler, ClientOffer, ExitStatus
 from acp_tui.protocol.v1 import fs, inbound, methods, outbound, terminal
 from acp_tui.protocol.wire import decode, to_wire
-from acp_tui.rpc import ErrorCode, Peer, RequestFailed
+from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,9 @@ class Connection:
 
     def cancel(self, session_id: SessionId) -> None:
         """Ask the agent to stop a session's turn; the turn's own response says when it has (R-CANC-1)."""
-        self.peer.notify(methods.SESSION_CANCEL, {"sessionId": session_id})
+        # Where the agent is gone, nothing is left to stop, and the turn is about to end by that.
+        with suppress(ConnectionLost):
+            self.peer.notify(methods.SESSION_CANCEL, {"sessionId": session_id})
 
     async def set_option(
         self,
