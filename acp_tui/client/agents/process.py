@@ -23,7 +23,6 @@ from acp_tui.conversation.byte_ring import ByteRing
 STDERR_KEPT_BYTES: Final = 64 << 10
 CLOSE_GRACE_S: Final = 1.0
 TERMINATE_GRACE_S: Final = 1.5
-REAP_LIMIT_S: Final = 1.0
 
 
 class AgentProcess:
@@ -103,8 +102,7 @@ class AgentProcess:
                 await self.wait(TERMINATE_GRACE_S)
             # Children of npx or uvx outlive it; the group is killed even where its leader has gone.
             self.signal_group(signal.SIGKILL)
-            # Bounded: asyncio also waits for the pipes, which a daemon that left the group may hold for ever.
-            await self.wait(REAP_LIMIT_S)
+            await self._process.wait()
 
 
 @asynccontextmanager

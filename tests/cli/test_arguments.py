@@ -1,0 +1,118 @@
+"""The command line as requests; nothing is started."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from acp_tui import __version__
+from acp_tui.cli.arguments import (
+    AgentChoice,
+    Demo,
+    Exec,
+    ListAgents,
+    ListScenarios,
+    Request,
+    Run,
+    read_arguments,
+)
+from acp_tui.cli.main import main
+
+HERE = Path.cwd()
+GEMINI = AgentChoice(name="gemini")
+
+
+@pytest.mark.parametrize(
+    ("line", "request_"),
+    [
+        ("", ListAgents()),
+        ("gemini", Run(GEMINI, HERE)),
+        ("gemini --cwd /", Run(GEMINI, Path("/"))),
+        ("--cwd / gemini", Run(GEMINI, Path("/"))),
+        ("run gemini", Run(GEMINI, HERE)),
+        ("run demo", Run(AgentChoice(name="demo"), HERE)),
+        ("-- npx x", Run(AgentChoice(argv=("npx", "x")), HERE)),
+        ("-- npx -- x --version", Run(AgentChoice(argv=("npx", "--", "x", "--version")), HERE)),
+        ("run -- exec", Run(AgentChoice(argv=("exec",)), HERE)),
+        ("exec gemini", Exec(GEMINI, HERE, None, "text")),
+        ("exec gemini --prompt hi --format ndjson", Exec(GEMINI, HERE, "hi", "ndjson")),
+        ("exec -p hi gemini", Exec(GEMINI, HERE, "hi", "text")),
+        ("exec -p hi -- a -p b -- c", Exec(AgentChoice(argv=("a", "-p", "b", "--", "c")), HERE, "hi", "text")),
+        ("demo", Demo(None, 1.0)),
+        ("demo coding --speed 0", Demo("coding", 0.0)),
+        ("demo --list", ListScenarios()),
+    ],
+)  # fmt: skip
+def test_each_way_to_call_it(line: str, request_: Request):
+    assert read_arguments(line.split()) == request_
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("exec", "exec wants an agent"),
+        ("run", "run wants an agent"),
+        ("exec --", "no command behind --"),
+        ("gemini -- npx", "named twice"),
+        ("gemini codex", "unrecognized arguments: codex"),
+        ("exec gemini --format xml", "--format"),
+        ("exec gemini --form ndjson", "--form"),
+        ("gemini --prompt hi", "--prompt"),
+        ("gemini --cwd /no/such/folder", "/no/such/folder is not a folder"),
+        ("gemini --cwd ~nobody-of-that-name", "~nobody-of-that-name"),
+        ("demo -- npx", "demo brings its own agent"),
+        ("demo --speed fast", "--speed"),
+    ],
+)
+def test_a_mistake_is_said_in_a_line_with_status_2(line: str, said: str, capfd: pytest.CaptureFixture[str]):
+    assert main(line.split()) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert said in err.splitlines()[0]
+    assert err.splitlines()[1:] == ["acp-tui --help shows how to call it"]
+
+
+def test_a_deleted_working_folder_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["gemini"]) == 2
+    assert main(["--help"]) == 0
+    monkeypatch.undo()
+    assert "--cwd" in capfd.readouterr().err
+
+
+def test_the_version(capfd: pytest.CaptureFixture[str]):
+    assert main(["--version"]) == 0
+    assert capfd.readouterr().out == f"acp-tui {__version__}\n"
+
+
+@pytest.mark.parametrize("line", ["--help", "exec --help", "demo -h", "run --help"])
+def test_the_help_fits_a_screen(line: str, capfd: pytest.CaptureFixture[str]):
+    assert main(line.split()) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 32
+
+
+def test_the_scenarios_are_listed(capfd: pytest.CaptureFixture[str]):
+    assert main(["demo", "--list"]) == 0
+    assert capfd.readouterr().out.startswith("coding ")
+
+
+def test_an_unknown_scenario_is_said(capfd: pytest.CaptureFixture[str]):
+    assert main(["demo", "nope"]) == 2
+    assert "--list" in capfd.readouterr().err
+
+
+def test_windows_is_told_where_it_works(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "name", "nt")
+        status = main(["gemini"])
+    assert status == 1
+    assert "WSL" in capfd.readouterr().err

@@ -1,0 +1,287 @@
+"""`acp-tui exec` in this process: what is printed where, and every exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.agents import our_children, scripted_argv
+
+from acp_tui.cli import exec_permissions
+from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
+from acp_tui.cli.main import main
+from acp_tui.client.agents import known
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is to be asked on the terminal that the tests may run on."""
+    monkeypatch.setattr(exec_permissions, "_open_terminal", lambda: None)
+
+
+@pytest.fixture(autouse=True)
+def no_hang() -> Iterator[None]:
+    """A turn that hangs fails its test."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError("exec did not end")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(15)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_or_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    yield
+    assert our_children() == []
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+class Ran:
+    """What a call of `exec` left behind."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    """Calls `exec` with a scripted agent."""
+
+    def call(script: str, *options: str) -> Ran:
+        arguments = ["exec", "--cwd", str(tmp_path), "--prompt", "go", *options]
+        status = main([*arguments, "--", *scripted_argv(script)])
+        return Ran(status, *capfd.readouterr())
+
+    return call
+
+
+# Both formats
+
+
+def test_text_is_the_agents_message_and_all_else_is_on_stderr(run: Any):
+    script = """
+        prompt = open_session()
+        update("agent_thought_chunk", content={"type": "text", "text": "hmm"})
+        say("one, "); say("two")
+        update("tool_call", toolCallId="t", title="Look\\x1b[2J", status="in_progress")
+        update("tool_call_update", toolCallId="t", status="completed")
+        say("three\\n"); end(prompt); read()
+    """
+    ran = run(script)
+    assert (ran.status, ran.out) == (0, "one, two\n\nthree\n")
+    assert ran.err.splitlines()[0].startswith("· in_progress Look")
+    assert "\x1b" not in ran.err
+
+
+def test_a_last_line_without_an_end_is_ended(run: Any):
+    assert run("prompt = open_session(); say('done'); end(prompt); read()").out == "done\n"
+
+
+def test_ndjson_is_the_updates_as_received_and_one_result(run: Any):
+    script = """
+        prompt = open_session()
+        say("one\\ntwo é"); update("from_tomorrow", x={"y": None}); end(prompt); read()
+    """
+    ran = run(script, "--format", "ndjson")
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "one\ntwo é"}}
+    assert list(map(json.loads, ran.out.splitlines())) == [
+        {"sessionId": "s1", "update": chunk},
+        {"sessionId": "s1", "update": {"sessionUpdate": "from_tomorrow", "x": {"y": None}}},
+        {"sessionId": "s1", "stopReason": "end_turn", "exitCode": 0, "error": None},
+    ]
+    assert ran.status == 0
+
+
+def test_an_update_before_the_session_is_known_is_printed(run: Any):
+    script = """
+        handshake(); opening = expect("session/new"); say("early")
+        answer(opening, sessionId="s1"); prompt = expect("session/prompt"); say("late"); end(prompt); read()
+    """
+    assert run(script).out == "early\n\nlate\n"
+
+
+def test_ndjson_tells_an_error_in_the_result(run: Any):
+    ran = run("handshake(); print('why', file=sys.stderr); sys.exit(4)", "--format", "ndjson")
+    result = json.loads(ran.out)
+    assert (ran.status, result["exitCode"], result["sessionId"]) == (7, 7, None)
+    assert result["error"]["kind"] == "AgentLost"
+    assert "exited with code 4" in result["error"]["message"]
+    assert result["error"]["detail"] == "why\n"
+
+
+# The prompt
+
+
+@pytest.mark.parametrize("prompt", ["", "  \n"])
+def test_an_empty_prompt_is_a_usage_error(prompt: str, capfd: pytest.CaptureFixture[str]):
+    assert main(["exec", "--prompt", prompt, "--", "no-such-agent"]) == 2
+    assert "prompt is empty" in capfd.readouterr().err
+
+
+def test_the_prompt_is_read_from_stdin(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("two\nlinés".encode())))
+    script = "p = open_session(); say(p['params']['prompt'][0]['text']); end(p); read()"
+    assert main(["exec", "--", *scripted_argv(script)]) == 0
+    assert capfd.readouterr().out == "two\nlinés\n"
+
+
+# Exit statuses
+
+TURN = "p = open_session(); "
+LOGIN = "handshake(authMethods=[{'id': 'k', 'name': 'API key'}]); "
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "said"),
+    [
+        (TURN + "end(p); read()", 0, ""),
+        (TURN + "refuse(p, -32603, 'quota', {'details': 'the cause'}); read()", 1, "the cause"),
+        (TURN + "end(p, 'of_tomorrow'); read()", 1, "of_tomorrow"),
+        ("refuse(expect('initialize'), -32603, 'no'); read()", 1, "no"),
+        (TURN + "end(p, 'refusal'); read()", 3, "refusal"),
+        (TURN + "end(p, 'max_tokens'); read()", 4, "max_tokens"),
+        (TURN + "end(p, 'max_turn_requests'); read()", 4, "max_turn_requests"),
+        (TURN + "ask('allow_once', 'reject_once'); assert outcome() == 'reject_once'; end(p); read()", 5, "rejected"),
+        (LOGIN + "refuse(expect('session/new'), -32000, 'x'); read()", 6, "API key"),
+        (TURN + "refuse(p, -32000, 'expired'); read()", 6, "log in"),
+        ("sys.exit(3)", 7, "exited with code 3"),
+        (TURN + "print('last words', file=sys.stderr); sys.exit(3)", 7, "last words"),
+        ("answer(expect('initialize'), protocolVersion=9); read()", 7, "version 9"),
+        ("answer(expect('initialize'), protocolVersion='x'); read()", 7, "broke the protocol"),
+        ("handshake(); answer(expect('session/new')); read()", 7, "broke the protocol"),
+        (TURN + "answer(p); read()", 7, "without a reason"),
+        (TURN + "end(p, 'cancelled'); read()", 130, "cancelled"),
+    ],
+)  # fmt: skip
+def test_each_outcome_has_its_status(run: Any, script: str, status: int, said: str):
+    ran = run(script)
+    assert (ran.status, ran.out) == (status, ""), ran.err
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_command_that_is_not_there_is_127(capfd: pytest.CaptureFixture[str]):
+    assert main(["exec", "--prompt", "go", "--", "no-such-agent"]) == 127
+    assert "no-such-agent was not found" in capfd.readouterr().err
+
+
+def test_a_command_that_cannot_run_is_126(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    (tmp_path / "agent").write_text("")
+    assert main(["exec", "--prompt", "go", "--", str(tmp_path / "agent")]) == 126
+    assert "not an executable file" in capfd.readouterr().err
+
+
+def test_the_order_in_which_statuses_count():
+    order = [7, 6, 130, 3, 5, 0]
+    assert sorted(map(ExitCode, reversed(order)), key=PRECEDENCE.index) == order
+    assert sorted(PRECEDENCE) == sorted(set(ExitCode) - {ExitCode.USAGE})
+    assert weightiest(set()) is ExitCode.DONE
+
+
+@pytest.mark.parametrize(
+    ("after", "status"),
+    [
+        ("sys.exit(1)", 7),
+        ("refuse(p, -32000, 'x'); read()", 6),
+        ("end(p, 'cancelled'); read()", 130),
+        ("refuse(p, -1, 'x'); read()", 1),
+        ("end(p, 'refusal'); read()", 3),
+        ("end(p, 'max_tokens'); read()", 4),
+        ("end(p); read()", 5),
+    ],
+)
+def test_a_rejected_permission_counts_least(run: Any, after: str, status: int):
+    assert run(TURN + "ask('reject_once'); outcome(); " + after).status == status
+
+
+# Permissions where nobody can be asked
+
+
+def test_an_always_option_is_never_taken_unasked_and_the_turn_is_cancelled(run: Any):
+    script = """
+        p = open_session(); ask("allow_once", "allow_always", "reject_always")
+        say(f"{expect('session/cancel')['method']}, then {outcome()}"); end(p, "cancelled"); read()
+    """
+    ran = run(script)
+    assert (ran.status, ran.out) == (130, "session/cancel, then cancelled\n")
+
+
+def test_a_cancel_that_the_agent_passes_over_still_counts_as_a_rejection(run: Any):
+    script = TURN + "ask('allow_once'); expect('session/cancel'); outcome(); end(p); read()"
+    assert run(script).status == 5
+
+
+def test_several_requests_are_each_rejected(run: Any):
+    script = """
+        p = open_session(); ask("allow_once", "reject_once"); ask("reject_always", "reject_once")
+        say(f"{outcome()} {outcome()}"); end(p); read()
+    """
+    ran = run(script)
+    assert (ran.status, ran.out) == (5, "reject_once reject_once\n")
+
+
+# Known names
+
+
+@pytest.fixture
+def agents_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "agents.toml"
+    monkeypatch.setattr(known, "config_file", lambda: file)
+    return file
+
+
+def test_an_agent_of_the_users_own_file_is_run(agents_file: Path, capfd: pytest.CaptureFixture[str]):
+    argv = scripted_argv("import os; p = open_session(); say(os.environ['GREETING']); end(p); read()")
+    agents_file.write_text(f'[agents.mine]\ncommand = {json.dumps(argv)}\nenv = {{ GREETING = "hi" }}\n')
+    assert main(["exec", "mine", "--prompt", "go"]) == 0
+    assert capfd.readouterr().out == "hi\n"
+
+
+def test_an_unknown_name_is_127_with_the_known_ones(agents_file: Path, capfd: pytest.CaptureFixture[str]):
+    assert main(["exec", "gemni", "--prompt", "go"]) == 127
+    assert "gemini" in capfd.readouterr().err
+
+
+def test_a_broken_file_is_a_usage_error_with_an_example(agents_file: Path, capfd: pytest.CaptureFixture[str]):
+    agents_file.write_text("agents = [")
+    assert main(["exec", "gemini", "--prompt", "go"]) == 2
+    assert main([]) == 2
+    assert "[agents.mine]" in capfd.readouterr().err
+
+
+def test_without_an_agent_the_known_ones_are_listed(agents_file: Path, capfd: pytest.CaptureFixture[str]):
+    agents_file.write_text('[agents.mine]\ncommand = ["sh"]\n')
+    assert main([]) == 0
+    out = capfd.readouterr().out
+    assert "acp-tui mine         ready" in out
+    assert "acp-tui demo" in out
+
+
+# Never a traceback
+
+
+def test_an_error_of_our_own_is_one_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):
+    monkeypatch.delenv("ACP_TUI_DEBUG", raising=False)
+    monkeypatch.setattr(known, "find_agent", lambda *_: 1 / 0)
+    assert main(["exec", "gemini", "--prompt", "go"]) == 1
+    err = capfd.readouterr().err
+    assert err.startswith("acp-tui: internal error: ZeroDivisionError")
+    assert "Traceback" not in err
+
+
+def test_debugging_shows_where(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ACP_TUI_DEBUG", "1")
+    monkeypatch.setattr(known, "find_agent", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["exec", "gemini", "--prompt", "go"])

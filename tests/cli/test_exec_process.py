@@ -1,0 +1,254 @@
+"""`acp-tui exec` as a process of its own: pipes, signals, and a terminal to be asked on."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from time import monotonic
+
+import psutil
+import pytest
+from support.agents import scripted_argv
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_S = 15
+# A session of its own, whose terminal is the one given; stdin, stdout and stderr stay as they are.
+ON_TERMINAL = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR), termios.TIOCSCTTY, 0)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def exec_argv(script: str, *options: str) -> list[str]:
+    return [sys.executable, "-m", "acp_tui", "exec", "-p", "go", *options, "--", *scripted_argv(script)]
+
+
+@contextmanager
+def started(
+    argv: list[str], *, stdout: int = subprocess.PIPE, new_session: bool = True
+) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        argv,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=new_session,
+    )
+    # A hang becomes an end of its output, and so a failure, not a hang of the tests.
+    limit = Timer(TIMEOUT_S, process.kill)
+    limit.start()
+    try:
+        yield process
+    finally:
+        limit.cancel()
+        process.kill()
+        process.communicate()
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Status, stdout and stderr of a process that ends by itself, and leaves nothing."""
+    family = psutil.Process(process.pid).children(recursive=True)
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    assert "Traceback" not in err, err
+    assert not [child for child in family if child.is_running()]
+    return process.returncode, out, err
+
+
+@contextmanager
+def named_pipe(path: Path) -> Iterator[int]:
+    """A descriptor to both ends, so that no opening waits for another."""
+    os.mkfifo(path)
+    descriptor = os.open(path, os.O_RDWR)
+    yield descriptor
+    os.close(descriptor)
+
+
+# Pipes
+
+
+@pytest.mark.parametrize("output_format", ["text", "ndjson"])
+def test_a_reader_that_leaves_cancels_the_turn(output_format: str):
+    script = """
+        import select
+        p = open_session()
+        while not select.select([0], [], [], 0)[0]:
+            say("more\\n")
+        expect("session/cancel"); end(p, "cancelled"); serve_until_closed()
+    """
+    with started(exec_argv(script, "--format", output_format)) as process:
+        assert process.stdout is not None
+        assert "more" in process.stdout.readline()
+        process.stdout.close()
+        process.stdout = None
+        status, _, err = ended(process)
+    assert status == 130
+    assert "cancelling" in err
+    assert "BrokenPipe" not in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(("stop_reason", "status"), [("cancelled", 130), ("end_turn", 1)])
+def test_a_full_disk_is_said_and_cancels_the_turn(stop_reason: str, status: int):
+    script = f"p = open_session(); say('one'); expect('session/cancel'); end(p, {stop_reason!r}); read()"
+    with Path("/dev/full").open("w") as full, started(exec_argv(script), stdout=full.fileno()) as process:
+        ended_with, _, err = ended(process)
+    assert ended_with == status
+    assert "stdout cannot be written: No space left" in err
+
+
+# Signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_cancels_by_the_protocol_first(number: signal.Signals):
+    script = """
+        p = open_session(); say("working\\n")
+        say("saw " + expect("session/cancel")["method"]); end(p, "cancelled"); serve_until_closed()
+    """
+    with started(exec_argv(script)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        process.send_signal(number)
+        assert ended(process)[:2] == (130, "saw session/cancel\n")
+
+
+def test_a_second_interrupt_ends_an_agent_that_passes_over_the_first():
+    script = "open_session(); say('working\\n'); expect('session/cancel'); say('no\\n'); serve_until_closed()"
+    with started(exec_argv(script)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "no\n"
+        process.send_signal(signal.SIGINT)
+        assert ended(process)[0] == 130
+
+
+def test_an_interrupt_before_there_is_a_session_ends_at_once(tmp_path: Path):
+    reached = tmp_path / "reached"
+    script = f"expect('initialize'); open({str(reached)!r}, 'w').write('x'); serve_until_closed()"
+    with named_pipe(reached) as pipe, started(exec_argv(script)) as process:
+        assert select.select([pipe], [], [], TIMEOUT_S)[0]
+        process.send_signal(signal.SIGINT)
+        assert ended(process)[0] == 130
+
+
+# A terminal
+
+
+class Terminal:
+    """The user's side of a terminal."""
+
+    def __init__(self, master: int, device: str) -> None:
+        self._master = master
+        self.device = device
+        self._shown = b""
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def wait_for(self, text: str) -> str:
+        """What was shown up to and with `text`."""
+        deadline = monotonic() + TIMEOUT_S
+        while text.encode() not in self._shown:
+            ready, _, _ = select.select([self._master], [], [], max(0, deadline - monotonic()))
+            assert ready, self._shown
+            self._shown += os.read(self._master, 4096)
+        before, _, self._shown = self._shown.partition(text.encode())
+        return before.decode() + text
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    master, slave = pty.openpty()
+    yield Terminal(master, os.ttyname(slave))
+    os.close(slave)
+    os.close(master)
+
+
+@contextmanager
+def asked(terminal: Terminal, script: str) -> Iterator[subprocess.Popen[str]]:
+    """`exec` on that terminal, its stdin and stdout elsewhere."""
+    launcher = [sys.executable, "-I", "-S", "-c", ON_TERMINAL, terminal.device]
+    with started([*launcher, *exec_argv(script)], new_session=False) as process:
+        yield process
+
+
+CHOICE = "Your choice, 1-2 (Ctrl+C cancels the turn): "
+ASK = "p = open_session(); ask('allow_once', 'reject_once'); say(outcome()); end(p); read()"
+
+
+def test_the_user_is_asked_on_the_terminal_and_the_number_is_the_answer(terminal: Terminal):
+    with asked(terminal, ASK) as process:
+        question = terminal.wait_for(CHOICE)
+        terminal.type("1\n")
+        assert ended(process)[:2] == (0, "allow_once\n")
+    assert "The agent asks for permission: Delete everything" in question
+    assert "input: not reported" in question
+    assert "  2  reject_once  (reject_once)" in question
+
+
+def test_a_rejection_on_the_terminal_is_status_5(terminal: Terminal):
+    with asked(terminal, ASK) as process:
+        terminal.wait_for(CHOICE)
+        terminal.type("2\n")
+        assert ended(process)[:2] == (5, "reject_once\n")
+
+
+@pytest.mark.parametrize("answer", ["", "0", "3", "yes", "1 2", "¹"])
+def test_what_is_no_number_of_an_option_is_asked_again(terminal: Terminal, answer: str):
+    with asked(terminal, ASK) as process:
+        terminal.wait_for(CHOICE)
+        terminal.type(f"{answer}\n")
+        terminal.wait_for(CHOICE)
+        terminal.type("2\n")
+        assert ended(process)[0] == 5
+
+
+def test_what_was_typed_before_the_question_does_not_answer_it(terminal: Terminal):
+    """R-PERM-9."""
+    terminal.type("1\n1")
+    with asked(terminal, ASK) as process:
+        terminal.wait_for(CHOICE)
+        terminal.type("2\n")
+        assert ended(process)[:2] == (5, "reject_once\n")
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl+C", "Ctrl+D"])
+def test_the_turn_is_cancelled_at_the_question(terminal: Terminal, key: str):
+    script = """
+        p = open_session(); ask("allow_once", "reject_once")
+        say(expect("session/cancel")["method"] + ", " + outcome()); end(p, "cancelled"); read()
+    """
+    with asked(terminal, script) as process:
+        terminal.wait_for(CHOICE)
+        terminal.type(key)
+        assert ended(process)[:2] == (130, "session/cancel, cancelled\n")
+
+
+def test_a_withdrawn_question_makes_room_for_the_next(terminal: Terminal, tmp_path: Path):
+    script = f"""
+        p = open_session(); first = ask("allow_once", "reject_once"); ask("reject_once", "reject_always")
+        open({str(tmp_path / "shown")!r}).readline()
+        send(method="$/cancel_request", params={{"requestId": first}})
+        assert read()["error"]["code"] == -32800
+        say(outcome()); end(p); read()
+    """
+    with named_pipe(tmp_path / "shown") as pipe, asked(terminal, script) as process:
+        terminal.wait_for(CHOICE)
+        os.write(pipe, b"\n")
+        terminal.wait_for("no answer is needed any more")
+        terminal.wait_for(CHOICE)
+        terminal.type("1\n")
+        assert ended(process)[:2] == (5, "reject_once\n")

@@ -1,0 +1,265 @@
+"""Agents as real processes: how they fail to start, what they may print, how they end, and that none is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+from support.agents import REPLY, agent_texts, our_children, running, until
+
+from acp_tui.client.agents import process as process_module
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable
+from acp_tui.client.sessions import agent as agent_module
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.conversation.entries import Failure
+from acp_tui.conversation.facts import Turn
+from acp_tui.rpc import Peer
+
+STUBBORN = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """No process below ours outlives its test, not even as a zombie."""
+    yield
+    assert our_children() == []
+
+
+@pytest.fixture
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps of the ladder, without its waits."""
+    for name in ("CLOSE_GRACE_S", "TERMINATE_GRACE_S"):
+        monkeypatch.setattr(process_module, name, 0.1)
+
+
+def program(path: Path, text: str, mode: int = stat.S_IRWXU) -> AgentCommand:
+    path.write_text(text)
+    path.chmod(mode)
+    return AgentCommand("a-program", (str(path),), install_hint="npm install it")
+
+
+# The start
+
+
+async def test_a_missing_command_is_said_with_how_to_install_it():
+    with pytest.raises(AgentNotFound, match="no-such-agent was not found") as failure:
+        async with running(AgentCommand("a", ("no-such-agent",), install_hint="npm install it")):
+            pass
+    assert failure.value.hint == "install it: npm install it"
+
+
+async def test_a_file_that_is_not_executable_is_said(tmp_path: Path):
+    with pytest.raises(AgentNotRunnable, match="not an executable file") as failure:
+        async with running(program(tmp_path / "agent", "#!/bin/sh\n", stat.S_IRUSR)):
+            pass
+    assert failure.value.hint.startswith("chmod +x ")
+
+
+@pytest.mark.parametrize("text", ["#!/no/such/interpreter\n", "no first line"])
+async def test_a_program_without_an_interpreter_is_said(tmp_path: Path, text: str):
+    with pytest.raises(AgentNotRunnable, match="cannot be run") as failure:
+        async with running(program(tmp_path / "agent", text)):
+            pass
+    assert "interpreter" in failure.value.hint
+
+
+async def test_the_users_environment_reaches_the_agent_and_the_commands_own_over_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """R-TRANS-9."""
+    monkeypatch.setenv("FROM_USER", "user")
+    monkeypatch.setenv("FROM_BOTH", "user")
+    code = 'echo "$FROM_USER $FROM_BOTH" >&2; exit 3'
+    command = AgentCommand("sh", ("sh", "-c", code), {"FROM_BOTH": "command"})
+    with pytest.raises(AgentLost) as lost:
+        async with running(command) as agent:
+            await agent.initialize()
+    assert lost.value.detail == "user command\n"
+
+
+async def test_an_exit_before_the_handshake_tells_code_and_stderr():
+    """R-TRANS-7."""
+    with pytest.raises(AgentLost, match="scripted exited with code 41") as lost:
+        async with running("print('no API key', file=sys.stderr); sys.exit(41)") as agent:
+            await agent.initialize()
+    assert lost.value.detail == "no API key\n"
+
+
+async def test_an_end_by_a_signal_is_named():
+    with pytest.raises(AgentLost, match="was ended by SIGKILL"):
+        async with running("import os; os.kill(os.getpid(), 9)") as agent:
+            await agent.initialize()
+
+
+# What it prints
+
+
+async def test_junk_on_stdout_is_logged_and_harmless(tmp_path: Path):
+    """R-TRANS-5, R-TRANS-6."""
+    script = r"""
+        sys.stdout.buffer.write(b"npm warn old\n[]\n5\nnull\n\n\xff\xfe\n"); sys.stdout.flush()
+        prompt = open_session()
+        print("{half a message")
+        say("hello"); end(prompt); serve_until_closed()
+    """
+    async with running(script) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        await session.send_prompt(REPLY)
+    assert agent_texts(session) == ["hello"]
+    assert [line for line in agent.log if "npm warn old" in line]
+    assert [line for line in agent.log if "{half a message" in line]
+
+
+async def test_a_line_over_the_ceiling_ends_that_agent_cleanly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """R-TRANS-4."""
+    monkeypatch.setattr(agent_module, "Peer", partial(Peer, max_frame_bytes=10_000))
+    async with running("open_session(); say('x' * 20_000); serve_until_closed()") as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        with pytest.raises(AgentLost, match=r"broke the protocol: .*10,000 bytes"):
+            await session.send_prompt(REPLY)
+    assert not session.conversation.is_connected
+
+
+async def test_a_flood_on_stderr_does_not_block_the_agent(tmp_path: Path):
+    """R-TRANS-3."""
+    script = """
+        prompt = open_session()
+        sys.stderr.write("x" * 1_000_000 + "\\nthe end\\n"); sys.stderr.flush()
+        end(prompt); serve_until_closed()
+    """
+    async with running(script) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        await session.send_prompt(REPLY)
+    assert session.conversation.last_stop_reason == "end_turn"
+
+
+# Its end
+
+
+async def test_a_death_in_mid_turn_keeps_the_conversation_and_says_why(tmp_path: Path):
+    """R-TRANS-7, R-PROMPT-8."""
+    script = """
+        open_session(); say("half a sen")
+        update("tool_call", toolCallId="t", title="Work", status="in_progress")
+        ask("allow_once")
+        print("out of memory", file=sys.stderr); sys.exit(9)
+    """
+    async with running(script) as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        with pytest.raises(AgentLost, match="exited with code 9"):
+            await session.send_prompt(REPLY)
+        session.cancel()  # too late, and harmless
+        with pytest.raises(AgentLost):
+            await session.send_prompt(REPLY)
+    conversation = session.conversation
+    assert agent_texts(session) == ["half a sen"]
+    assert conversation.entries[-1] == Failure("scripted exited with code 9", stderr_tail="out of memory\n")
+    assert (conversation.turn, conversation.is_connected) == (Turn.IDLE, False)
+    assert conversation.permissions == {}
+    assert conversation.unsettled_calls == set()
+
+
+async def test_an_agent_that_stops_listening_is_given_up(tmp_path: Path, short_grace: None):
+    script = STUBBORN + "open_session(); os.close(0); say('deaf')\nwhile True:\n    signal.pause()"
+    async with running(script) as agent, anyio.create_task_group() as tasks:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+
+        async def send_prompt() -> None:
+            with pytest.raises(AgentLost, match="broke the protocol: the agent closed its input"):
+                await session.send_prompt(REPLY)
+
+        tasks.start_soon(send_prompt)
+        await until(session, lambda: agent_texts(session) == ["deaf"])
+        session.cancel()  # cannot be written any more
+    assert session.conversation.turn is Turn.IDLE
+
+
+async def test_an_agent_that_ends_with_its_input_is_not_signalled(tmp_path: Path):
+    """R-TRANS-8."""
+    trace = tmp_path / "trace"
+    script = f"""
+        import signal
+        signal.signal(signal.SIGTERM, lambda *_: open({str(trace)!r}, "w").write("signalled"))
+        handshake(); sys.stdin.read(); open({str(trace)!r}, "w").write("end of input")
+    """
+    async with running(script) as agent:
+        await agent.initialize()
+    assert trace.read_text() == "end of input"
+    assert our_children() == []
+
+
+async def test_an_agent_that_ignores_everything_is_killed_with_its_children(short_grace: None):
+    """R-TRANS-8."""
+    script = STUBBORN + "if os.fork():\n    handshake()\nwhile True:\n    signal.pause()"
+    async with running(script) as agent:
+        await agent.initialize()
+        family = our_children()
+        assert len(family) == 2
+    assert not [process for process in family if process.is_running() and process.status() != "zombie"]
+    assert our_children() == []
+
+
+async def test_a_child_that_outlives_the_agent_is_killed(short_grace: None):
+    script = STUBBORN + "if os.fork():\n    handshake()\n    os._exit(0)\nwhile True:\n    signal.pause()"
+    async with running(script) as agent:
+        await agent.initialize()
+        pids = [process for process in our_children() if process.status() != "zombie"]
+    assert not [process for process in pids if process.is_running() and process.status() != "zombie"]
+
+
+async def test_a_daemon_that_holds_the_pipes_does_not_hold_us(tmp_path: Path, short_grace: None):
+    pid_file = tmp_path / "pid"
+    script = STUBBORN + (
+        "left, leaving = os.pipe()\n"
+        "if (pid := os.fork()) == 0:\n"
+        "    os.setsid(); os.write(leaving, b'x'); signal.pause()\n"
+        f"os.read(left, 1); open({str(pid_file)!r}, 'w').write(str(pid)); handshake()\n"
+        "while True:\n    signal.pause()"
+    )
+    async with running(script) as agent:
+        await agent.initialize()
+    os.kill(int(pid_file.read_text()), signal.SIGKILL)  # it left the agent's group: no client can know of it
+
+
+async def test_no_agent_outlives_a_crash_of_the_body():
+    with pytest.raises(ZeroDivisionError):
+        async with running("handshake(); serve_until_closed()") as agent:
+            await agent.initialize()
+            assert len(our_children()) == 1
+            raise ZeroDivisionError
+    assert our_children() == []
+
+
+async def test_no_agent_outlives_a_cancelled_body():
+    with anyio.move_on_after(0) as scope:
+        async with running("serve_until_closed()"):
+            await anyio.sleep_forever()
+    assert scope.cancelled_caught
+    assert our_children() == []
+
+
+async def test_the_death_of_one_agent_leaves_the_other_alone(tmp_path: Path):
+    async with running("handshake(); sys.exit(1)") as dying, open_hub() as hub:
+        await dying.initialize()
+        command = AgentCommand("other", (*dying.command.argv[:-1], "end(open_session()); read()"))
+        other = await hub.start_agent(command)
+        await other.initialize()
+        with pytest.raises(AgentLost):
+            await dying.new_session(tmp_path)
+        session = await other.new_session(tmp_path)
+        await session.send_prompt(REPLY)
+    assert session.conversation.last_stop_reason == "end_turn"

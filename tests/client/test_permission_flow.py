@@ -1,0 +1,146 @@
+"""Permission requests over the wire: nothing is answered but by the user, and everything is answered once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.agents import asked, in_session, in_turn
+from support.peers import notification, settle
+
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import RequestKey
+
+CANCELLED = {"outcome": {"outcome": "cancelled"}}
+
+
+def outcomes(messages: list[Any]) -> list[tuple[Any, Any]]:
+    return [(message["id"], message["result"]["outcome"].get("optionId")) for message in messages]
+
+
+def waiting(session: Session) -> list[RequestKey]:
+    return list(session.conversation.permissions)
+
+
+async def test_a_request_waits_for_the_user_and_gives_the_chosen_id(tmp_path: Path):
+    """R-PERM-2, R-PERM-3, R-PERM-4."""
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(asked("q", "opt-yes", "opt-no"))
+        assert await wire.receive_all() == []
+        [request] = session.conversation.permissions.values()
+        [entry] = [entry for entry in session.conversation.entries if isinstance(entry, ToolCallEntry)]
+        assert (entry.call.title, entry.decisions) == ("Delete everything", ())
+
+        session.answer_permission(request.key, "opt-no")
+        assert [decision.option_name for decision in entry.decisions] == ["opt-no"]
+        selected = {"outcome": {"outcome": "selected", "optionId": "opt-no"}}
+        assert await wire.receive_all() == [{"jsonrpc": "2.0", "id": "q", "result": selected}]
+
+
+async def test_a_request_is_answered_once(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(asked(1, "a", "b"))
+        await settle()
+        [key] = waiting(session)
+        session.answer_permission(key, "a")
+        session.answer_permission(key, "b")
+        session.cancel()
+        answers = await wire.receive_all()
+        assert [message.get("id") for message in answers].count(1) == 1
+
+
+async def test_an_option_that_was_not_offered_answers_nothing(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(asked(1, "a"))
+        await settle()
+        session.answer_permission(waiting(session)[0], "invented")
+        session.answer_permission(RequestKey(99), "a")
+        assert await wire.receive_all() == []
+        assert len(waiting(session)) == 1
+
+
+async def test_several_requests_wait_side_by_side(tmp_path: Path):
+    """R-PERM-6."""
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(asked(1, "a", call_id="c1"), asked("1", "b", call_id="c2"), asked(2, "c"))
+        await settle()
+        first, second, third = waiting(session)
+        session.answer_permission(third, "c")
+        session.answer_permission(first, "a")
+        assert outcomes(await wire.receive_all()) == [(2, "c"), (1, "a")]
+        session.answer_permission(second, "b")
+        assert outcomes(await wire.receive_all()) == [("1", "b")]
+
+
+async def test_cancel_is_sent_first_and_then_every_waiting_request_is_cancelled(tmp_path: Path):
+    """R-CANC-3, R-ORD-4."""
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(asked(1, "a"), asked(2, "b"))
+        await settle()
+        session.cancel()
+        first, *answers = await wire.receive_all()
+        assert first["method"] == "session/cancel"
+        assert [(answer["id"], answer["result"]) for answer in answers] == [(1, CANCELLED), (2, CANCELLED)]
+        assert waiting(session) == []
+
+
+async def test_a_request_after_the_cancel_is_cancelled_unasked(tmp_path: Path):
+    """R-CANC-4."""
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        session.cancel()
+        await wire.send(asked(7, "a"))
+        _, answer = await wire.receive_all()
+        assert (answer["id"], answer["result"]) == (7, CANCELLED)
+
+
+async def test_a_request_after_a_cancelled_turn_is_asked_again(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire):
+        async with in_turn(session, wire) as prompt:
+            session.cancel()
+            await wire.expect("session/cancel")
+            await wire.answer(prompt, {"stopReason": "cancelled"})
+        async with in_turn(session, wire) as prompt:
+            await wire.send(asked(7, "a"))
+            await settle()
+            assert len(waiting(session)) == 1
+
+
+async def test_the_end_of_the_turn_cancels_what_waits(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire) as prompt:
+        await wire.send(asked(1, "a"))
+        await wire.answer(prompt, {"stopReason": "end_turn"})
+        [answer] = await wire.receive_all()
+        assert answer["result"] == CANCELLED
+        assert waiting(session) == []
+
+
+async def test_a_request_without_options_is_cancelled(tmp_path: Path):
+    """R-PERM-5."""
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(asked(1))
+        assert (await wire.receive())["result"] == CANCELLED
+        assert waiting(session) == []
+
+
+async def test_a_withdrawn_request_leaves_the_screen_and_is_answered_once(tmp_path: Path):
+    """R-CREQ-2, R-CREQ-4."""
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(asked(1, "a"), asked(2, "b"), notification("$/cancel_request", {"requestId": 1}))
+        [answer] = await wire.receive_all()
+        assert (answer["id"], answer["error"]["code"]) == (1, -32800)
+        [key] = waiting(session)
+        session.cancel()
+        assert [message.get("id") for message in await wire.receive_all()] == [None, 2]
+        session.answer_permission(key, "b")
+        assert await wire.receive_all() == []
+
+
+async def test_a_malformed_request_is_refused_and_shown_to_nobody(tmp_path: Path):
+    """R-RPC-6, R-LEN-3."""
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        request = asked(1, "a")
+        del request["params"]["options"][0]["optionId"]
+        await wire.send(request)
+        assert (await wire.receive())["error"]["code"] == -32602
+        assert waiting(session) == []

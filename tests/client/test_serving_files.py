@@ -1,0 +1,105 @@
+"""`fs/*` as an agent meets it on the wire; what a workspace serves is tested beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.agents import in_session
+from support.peers import Counterpart
+
+from acp_tui.protocol.handler import ClientOffer
+
+
+async def call(wire: Counterpart, method: str, **params: Any) -> Any:
+    """The whole response."""
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"sessionId": "s1", **params}}
+    await wire.send(request)
+    return await wire.receive()
+
+
+@pytest.fixture
+def cwd(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\ntwo\nthree\n")
+    return folder
+
+
+async def test_a_file_of_the_session_is_read_whole_and_in_part(cwd: Path):
+    """R-FS-1, R-FS-2."""
+    path = str(cwd / "a.txt")
+    async with in_session(cwd) as (_, wire):
+        whole = await call(wire, "fs/read_text_file", path=path)
+        part = await call(wire, "fs/read_text_file", path=path, line=2, limit=1)
+    assert whole["result"] == {"content": "one\ntwo\nthree\n"}
+    assert part["result"] == {"content": "two\n"}
+
+
+async def test_a_file_is_written_and_the_answer_is_empty(cwd: Path):
+    """R-FS-4, R-RPC-8."""
+    async with in_session(cwd) as (_, wire):
+        written = await call(wire, "fs/write_text_file", path=str(cwd / "new/b.txt"), content="b\r\n")
+    assert written["result"] == {}
+    assert (cwd / "new/b.txt").read_bytes() == b"b\r\n"
+
+
+@pytest.mark.parametrize("method", ["fs/read_text_file", "fs/write_text_file"])
+async def test_a_file_outside_is_refused(cwd: Path, method: str):
+    """R-FS-7."""
+    outside = cwd.parent / "secret"
+    outside.write_text("secret")
+    async with in_session(cwd) as (_, wire):
+        refused = await call(wire, method, path=str(outside), content="changed")
+        through_link = cwd / "link"
+        through_link.symlink_to(outside)
+        also_refused = await call(wire, method, path=str(through_link), content="changed")
+    for answer in (refused, also_refused):
+        assert "outside" in answer["error"]["message"]
+    assert outside.read_text() == "secret"
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("fs/read_text_file", {"path": "/cwd/missing"}, -32002),
+        ("fs/read_text_file", {"path": "a.txt"}, -32602),
+        ("fs/write_text_file", {"path": "a.txt", "content": ""}, -32602),
+        ("fs/read_text_file", {"path": "/cwd/a.txt", "line": "2"}, -32602),
+        ("fs/read_text_file", {}, -32602),
+        ("fs/read_text_file", {"path": "/cwd"}, -32603),
+    ],
+)
+async def test_each_refusal_has_its_code(cwd: Path, method: str, params: dict[str, Any], code: int):
+    """R-FS-3, R-FS-5, R-LEN-5."""
+    given = {
+        name: value.replace("/cwd", str(cwd)) if name == "path" else value for name, value in params.items()
+    }
+    async with in_session(cwd) as (_, wire):
+        assert (await call(wire, method, **given))["error"]["code"] == code
+
+
+@pytest.mark.parametrize("name", ["gemini-cli", "gemini-cli-of-another"])
+async def test_a_missing_file_is_empty_for_gemini_cli_alone(cwd: Path, name: str):
+    async with in_session(cwd, name=name) as (_, wire):
+        answer = await call(wire, "fs/read_text_file", path=str(cwd / "missing"))
+        relative = await call(wire, "fs/read_text_file", path="missing")
+    assert answer.get("result") == ({"content": ""} if name == "gemini-cli" else None)
+    assert relative["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize(
+    ("offer", "method"),
+    [
+        (ClientOffer(read_text_file=False), "fs/read_text_file"),
+        (ClientOffer(write_text_file=False), "fs/write_text_file"),
+        (ClientOffer(terminal=False), "terminal/create"),
+        (ClientOffer(terminal=False), "terminal/output"),
+        (ClientOffer(), "_vendor/anything"),
+    ],
+)
+async def test_what_is_not_offered_is_not_served(cwd: Path, offer: ClientOffer, method: str):
+    """R-FS-6, R-RPC-5."""
+    async with in_session(cwd, offer=offer) as (_, wire):
+        assert (await call(wire, method, path=str(cwd / "a.txt")))["error"]["code"] == -32601

@@ -1,0 +1,166 @@
+"""Agents for tests of the client: scripted ones as real processes, and one in memory that the test itself plays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import anyio
+import psutil  # type: ignore[import-untyped]
+import pytest
+from anyio.abc import ByteStream
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions import agent as agent_module
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import Text
+from acp_tui.protocol.handler import ClientOffer
+from support.peers import WAIT_S, Counterpart, connected, notification
+
+_SCRIPTED = Path(__file__).with_name("scripted_agent.py")
+SDK_AGENT = (sys.executable, str(Path(__file__).with_name("sdk_agent.py")))
+REPLY = [Text("go")]
+"""A prompt."""
+
+
+def scripted_argv(script: str) -> tuple[str, ...]:
+    """The command of a process that runs `script` with the words of `scripted_agent`."""
+    return (sys.executable, "-I", "-S", str(_SCRIPTED), dedent(script))
+
+
+def scripted(script: str) -> AgentCommand:
+    """The same, for a hub."""
+    return AgentCommand("scripted", scripted_argv(script))
+
+
+@asynccontextmanager
+async def running(
+    script: str | AgentCommand, offer: ClientOffer | None = None, within_s: float = 10
+) -> AsyncIterator[Agent]:
+    """A scripted agent, or another, as a process."""
+    command = scripted(script) if isinstance(script, str) else script
+    with anyio.fail_after(within_s):
+        async with open_hub() as hub:
+            yield await hub.start_agent(command, offer=offer)
+
+
+def our_children() -> list[psutil.Process]:
+    """The processes below this one, zombies too."""
+    children: list[psutil.Process] = psutil.Process().children(recursive=True)
+    return children
+
+
+@dataclass
+class MemoryProcess:
+    """Stands in for an AgentProcess that the test plays."""
+
+    stream: ByteStream
+    stderr_tail: str = ""
+
+    async def wait_for_end(self, timeout_s: float) -> None:
+        """There is no process to end."""
+
+    def describe_exit(self) -> str:
+        """How it ended."""
+        return "closed its output"
+
+
+@asynccontextmanager
+async def in_memory(offer: ClientOffer | None = None) -> AsyncIterator[tuple[Agent, Counterpart]]:
+    """An agent of a hub, and the far end of its connection for the test to play."""
+    with connected() as (wire, stream), anyio.fail_after(WAIT_S), pytest.MonkeyPatch.context() as patch:
+
+        @asynccontextmanager
+        async def running_agent(*_: Any) -> AsyncIterator[MemoryProcess]:
+            yield MemoryProcess(stream)
+
+        patch.setattr(agent_module, "running_agent", running_agent)
+        async with open_hub() as hub:
+            agent = await hub.start_agent(AgentCommand("played", ("played",)), offer=offer)
+            yield agent, wire
+
+
+async def open_session(
+    agent: Agent, wire: Counterpart, cwd: Path, session_id: str = "s1", **setup: Any
+) -> Session:
+    """A session, whose opening the agent answers with `setup`."""
+    sessions: list[Session] = []
+
+    async def open_it() -> None:
+        sessions.append(await agent.new_session(cwd))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(open_it)
+        await wire.answer(await wire.expect("session/new"), {"sessionId": session_id, **setup})
+    return sessions[0]
+
+
+async def shake_hands(agent: Agent, wire: Counterpart, name: str = "played") -> Any:
+    """The handshake; gives what the client sent."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(agent.initialize)
+        request = await wire.expect("initialize")
+        info = {"name": name, "version": "1"}
+        await wire.answer(request, {"protocolVersion": 1, "agentInfo": info})
+    return request
+
+
+@asynccontextmanager
+async def in_session(
+    cwd: Path, *, name: str = "played", offer: ClientOffer | None = None, **setup: Any
+) -> AsyncIterator[tuple[Session, Counterpart]]:
+    """A session with an agent in memory."""
+    async with in_memory(offer) as (agent, wire):
+        await shake_hands(agent, wire, name)
+        yield await open_session(agent, wire, cwd, **setup), wire
+
+
+@asynccontextmanager
+async def in_turn(session: Session, wire: Counterpart) -> AsyncIterator[Any]:
+    """A prompt that was sent, as the agent got it; when the block ends the turn is ended, where it has not been."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(session.send_prompt, REPLY)
+        prompt = await wire.expect("session/prompt")
+        yield prompt
+        await wire.answer(prompt, {"stopReason": "end_turn"})
+
+
+def said(text: str, session_id: str = "s1") -> dict[str, Any]:
+    """A piece of a message, as the wire has it."""
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    return notification("session/update", {"sessionId": session_id, "update": chunk})
+
+
+def asked(request_id: Any, *options: str, call_id: str = "call", session_id: str = "s1") -> dict[str, Any]:
+    """A permission request, as the wire has it, with options of these ids."""
+    params = {
+        "sessionId": session_id,
+        "toolCall": {"toolCallId": call_id, "title": "Delete everything"},
+        "options": [{"optionId": option, "name": option, "kind": "allow_once"} for option in options],
+    }
+    return {"jsonrpc": "2.0", "id": request_id, "method": "session/request_permission", "params": params}
+
+
+async def until(session: Session, is_so: Callable[[], bool]) -> None:
+    """Wait for a change of the conversation after which `is_so` holds."""
+    changed = anyio.Event()
+    session.listener = lambda _: changed.set()
+    while not is_so():
+        await changed.wait()
+        changed = anyio.Event()
+
+
+def agent_texts(session: Session) -> Sequence[str]:
+    """What the agent said, message by message."""
+    return [
+        entry.text
+        for entry in session.conversation.entries
+        if getattr(entry, "role", None) == "agent" and hasattr(entry, "text")
+    ]

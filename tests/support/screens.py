@@ -1,0 +1,333 @@
+"""A session screen without an agent: a built conversation, a connection that records, a clock that stands still.
+
+It does not say how anything should look: tests read that from the rows of `Page.text`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+import anyio
+from rich.cells import cell_len
+from support.folding import ALLOW, REJECT
+from textual.events import Key
+from textual.pilot import Pilot
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.quirks import Quirks
+from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
+from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
+from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
+from acp_tui.ui.app import AcpTuiApp
+from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.themes import DARK
+from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
+from acp_tui.ui.widgets.plan_line import PlanLine
+from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.widgets.status_line import StatusLine
+
+CWD: Final = Path("/project")
+AGENT: Final = "Agent"
+SIZE: Final = (100, 30)
+WAIT_S: Final = 30.0
+MAX_POLLS: Final = 500
+QUIET_ROUNDS: Final = 3
+"""One message leads to another, which may lead to a layout."""
+
+W = TypeVar("W", bound=Widget)
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def pass_guard(self) -> None:
+        """From now on what the user does on the permission card counts."""
+        self.now_s += GUARD_S
+
+
+class RecordedConnection:
+    """Takes the place of a connection to an agent: keeps what a session sends; the test ends its turns."""
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+        self.cancels = 0
+        self.options: list[tuple[str, str | bool]] = []
+        self.refusal: ClientError | None = None
+        """What a wish to set an option is answered with, instead of being met."""
+        self._on_end: Callable[[TurnEnded | TurnFailed], None] | None = None
+        self._ended: anyio.Event | None = None
+
+    async def prompt(
+        self,
+        session_id: SessionId,
+        blocks: Sequence[ContentBlock],
+        on_end: Callable[[TurnEnded | TurnFailed], None],
+    ) -> None:
+        """Run until `end_turn`."""
+        self.prompts.append("".join(block.text for block in blocks if isinstance(block, Text)))
+        self._on_end, self._ended = on_end, anyio.Event()
+        await self._ended.wait()
+
+    def end_turn(self, stop_reason: str = "end_turn") -> None:
+        """The agent answers the prompt."""
+        assert self._on_end is not None, "no prompt was sent"
+        assert self._ended is not None
+        self._on_end(TurnEnded(stop_reason))
+        self._ended.set()
+
+    def cancel(self, session_id: SessionId) -> None:
+        """Count it; the turn goes on until `end_turn`."""
+        self.cancels += 1
+
+    async def set_option(
+        self,
+        session_id: SessionId,
+        option: ConfigOption,
+        value: str | bool,
+        on_update: Callable[[SessionUpdate], None],
+    ) -> None:
+        """Do as told, or refuse."""
+        if self.refusal is not None:
+            raise self.refusal
+        self.options.append((option.option_id, value))
+        on_update(OptionChanged(option.option_id, value))
+
+
+class ScreenApp(AcpTuiApp):
+    """The app with a screen that waits for a session to be shown."""
+
+    def __init__(self, *, theme: str = DARK.name, clock: Clock | None = None) -> None:
+        super().__init__(cast(Any, None), AgentCommand(AGENT, ("agent",)), CWD, theme=theme)
+        self.clock = clock or Clock()
+
+    def get_default_screen(self) -> SessionScreen:
+        """One that starts no agent."""
+        return SessionScreen(None, clock=self.clock)
+
+
+def new_session(*updates: SessionUpdate, connection: RecordedConnection | None = None) -> Session:
+    """An open session in /project that has said this so far."""
+    session = Session(SessionId("s"), CWD, cast(Any, connection or RecordedConnection()), Quirks(), _explain)
+    for update in updates:
+        session.apply(update)
+    return session
+
+
+async def _explain(error: Any) -> ClientError:
+    return AgentRefused(f"{AGENT}: {error}", code=-1)
+
+
+async def show(pilot: Pilot[Any], session: Session) -> None:
+    """Show the session on a ScreenApp's screen, and wait until it is drawn."""
+    screen = pilot.app.screen
+    assert isinstance(screen, SessionScreen)
+    await screen.show_session(session, AGENT)
+    await settled(pilot)
+
+
+async def settled(pilot: Pilot[Any]) -> None:
+    """Wait until no frame of the conversation is due, and every message is worked off, laid out and painted."""
+    quiet = 0
+    for _ in range(MAX_POLLS):
+        if _is_frame_due(pilot):
+            await pilot.pause()
+            quiet = 0
+            continue
+        await _work_off_messages(pilot)
+        quiet += 1
+        if quiet == QUIET_ROUNDS:
+            return
+    raise AssertionError("the screen does not settle")
+
+
+def _is_frame_due(pilot: Pilot[Any]) -> bool:
+    # Not public: nobody but a test may care.
+    return any(view._flush_handle is not None for view in pilot.app.screen_stack[0].query(ConversationView))
+
+
+async def _work_off_messages(pilot: Pilot[Any]) -> None:
+    # What Pilot.pause does, without its 20 ms of waiting for an idle process.
+    await pilot._wait_for_screen()
+    await pilot.wait_for_animation()
+    pilot.app.screen._on_timer_update()
+
+
+def rows(pilot: Pilot[Any]) -> list[Strip]:
+    """The screen as it is painted, from top to bottom."""
+    return pilot.app.screen._compositor.render_strips()
+
+
+class Page:
+    """What a test does to the screen and reads from it. Its async methods return when the screen has settled."""
+
+    def __init__(
+        self, pilot: Pilot[Any], session: Session, connection: RecordedConnection, clock: Clock
+    ) -> None:
+        self.pilot = pilot
+        self.session = session
+        self.connection = connection
+        self.clock = clock
+        self._asked: dict[str, asyncio.Task[str | None]] = {}
+
+    # What happens
+
+    async def settled(self) -> None:
+        """Nothing moves any more."""
+        await settled(self.pilot)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for what a thread or a process brings."""
+        for _ in range(MAX_POLLS):
+            if condition():
+                return
+            await self.pilot.pause()
+        raise AssertionError(f"it never happened; the screen shows:\n{self.text}")
+
+    async def apply(self, *updates: SessionUpdate) -> None:
+        """The agent says so."""
+        for update in updates:
+            self.session.apply(update)
+        await self.settled()
+
+    async def ask(self, call_id: str, *options: PermissionOption, **reported: Any) -> None:
+        """The agent asks for a decision on a tool call, by default to be allowed or rejected."""
+        patch = ToolCallPatch(ToolCallId(call_id), **reported)
+        decision = self.session.request_permission(patch, options or (ALLOW, REJECT), None)
+        # No task group: a failed assertion would come out of it wrapped in groups, and be hard to read.
+        self._asked[call_id] = asyncio.ensure_future(decision)
+        await self.settled()
+
+    def withdraw(self) -> None:
+        """The agent asks for nothing any more."""
+        for decision in self._asked.values():
+            decision.cancel()
+
+    @property
+    def decisions(self) -> dict[str, str | None]:
+        """What the agent got as answers so far, by tool call: an option's id, or None for cancelled."""
+        return {call_id: asked.result() for call_id, asked in self._asked.items() if asked.done()}
+
+    async def end_turn(self, stop_reason: str = "end_turn") -> None:
+        """The agent ends the turn."""
+        self.connection.end_turn(stop_reason)
+        await self.settled()
+
+    # What the user does
+
+    async def press(self, *keys: str) -> None:
+        """Press these keys, one after the other: names as Textual has them, or letters and digits."""
+        for key in keys:
+            self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+            await self.settled()
+
+    async def write(self, text: str) -> None:
+        """Write into the prompt."""
+        self.prompt.insert(text)
+        await self.settled()
+
+    async def send(self, text: str) -> None:
+        """Send a prompt."""
+        await self.write(text)
+        await self.press("enter")
+
+    async def click(self, text: str) -> None:
+        """Click on the first place where this text stands."""
+        row = next((index for index, line in enumerate(self.lines) if text in line), None)
+        assert row is not None, f"{text!r} is not on the screen:\n{self.text}"
+        column = cell_len(self.lines[row].partition(text)[0])
+        widget, region = self.pilot.app.screen.get_widget_at(column, row)
+        await self.pilot.click(widget, offset=(column - region.x, row - region.y))
+        await self.settled()
+
+    async def enter_card(self) -> None:
+        """Go to the permission card and let the time pass in which keys do not count."""
+        await self.press("tab")
+        self.clock.pass_guard()
+
+    # What is to be seen
+
+    @property
+    def lines(self) -> list[str]:
+        """The rows of the screen."""
+        return [strip.text.rstrip() for strip in rows(self.pilot)]
+
+    @property
+    def text(self) -> str:
+        """The screen."""
+        return "\n".join(self.lines)
+
+    @property
+    def status(self) -> str:
+        """The status line."""
+        return self.lines[-1].strip()
+
+    @property
+    def draft(self) -> str:
+        """What is written in the prompt."""
+        return self.prompt.text
+
+    @property
+    def focused(self) -> Widget | None:
+        """What has the focus."""
+        return self.pilot.app.screen.focused
+
+    @property
+    def prompt(self) -> PromptInput:
+        """The prompt."""
+        return self._one(PromptInput)
+
+    @property
+    def view(self) -> ConversationView:
+        """The conversation."""
+        return self._one(ConversationView)
+
+    @property
+    def card(self) -> PermissionCard:
+        """The permission card; it may be hidden."""
+        return self._one(PermissionCard)
+
+    @property
+    def plan(self) -> PlanLine:
+        """The plan; it may be hidden."""
+        return self._one(PlanLine)
+
+    @property
+    def status_line(self) -> StatusLine:
+        """The status line."""
+        return self._one(StatusLine)
+
+    def _one(self, kind: type[W]) -> W:
+        return self.pilot.app.screen_stack[0].query_one(kind)
+
+
+@asynccontextmanager
+async def open_page(
+    *updates: SessionUpdate, size: tuple[int, int] = SIZE, theme: str = DARK.name, is_shown: bool = True
+) -> AsyncIterator[Page]:
+    """A page with a session that has said this so far, shown or not yet; no longer than `WAIT_S`."""
+    app = ScreenApp(theme=theme)
+    connection = RecordedConnection()
+    session = new_session(*updates, connection=connection)
+    with anyio.fail_after(WAIT_S):
+        async with app.run_test(size=size, notifications=True) as pilot:
+            if is_shown:
+                await show(pilot, session)
+            page = Page(pilot, session, connection, app.clock)
+            yield page
+            page.withdraw()

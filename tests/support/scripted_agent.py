@@ -1,0 +1,97 @@
+"""An agent as a real process: runs the lines of its one argument, with the few words below in scope.
+
+It uses the standard library only and starts in some 20 ms; it checks nothing that it is sent.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import count
+from typing import Any
+
+_ids = count(1)
+
+
+def read() -> Any:
+    """The client's next message; the agent ends with its input."""
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+
+
+def expect(method: str) -> Any:
+    """The next message of this method; others are passed over."""
+    while (message := read()).get("method") != method:
+        pass
+    return message
+
+
+def send(**message: Any) -> None:
+    """Send a message."""
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def answer(request: Any, **result: Any) -> None:
+    """Answer a request."""
+    send(id=request["id"], result=result)
+
+
+def refuse(request: Any, code: int, message: str, data: Any = None) -> None:
+    """Answer a request with an error."""
+    send(id=request["id"], error={"code": code, "message": message, "data": data})
+
+
+def update(kind: str, session: str = "s1", **fields: Any) -> None:
+    """Send a session/update."""
+    send(method="session/update", params={"sessionId": session, "update": {"sessionUpdate": kind, **fields}})
+
+
+def say(text: str) -> None:
+    """Send a piece of a message."""
+    update("agent_message_chunk", content={"type": "text", "text": text})
+
+
+def ask(*kinds: str) -> int:
+    """Ask for a permission with one option of each kind, whose id is the kind's; gives the request's id."""
+    options = [{"optionId": kind, "name": kind, "kind": kind} for kind in kinds]
+    call = {"toolCallId": "call", "title": "Delete everything"}
+    request_id = next(_ids)
+    params = {"sessionId": "s1", "toolCall": call, "options": options}
+    send(id=request_id, method="session/request_permission", params=params)
+    return request_id
+
+
+def outcome() -> str:
+    """What the client's next message decides on a permission."""
+    decided = read()["result"]["outcome"]
+    return str(decided.get("optionId", decided["outcome"]))
+
+
+def handshake(**fields: Any) -> None:
+    """Answer initialize."""
+    answer(expect("initialize"), protocolVersion=1, **fields)
+
+
+def open_session() -> Any:
+    """Answer all up to a session, and give the request of its first prompt."""
+    handshake()
+    answer(expect("session/new"), sessionId="s1")
+    return expect("session/prompt")
+
+
+def end(prompt: Any, stop_reason: str = "end_turn") -> None:
+    """End the turn."""
+    answer(prompt, stopReason=stop_reason)
+
+
+def serve_until_closed() -> None:
+    """Read on, and end with the input."""
+    while True:
+        read()
+
+
+if __name__ == "__main__":
+    exec(compile(sys.argv[1], "script", "exec"))
