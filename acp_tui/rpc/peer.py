@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 CANCEL_REQUEST: Final = "$/cancel_request"
 RECEIVE_BYTES: Final = 64 << 10
 # A flood is read in slices of this many messages, so that keys and frames get their turn in between.
-MESSAGES_PER_SLICE: Final = 64
+MESSAGES_PER_SLICE: Final = 16
 
 T = TypeVar("T")
 

@@ -31,8 +31,8 @@ class Scene:
 class Drawing(Protocol):
     """One entry as lines; it keeps what it has drawn and draws again only what changed."""
 
-    def refresh(self) -> None:
-        """The entry has changed."""
+    def refresh(self) -> bool:
+        """The entry has changed: read what is new, or a part of it; False where there is more to read."""
 
     def close(self) -> None:
         """Nothing more will be added to the entry; it may change all the same."""

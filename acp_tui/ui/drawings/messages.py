@@ -20,6 +20,8 @@ from acp_tui.ui.rendering.wrapping import wrap
 MAX_TEXT_CELLS = 120
 """Longer lines are hard to read."""
 INDENT = "  "
+SLICE_CHARACTERS = 2_000
+"""Drawing so much Markdown takes about 4 ms."""
 
 
 class AgentMessage:
@@ -32,17 +34,23 @@ class AgentMessage:
         self._closed = False
         self._indented: tuple[Sequence[Strip], Indented] | None = None
 
-    def refresh(self) -> None:
-        """Read what was appended."""
+    def refresh(self) -> bool:
+        """Read what was appended, but no more at once than can be drawn in a few milliseconds."""
         for index, part in enumerate(self._message.parts):
-            if isinstance(part, TextBuffer):
-                renderer = self._renderers.setdefault(index, MarkdownRenderer())
-                read = self._read.get(index, 0)
-                if part.length > read:
-                    renderer.append(part.since(read))
-                    self._read[index] = part.length
+            if isinstance(part, TextBuffer) and not self._read_part(index, part):
+                return False
         if self._closed:
             self.close()
+        return True
+
+    def _read_part(self, index: int, part: TextBuffer) -> bool:
+        renderer = self._renderers.setdefault(index, MarkdownRenderer())
+        read = self._read.get(index, 0)
+        if part.length > read:
+            new = part.since(read)[:SLICE_CHARACTERS]
+            renderer.append(new)
+            self._read[index] = read + len(new)
+        return self._read.get(index, 0) == part.length
 
     def close(self) -> None:
         """Draw what a next chunk could still have changed."""
@@ -62,7 +70,7 @@ class AgentMessage:
 
     def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, scene: Scene) -> Sequence[Strip]:
         if isinstance(part, TextBuffer):
-            return self._renderers[index].lines(width, scene.palette)
+            return self._renderers[index].lines(width, scene.palette) if index in self._renderers else []
         return wrap([(block_label(part), scene.palette.muted)], width) if is_for_user(part) else []
 
     def toggle(self) -> bool:
@@ -80,9 +88,10 @@ class UserMessage:
         self._message = message
         self._drawn: tuple[Scene, list[Strip]] | None = None
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         """Draw again when asked."""
         self._drawn = None
+        return True
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -122,9 +131,10 @@ class Thought:
         self._is_open = False
         self._drawn: tuple[Scene, list[Strip]] | None = None
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         """Draw again when asked."""
         self._drawn = None
+        return True
 
     def close(self) -> None:
         """Nothing is kept open."""

@@ -35,9 +35,10 @@ class NoteDrawing:
         self._is_open = False
         self._drawn: tuple[Scene, list[Strip]] | None = None
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         """Draw again when asked."""
         self._drawn = None
+        return True
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -101,3 +102,25 @@ class NoteDrawing:
         """Show all of it, or the gist."""
         self._is_open = is_open
         self._drawn = None
+
+
+class Undrawable:
+    """Stands for an entry whose drawing failed: a fault of ours, which must not hide the rest."""
+
+    def refresh(self) -> bool:
+        """Nothing can change it."""
+        return True
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """One line that says so."""
+        return wrap([("  ✗ acp-tui failed to draw what stands here", scene.palette.error)], scene.width)[:1]
+
+    def toggle(self) -> bool:
+        """It does not fold."""
+        return False
+
+    def set_open(self, is_open: bool) -> None:
+        """It does not fold."""

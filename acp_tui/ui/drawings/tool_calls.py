@@ -72,9 +72,10 @@ class ToolCallDrawing:
         self._texts: dict[str, MarkdownRenderer] = {}
         self._drawn: tuple[Scene, Sequence[Strip]] | None = None
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         """Draw again when asked."""
         self._drawn = None
+        return True
 
     def close(self) -> None:
         """Nothing is kept open."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import Screen
 
@@ -32,7 +32,11 @@ Start = Callable[[Callable[["Phase"], None]], Awaitable[tuple["Session", str]]]
 class SessionScreen(Screen[None]):
     """Shows one session; without one, how far the agent has come and why it got no further."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(),
+        # Bindings, not key methods: after such a method the key would still move the focus, from the prompt on.
+        Binding("escape,tab", "focus_prompt", "Back to the prompt", show=False),
+    ]
 
     def __init__(self, start: Start | None, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Without `start`, whoever has a session calls `show_session`."""
@@ -119,10 +123,9 @@ class SessionScreen(Screen[None]):
 
         facts = facts_of(panel.conversation)
         if not panel.is_following:
-            facts = (
-                f"{panel.new_entries} new below: End" if panel.new_entries else "more below: End",
-                *facts,
-            )
+            below = f"{panel.new_entries} new" if panel.new_entries else "more"
+            # Not End: in the prompt, where one mostly is, that leads to the end of the line.
+            facts = (f"{below} below: Ctrl+End", *facts)
         state = state_of(panel.conversation)
         self.query_one(StatusLine).show(Status(agent=self._agent_title, state=state, facts=facts))
 
@@ -188,18 +191,14 @@ class SessionScreen(Screen[None]):
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
         """Page without leaving the prompt."""
         if self._panel is not None:
-            self._panel.view.page(message.direction)
+            self._panel.view.action_page(message.direction)
 
     def on_session_panel_left(self) -> None:
         """Back to the draft."""
         self._prompt.focus()
 
-    def key_escape(self) -> None:
-        """From anywhere else: back to the prompt."""
-        self._prompt.focus()
-
-    def key_tab(self) -> None:
-        """From anywhere else: back to the prompt."""
+    def action_focus_prompt(self) -> None:
+        """Back to the draft, from anywhere else."""
         self._prompt.focus()
 
     def action_follow(self) -> None:

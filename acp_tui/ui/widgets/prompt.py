@@ -82,6 +82,14 @@ class PromptInput(TextArea):
 
     def on_text_area_changed(self) -> None:
         """Grow and shrink by lines; between line changes the height stays, so that a key costs no layout."""
+        self._fit()
+
+    def _on_resize(self) -> None:
+        """In another width the draft wraps into another number of lines."""
+        super()._on_resize()
+        self._fit()
+
+    def _fit(self) -> None:
         lines = min(max(self.wrapped_document.height, 1), MAX_LINES)
         height = lines + self.gutter.height
         if self.styles.height is None or self.styles.height.value != height:

@@ -135,7 +135,7 @@ class SessionPanel(Vertical):
             self.session.answer_permission(message.key, message.option_id)
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
-        """Pass it on: a message that is posted while the panel handles another one bubbles no further than the panel."""
+        """Pass it on: what is posted while the panel handles another message bubbles no further than the panel."""
         message.stop()
         self.post_message(self.Left())
 

@@ -1,48 +1,56 @@
-"""Shows a conversation: all of it is state, only the lines in view are drawn, at most thirty times a second."""
+"""Shows a conversation: all of it is state, only the lines in view are on the screen, at most thirty times a second.
+
+What changed is read in slices of a few milliseconds, so that a flood never keeps a key waiting; it scrolls by itself,
+because every change of a Textual scroll view's length lays out the whole screen.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 from typing import ClassVar, Final
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.drawings.drawing import Drawing, Scene
 from acp_tui.ui.drawings.entries import drawing_of
+from acp_tui.ui.drawings.notes import Undrawable
 from acp_tui.ui.drawings.terminals import TerminalScreens
 from acp_tui.ui.themes import palette_for
+from acp_tui.ui.widgets.conversation.baking import Bakery
 from acp_tui.ui.widgets.conversation.heights import Heights
 
+log = logging.getLogger(__name__)
+
 FRAME_S: Final = 1 / 30
+SLICE_S: Final = 0.004
+"""How long entries are read before keys get their turn."""
+PAUSE_S: Final = 0.002
+"""Between two slices."""
+WHEEL_LINES: Final = 3
 
 
-class ConversationView(ScrollView, can_focus=True):
+class ConversationView(Widget, can_focus=True):
     """A conversation from top to bottom; follows its end until the user scrolls up."""
 
-    DEFAULT_CSS = """
-    ConversationView {
-        height: 1fr;
-        overflow-y: scroll;
-        overflow-x: hidden;
-        scrollbar-size-vertical: 1;
-    }
-    """
+    DEFAULT_CSS = "ConversationView { height: 1fr; }"
+    ALLOW_SELECT = False
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "cursor(-1)", "Entry above", show=False),
         Binding("down", "cursor(1)", "Entry below", show=False),
         Binding("space,enter", "toggle_entry", "Fold or unfold", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
         Binding("end", "follow", "Go to the end", show=False),
         Binding("home", "top", "Go to the beginning", show=False),
     ]
@@ -57,6 +65,8 @@ class ConversationView(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
+        self.top_line = 0
+        """The line of the conversation on the first row."""
         self._conversation = Conversation()
         self._cwd = ""
         self._drawings: list[Drawing] = []
@@ -64,14 +74,16 @@ class ConversationView(ScrollView, can_focus=True):
         self._dirty: set[EntryId] = set()
         self._screens = TerminalScreens(self._on_emulator_loaded)
         self._scene: Scene | None = None
-        self._flush_handle: asyncio.TimerHandle | None = None
-        self._last_flush = 0.0
+        self._bakery = Bakery()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._frame_context = contextvars.copy_context()
+        self._flush_handle: asyncio.TimerHandle | None = None
+        self._last_frame = 0.0
         self._is_following = True
         self._seen_entries = 0
         self._cursor: int | None = None
         self._all_open = False
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_dragging = False
 
     # What it shows
 
@@ -85,20 +97,20 @@ class ConversationView(ScrollView, can_focus=True):
         self._cursor = None
         self._is_following = True
         self._scene = None
-        self._schedule()
+        self._schedule(0)
 
     def mark(self, change: Change) -> None:
         """Remember what to draw again with the next frame. Cheap, and callable from any task of the loop."""
         self._dirty.update(change.entries)
         if self._dirty or change.facts:
-            self._schedule()
+            self._schedule(0)
 
     def on_mount(self) -> None:
         """Remember where frames are to run: updates come from tasks that know no app."""
         self._frame_context = contextvars.copy_context()
         self._loop = asyncio.get_running_loop()
-        self.watch(self.app, "theme", self._on_theme, init=False)
-        self._schedule()
+        self.watch(self.app, "theme", self._redraw, init=False)
+        self._schedule(0)
 
     def on_unmount(self) -> None:
         """Draw no frame into nothing."""
@@ -106,89 +118,112 @@ class ConversationView(ScrollView, can_focus=True):
             self._flush_handle.cancel()
         self._loop = None
 
-    def _schedule(self) -> None:
+    @property
+    def is_settled(self) -> bool:
+        """True when everything that was marked is on the screen."""
+        return self._flush_handle is None and not self._dirty
+
+    # Frames
+
+    def _schedule(self, pause_s: float) -> None:
         if self._loop is None or self._flush_handle is not None:
             return
-        wait_s = max(0.0, self._last_flush + FRAME_S - self._loop.time())
+        # Work that is left goes on at once; its result is shown with the next frame.
+        wait_s = pause_s or max(0.0, self._last_frame + FRAME_S - self._loop.time())
         self._flush_handle = self._loop.call_later(wait_s, self._flush, context=self._frame_context)
 
     def _flush(self) -> None:
         self._flush_handle = None
-        if self._loop is None:
-            return
-        if not self.size.width:
+        if self._loop is None or not self.size.width:
             return  # the first resize draws
-        self._last_flush = self._loop.time()
-        self._draw_dirty()
-        self._show_length()
+        is_done = self._read_dirty(self._loop.time() + SLICE_S)
+        if is_done or self._loop.time() >= self._last_frame + FRAME_S:
+            self._last_frame = self._loop.time()
+            self._show_length()
+        if not is_done:
+            self._schedule(PAUSE_S)
 
-    def _draw_dirty(self) -> None:
-        scene = self._current_scene()
-        entries = self._conversation.entries
-        dirty, self._dirty = self._dirty, set()
-        for entry_id in sorted(dirty):
+    def _read_dirty(self, deadline: float) -> bool:
+        """Read the entries that changed, oldest first; False where the time was not enough."""
+        assert self._loop is not None
+        for entry_id in sorted(self._dirty):
             while entry_id >= len(self._drawings):
                 self._open_drawing(len(self._drawings))
-            drawing = self._drawings[entry_id]
-            drawing.refresh()
-            self._heights.set(entry_id, len(drawing.lines(scene)))
-        if self._conversation.turn is Turn.IDLE and entries and self._drawings:
-            last = len(self._drawings) - 1
-            self._close_drawing(last, scene)
+            while not self._read(entry_id):
+                if self._loop.time() >= deadline:
+                    return False
+            self._dirty.discard(entry_id)
+            if self._dirty and self._loop.time() >= deadline:
+                return False
+        if self._conversation.turn is Turn.IDLE and self._drawings:
+            self._close_drawing(len(self._drawings) - 1)
+        return True
+
+    def _read(self, index: int) -> bool:
+        is_done = self._drawings[index].refresh()
+        self._measure(index)
+        return is_done
+
+    def _measure(self, index: int) -> None:
+        try:
+            height = len(self._drawings[index].lines(self._current_scene()))
+        except Exception:
+            # What an agent sent must not take the screen down; the rest of the conversation stays readable.
+            log.exception("entry %d cannot be drawn", index)
+            self._drawings[index] = Undrawable()
+            height = 1
+        self._heights.set(index, height)
 
     def _open_drawing(self, index: int) -> None:
         if index:
-            self._close_drawing(index - 1, self._current_scene())
+            self._close_drawing(index - 1)
         drawing = drawing_of(self._conversation.entries[index])
-        drawing.refresh()
         drawing.set_open(self._all_open)
         self._drawings.append(drawing)
-        self._heights.append(len(drawing.lines(self._current_scene())))
+        self._heights.append(0)
+        # Read with the next slices: it may be long.
+        self._dirty.add(EntryId(index))
 
-    def _close_drawing(self, index: int, scene: Scene) -> None:
+    def _close_drawing(self, index: int) -> None:
+        if EntryId(index) in self._dirty and not self._read(index):
+            return
         self._drawings[index].close()
-        self._heights.set(index, len(self._drawings[index].lines(scene)))
+        self._measure(index)
 
     def _current_scene(self) -> Scene:
-        width = self.scrollable_content_region.width
+        width = self.size.width - 1  # the scroll bar
         palette = palette_for(self.app.current_theme)
         if self._scene is None or self._scene.width != width or self._scene.palette is not palette:
             self._scene = Scene(width, palette, self._conversation.terminals, self._screens, self._cwd)
         return self._scene
 
     def _show_length(self) -> None:
-        size = Size(self.scrollable_content_region.width, self._heights.total)
-        if size != self.virtual_size:
-            self.virtual_size = size
         if self._is_following:
-            self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+            self.top_line = self.max_top_line
             self._seen_entries = len(self._drawings)
-        elif self._seen_entries != len(self._drawings):
-            self._tell_following()
+        else:
+            self.top_line = min(self.top_line, self.max_top_line)
+            if self._seen_entries != len(self._drawings):
+                self._tell_following()
         self.refresh()
 
     def _redraw(self) -> None:
-        """Everything may look different: another width, other colours, other folds."""
+        """Everything may look different: another width, other colours, other folds. What stands at the top stays."""
         if not self.size.width:
             return
-        scene = self._current_scene()
-        anchor = None if self._is_following else self._heights.at(self.scroll_offset.y)
-        for index, drawing in enumerate(self._drawings):
-            self._heights.set(index, len(drawing.lines(scene)))
-        self._show_length()
+        anchor = None if self._is_following else self._heights.at(self.top_line)
+        for index in range(len(self._drawings)):
+            self._measure(index)
         if anchor is not None:
             index, row = anchor
-            line = self._heights.top(index) + min(row, self._heights.height(index))
-            self.scroll_to(y=line, animate=False, force=True)
-
-    def _on_theme(self) -> None:
-        self._redraw()
-        self._schedule()
+            self.top_line = self._heights.top(index) + min(row, self._heights.height(index))
+        self._show_length()
+        if self._dirty:
+            self._schedule(0)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Draw for the new width; what stands at the top stays there."""
+        """Draw for the new width."""
         self._redraw()
-        self._schedule()
 
     def _on_emulator_loaded(self) -> None:
         """Called in the thread that loaded the terminal emulator."""
@@ -197,42 +232,63 @@ class ConversationView(ScrollView, can_focus=True):
 
     def _mark_terminals(self) -> None:
         self._dirty.update(self._conversation.terminal_entries.values())
-        self._schedule()
+        self._schedule(0)
 
     # Drawing the window
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of `crop`; lines that were shown before are given again as the same objects."""
+        self._bakery.use(self.visual_style.rich_style, self.get_line_filters(), self.background_colors[1])
+        strips = [self._row(y) for y in range(crop.y, crop.bottom)]
+        if crop.x == 0 and crop.width == self.size.width:
+            return strips
+        return [strip.crop(crop.x, crop.right) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
-        """The line of the conversation that stands on row `y` of the window."""
-        region = self.scrollable_content_region
-        background = self.visual_style.rich_style
-        place = self._heights.at(self.scroll_offset.y + y)
+        """One row: Textual asks for it to find out what is under the mouse."""
+        self._bakery.use(self.visual_style.rich_style, self.get_line_filters(), self.background_colors[1])
+        return self._row(y)
+
+    def _row(self, y: int) -> Strip:
+        scene = self._current_scene()
+        thumb = scene.palette.rule if y in self._thumb else None
+        place = self._heights.at(self.top_line + y)
         if place is None:
-            return Strip.blank(region.width, background)
+            return self._bakery.blank(scene.width, thumb)
         index, row = place
-        lines = self._drawings[index].lines(self._current_scene())
+        lines = self._drawings[index].lines(scene)
         if row >= len(lines):
-            return Strip.blank(region.width, background)
-        strip = lines[row].adjust_cell_length(region.width).apply_style(background)
-        if index == self._cursor and self.has_focus:
-            marker = Segment("▎", background + self._current_scene().palette.accent + Style(bold=True))
-            strip = Strip([marker, *strip.crop(1, region.width)], region.width)
-        return strip
+            return self._bakery.blank(scene.width, thumb)
+        marker = scene.palette.accent if index == self._cursor and self.has_focus else None
+        return self._bakery.bake(lines[row], scene.width, thumb, marker)
+
+    @property
+    def _thumb(self) -> range:
+        """The rows of the scroll bar's handle; none where everything is in view."""
+        total, height = self._heights.total, self.size.height
+        if total <= height:
+            return range(0)
+        size = max(1, height * height // total)
+        start = round((height - size) * self.top_line / self.max_top_line)
+        return range(start, start + size)
 
     # Scrolling
 
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Whoever scrolls up stops following; whoever comes back to the end follows again."""
-        super().watch_scroll_y(old_value, new_value)
-        if new_value < old_value and new_value < self.max_scroll_y:
-            self._set_following(False)
-        elif new_value > old_value and new_value >= self.max_scroll_y:
-            self._set_following(True)
+    @property
+    def max_top_line(self) -> int:
+        """The first line in view when the end is."""
+        return max(0, self._heights.total - self.size.height)
+
+    def scroll_to_line(self, line: int) -> None:
+        """Put this line on the first row, as far as there is enough below it. At the end, follow; above it, do not."""
+        self.top_line = max(0, min(line, self.max_top_line))
+        self._set_following(self.top_line >= self.max_top_line)
+        self.refresh()
 
     def _set_following(self, is_following: bool) -> None:
         if self._is_following != is_following:
             self._is_following = is_following
-            if is_following:
-                self._seen_entries = len(self._drawings)
+            self._seen_entries = len(self._drawings)
             self._tell_following()
 
     def _tell_following(self) -> None:
@@ -241,30 +297,54 @@ class ConversationView(ScrollView, can_focus=True):
 
     def action_follow(self) -> None:
         """Go to the end and stay there."""
-        self._set_following(True)
-        self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+        self.scroll_to_line(self.max_top_line)
 
     def action_top(self) -> None:
         """Go to the beginning."""
-        self.scroll_to(y=0, animate=False, force=True)
+        self.scroll_to_line(0)
 
-    def page(self, direction: int) -> None:
+    def action_page(self, direction: int) -> None:
         """Scroll by a page, up for -1 and down for 1."""
-        height = self.scrollable_content_region.height
-        self.scroll_to(y=self.scroll_offset.y + direction * max(height - 2, 1), animate=False, force=True)
+        self.scroll_to_line(self.top_line + direction * max(self.size.height - 2, 1))
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel."""
+        event.stop()
+        self.scroll_to_line(self.top_line - WHEEL_LINES)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel."""
+        event.stop()
+        self.scroll_to_line(self.top_line + WHEEL_LINES)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the scroll bar."""
+        if event.x == self.size.width - 1 and self._thumb:
+            self._is_dragging = True
+            self.capture_mouse()
+            self._drag_to(event.y)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the scroll bar."""
+        if self._is_dragging:
+            self._drag_to(event.y)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let go of the scroll bar."""
+        if self._is_dragging:
+            self._is_dragging = False
+            self.release_mouse()
+
+    def _drag_to(self, y: int) -> None:
+        self.scroll_to_line(round(self.max_top_line * y / max(self.size.height - 1, 1)))
 
     # Entries
 
     def on_focus(self) -> None:
         """Put the cursor on the last entry in view."""
-        bottom = self.scroll_offset.y + self.scrollable_content_region.height - 1
+        bottom = self.top_line + self.size.height - 1
         place = self._heights.at(min(bottom, self._heights.total - 1))
         self._cursor = place[0] if place else None
-        self.refresh()
-
-    def on_blur(self) -> None:
-        """Hide the cursor."""
-        self.refresh()
 
     def action_cursor(self, step: int) -> None:
         """Move the cursor by entries, over those that show nothing."""
@@ -279,12 +359,11 @@ class ConversationView(ScrollView, can_focus=True):
             self.refresh()
 
     def _scroll_to_entry(self, index: int) -> None:
-        region = Region(0, self._heights.top(index), 1, max(self._heights.height(index), 1))
-        top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        if region.y < top:
-            self.scroll_to(y=region.y, animate=False, force=True)
-        elif region.bottom > top + height:
-            self.scroll_to(y=min(region.y, region.bottom - height), animate=False, force=True)
+        top, height = self._heights.top(index), self._heights.height(index)
+        if top < self.top_line:
+            self.scroll_to_line(top)
+        elif top + height > self.top_line + self.size.height:
+            self.scroll_to_line(min(top, top + height - self.size.height))
 
     def action_toggle_entry(self) -> None:
         """Fold or unfold the entry at the cursor."""
@@ -292,10 +371,9 @@ class ConversationView(ScrollView, can_focus=True):
             self._toggle(self._cursor)
 
     def _toggle(self, index: int) -> None:
-        drawing = self._drawings[index]
-        if drawing.toggle():
-            self._is_following = False
-            self._heights.set(index, len(drawing.lines(self._current_scene())))
+        if self._drawings[index].toggle():
+            self._set_following(False)
+            self._measure(index)
             self._show_length()
 
     def toggle_all(self) -> None:
@@ -307,8 +385,8 @@ class ConversationView(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A click on an entry puts the cursor there; on the first line of one that folds, it folds or unfolds it."""
-        place = self._heights.at(self.scroll_offset.y + event.y)
-        if place is not None:
+        place = self._heights.at(self.top_line + event.y)
+        if place is not None and event.x < self.size.width - 1:
             self._cursor = place[0]
             if place[1] == 0:
                 self._toggle(place[0])
