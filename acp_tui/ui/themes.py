@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 from rich.color import Color as RichColor
@@ -43,32 +42,23 @@ LIGHT: Final = Theme(
 OWN_THEMES: Final = (DARK, LIGHT)
 
 
-@lru_cache(maxsize=8)
-def _palette(name: str, colors: tuple[tuple[str, str], ...], dark: bool, ansi: bool) -> Palette:
-    named = dict(colors)
-    return _ansi_palette(dark) if ansi else _true_color_palette(named, dark)
+_palettes: dict[str, tuple[Theme, Palette]] = {}
 
 
 def palette_for(theme: Theme) -> Palette:
     """The palette of a theme; the same object each time, so that what was drawn in it stays valid."""
-    names = (
-        "primary",
-        "secondary",
-        "accent",
-        "warning",
-        "error",
-        "success",
-        "foreground",
-        "background",
-        "surface",
-    )
-    generated = theme.to_color_system().generate() if not theme.ansi else {}
-    colors = tuple((name, generated[name]) for name in names if name in generated)
-    return _palette(theme.name, colors, theme.dark, theme.ansi)
+    known = _palettes.get(theme.name)
+    if known is None or known[0] is not theme:
+        palette = _ansi_palette(theme.dark) if theme.ansi else _true_color_palette(theme)
+        known = _palettes[theme.name] = (theme, palette)
+    return known[1]
 
 
-def _true_color_palette(named: dict[str, str], dark: bool) -> Palette:
-    colors = {name: Color.parse(value) for name, value in named.items()}
+def _true_color_palette(theme: Theme) -> Palette:
+    dark = theme.dark
+    generated = theme.to_color_system().generate()
+    names = ("primary", "secondary", "accent", "warning", "error", "success", "foreground", "background")
+    colors = {name: Color.parse(generated[name]) for name in names}
     ground, ink = colors["background"], colors["foreground"]
 
     def style(color: Color, *, on: Color | None = None, **attributes: bool) -> Style:

@@ -239,7 +239,8 @@ class ConversationView(Widget, can_focus=True):
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of `crop`; lines that were shown before are given again as the same objects."""
         self._bakery.use(self.visual_style.rich_style, self.get_line_filters(), self.background_colors[1])
-        strips = [self._row(y) for y in range(crop.y, crop.bottom)]
+        scene, thumb = self._current_scene(), self._thumb
+        strips = [self._row(y, scene, thumb) for y in range(crop.y, crop.bottom)]
         if crop.x == 0 and crop.width == self.size.width:
             return strips
         return [strip.crop(crop.x, crop.right) for strip in strips]
@@ -247,11 +248,10 @@ class ConversationView(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One row: Textual asks for it to find out what is under the mouse."""
         self._bakery.use(self.visual_style.rich_style, self.get_line_filters(), self.background_colors[1])
-        return self._row(y)
+        return self._row(y, self._current_scene(), self._thumb)
 
-    def _row(self, y: int) -> Strip:
-        scene = self._current_scene()
-        thumb = scene.palette.rule if y in self._thumb else None
+    def _row(self, y: int, scene: Scene, thumb_rows: range) -> Strip:
+        thumb = scene.palette.rule if y in thumb_rows else None
         place = self._heights.at(self.top_line + y)
         if place is None:
             return self._bakery.blank(scene.width, thumb)
