@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
@@ -14,10 +15,11 @@ from acp_tui.conversation.entries import Compaction, Failure, TurnEnd, Unknown
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.drawing import Scene
-from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.rendering.plain import plain_lines
 
 Note = Compaction | Failure | TurnEnd | Unknown
 
+INDENT: Final = "  "
 MAX_STDERR_LINES: Final = 12
 STOP_REASONS: Final = {
     "cancelled": "cancelled",
@@ -47,10 +49,9 @@ class NoteDrawing:
         """The note."""
         if self._drawn is None or self._drawn[0] is not scene:
             lines = [
-                strip
+                Strip([Segment(INDENT), *line])
                 for text, style in self._spans(scene)
-                for line in text.split("\n")
-                for strip in wrap([("  " + line, style)], scene.width - 2)
+                for line in plain_lines(text, scene.width - 2 * len(INDENT), style)
             ]
             self._drawn = (scene, lines)
         return self._drawn[1]

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.visible import make_visible_line
 
 if TYPE_CHECKING:
     from acp_tui.ui.terminal.emulator import Emulator
@@ -39,7 +41,11 @@ class TerminalScreen:
 
     def lines(self, start: int, stop: int, width: int) -> list[Strip]:
         """Some of its lines, cut at `width` cells."""
-        strips = [Strip(line) for line in self._emulator.lines(start, stop)]
+        # The emulator obeys control characters, and keeps those that only mislead a reader.
+        strips = [
+            Strip([Segment(make_visible_line(text), style) for text, style, _ in line])
+            for line in self._emulator.lines(start, stop)
+        ]
         return [strip if strip.cell_length <= width else strip.crop(0, width) for strip in strips]
 
 
