@@ -16,6 +16,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.drawing import Scene
 from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.wrapping import wrap
 
 Note = Compaction | Failure | TurnEnd | Unknown
 

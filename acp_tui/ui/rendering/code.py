@@ -30,7 +30,7 @@ class CodePanel:
     def __init__(self, info: str, width: int, palette: Palette, take_indent: TakeIndent = tuple) -> None:
         """`width` is the panel's own, without the indent; `info` is what follows the opening fence."""
         self._highlighter = Highlighter(info)
-        self._info = info
+        self._info = info.expandtabs(TAB_CELLS)
         self._width = width
         self._palette = palette
         self._take_indent = take_indent

@@ -46,6 +46,7 @@ class SessionScreen(Screen[None]):
         self._panel: SessionPanel | None = None
         self._agent_title = ""
         self._phase = "starting"
+        self._has_failed = False
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -80,20 +81,23 @@ class SessionScreen(Screen[None]):
         await self.show_session(session, title)
 
     def _on_phase(self, phase: Phase) -> None:
-        self._phase = phase.value
-        if self.is_attached:
+        if self.is_attached and self._panel is None:
+            self._phase = phase.value
             self._show_status()
 
     async def _fail(self, error: ClientError) -> None:
         """Tell what went wrong where the conversation would stand."""
+        from acp_tui.client.errors import AgentLost
         from acp_tui.conversation import reducer
         from acp_tui.conversation.conversation import Conversation
         from acp_tui.conversation.updates import Disconnected
         from acp_tui.ui.widgets.session_panel import SessionPanel
 
+        stderr_tail = error.detail if isinstance(error, AgentLost) else ""
+        parts = (str(error), "" if stderr_tail else error.detail, error.hint)
         conversation = Conversation()
-        text = "\n".join(part for part in (str(error), error.hint) if part)
-        reducer.apply(conversation, Disconnected(text, stderr_tail=error.detail))
+        reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
+        self._has_failed = True
         self._phase = "no session; Ctrl+Q quits"
         await self._show_panel(SessionPanel(conversation))
 
@@ -145,8 +149,10 @@ class SessionScreen(Screen[None]):
         self._send(message.text)
 
     def _reason_not_to_send(self) -> str | None:
-        if self._panel is None or self._panel.session is None:
+        if self._panel is None:
             return f"There is no session yet: {self._phase}."
+        if self._panel.session is None:
+            return "There is no session. Ctrl+Q quits."
         from acp_tui.ui.status import state_of
 
         return {
