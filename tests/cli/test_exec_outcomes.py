@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.agents import our_children, scripted_argv
 
 from acp_tui.cli import exec_permissions
 from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import known
+from support.agents import our_children, scripted_argv
 
 
 @pytest.fixture(autouse=True)

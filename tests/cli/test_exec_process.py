@@ -16,6 +16,7 @@ from time import monotonic
 
 import psutil
 import pytest
+
 from support.agents import scripted_argv
 
 ROOT = Path(__file__).parents[2]

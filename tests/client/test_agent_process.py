@@ -11,7 +11,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-from support.agents import REPLY, agent_texts, our_children, running, until
 
 from acp_tui.client.agents import process as process_module
 from acp_tui.client.agents.command import AgentCommand
@@ -21,6 +20,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import Turn
 from acp_tui.rpc import Peer
+from support.agents import REPLY, agent_texts, our_children, running, until
 
 STUBBORN = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 

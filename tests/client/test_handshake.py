@@ -7,12 +7,12 @@ from typing import Any
 
 import anyio
 import pytest
-from support.agents import in_memory, open_session, shake_hands
-from support.peers import settle
 
 from acp_tui import __version__
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, UnsupportedProtocol
 from acp_tui.protocol.handler import ClientOffer
+from support.agents import in_memory, open_session, shake_hands
+from support.peers import settle
 
 AUTH_METHODS = [{"id": "key", "name": "API key"}, {"id": "tty", "name": "In a terminal", "type": "terminal"}]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from support.agents import asked, in_session, in_turn
-from support.peers import notification, settle
-
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
+from support.agents import asked, in_session, in_turn
+from support.peers import notification, settle
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.agents import in_session
-from support.peers import Counterpart
 
 from acp_tui.protocol.handler import ClientOffer
+from support.agents import in_session
+from support.peers import Counterpart
 
 
 async def call(wire: Counterpart, method: str, **params: Any) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 
 import psutil
 import pytest
-from support.agents import in_memory, in_session, open_session, shake_hands
-from support.peers import Counterpart, settle
 
 from acp_tui.conversation.tool_calls import TerminalId
+from support.agents import in_memory, in_session, open_session, shake_hands
+from support.peers import Counterpart, settle
 
 SLEEP = ("-S", "-c", "import signal; print('up', flush=True); signal.pause()")
 

@@ -7,6 +7,11 @@ from typing import Any
 
 import anyio
 import pytest
+
+from acp_tui.client.errors import AgentLost, AgentRefused, PromptInProgress
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.entries import Failure, TurnEnd
+from acp_tui.conversation.facts import Turn
 from support.agents import (
     REPLY,
     MemoryProcess,
@@ -19,11 +24,6 @@ from support.agents import (
     shake_hands,
 )
 from support.peers import notification, response, settle
-
-from acp_tui.client.errors import AgentLost, AgentRefused, PromptInProgress
-from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.entries import Failure, TurnEnd
-from acp_tui.conversation.facts import Turn
 
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "do", "name": "Do"}]}
 

@@ -1,7 +1,6 @@
 """Which chunks make one message (R-MSG-1, R-MSG-2, R-MSG-3), and what a message is made of."""
 
 import pytest
-from support.folding import agent, call, chunk, fold, last_change, prompt, texts, thought, user
 
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change
@@ -21,6 +20,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from support.folding import agent, call, chunk, fold, last_change, prompt, texts, thought, user
 
 IMAGE = Image("aGk=", "image/png")
 

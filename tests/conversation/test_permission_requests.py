@@ -1,13 +1,13 @@
 """Permission requests wait in a queue; what was decided stays with the tool call."""
 
 import pytest
-from support.folding import ALLOW, REJECT, agent, ask, call, fold, last_change, texts
 
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.entries import Decision, EntryId, ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import PermissionAnswered, PermissionAsked
+from support.folding import ALLOW, REJECT, agent, ask, call, fold, last_change, texts
 
 PERMISSIONS = (Fact.PERMISSIONS,)
 

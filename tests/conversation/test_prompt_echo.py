@@ -1,11 +1,11 @@
 """The user's own prompt is shown once, whether the agent says it back or not (R-PROMPT-9)."""
 
 import pytest
-from support.folding import agent, call, fold, last_change, prompt, texts, thought, user
 
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING
 from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate, TurnEnded
+from support.folding import agent, call, fold, last_change, prompt, texts, thought, user
 
 IMAGE = Image("aGk=", "image/png")
 SHOWN_ONCE = [("user", "fix the bug")]

@@ -4,7 +4,6 @@ import copy
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.folding import agent, ask, call, fold, prompt, thought, user
 
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
@@ -34,6 +33,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from support.folding import agent, ask, call, fold, prompt, thought, user
 
 TERMINAL = TerminalId("term-1")
 EVERY_KIND: tuple[SessionUpdate, ...] = (

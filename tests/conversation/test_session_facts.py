@@ -1,7 +1,6 @@
 """Facts beside the entries: plan, commands, options, info, usage, notices; and the entries that are rare."""
 
 import pytest
-from support.folding import agent, fold, last_change, texts
 
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import MAX_NOTICES, Change
@@ -32,6 +31,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from support.folding import agent, fold, last_change, texts
 
 READ, WRITE, TEST = (PlanStep("read"), PlanStep("write"), PlanStep("test"))
 

@@ -1,13 +1,13 @@
 """Terminals: their state lives beside the entries, and a change names the entry that shows it."""
 
 import pytest
-from support.folding import agent, call, fold, last_change, texts
 
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import TERMINAL_SCROLLBACK_BYTES, EntryId, TerminalState
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
+from support.folding import agent, call, fold, last_change, texts
 
 TERMINAL = TerminalId("term-1")
 OPENED = TerminalOpened(TERMINAL, "ls -l", "/work")

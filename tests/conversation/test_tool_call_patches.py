@@ -4,7 +4,6 @@ import itertools
 from typing import Any
 
 import pytest
-from support.folding import agent, call, fold, last_change, prompt, texts
 
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change, Conversation
@@ -19,6 +18,7 @@ from acp_tui.conversation.tool_calls import (
 )
 from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import CancelRequested, TurnEnded
+from support.folding import agent, call, fold, last_change, prompt, texts
 
 OUTPUT = BlockContent(Text("42"))
 DIFF = TextDiff("/work/a.py", "new", "old")

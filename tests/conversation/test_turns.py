@@ -1,7 +1,6 @@
 """Turns: begun by a prompt, ended by the agent alone; how they ended stays visible."""
 
 import pytest
-from support.folding import agent, ask, call, fold, last_change, prompt, texts
 
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
@@ -17,6 +16,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
+from support.folding import agent, ask, call, fold, last_change, prompt, texts
 
 IMAGE = Image("aGk=", "image/png")
 TURN = (Fact.TURN,)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.golden import SCHEMA_V1, needs_schema
 
 from acp_tui.demo import scenario, script
 from acp_tui.rpc import Direction
+from support.golden import SCHEMA_V1, needs_schema
 
 jsonschema = pytest.importorskip("jsonschema")
 

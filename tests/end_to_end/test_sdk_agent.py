@@ -10,10 +10,10 @@ from pathlib import Path
 
 import anyio
 import pytest
-from support.agents import REPLY, SDK_AGENT, agent_texts, running, until
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.entries import Message, ToolCallEntry
+from support.agents import REPLY, SDK_AGENT, agent_texts, running, until
 
 COMMAND = AgentCommand("sdk", SDK_AGENT)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
-from support.golden import golden_files, read_or_skip
 
 from acp_tui.protocol.v1.content import ContentBlock
 from acp_tui.protocol.v1.fs import ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest
@@ -26,6 +25,7 @@ from acp_tui.protocol.v1.session import (
 )
 from acp_tui.protocol.v1.tool_calls import ToolCallContent
 from acp_tui.protocol.v1.updates import SessionUpdate
+from support.golden import golden_files, read_or_skip
 
 TYPES: dict[str, Any] = {
     "cancel_notification": CancelNotification,

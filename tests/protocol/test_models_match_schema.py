@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from support.golden import needs_schema, schema_v1
 
 from acp_tui.protocol import v1
+from support.golden import needs_schema, schema_v1
 
 # Not models of their own: envelopes and identifiers of JSON-RPC, ids and open enums (plain str and int here),
 # capability markers (`Marker`), and parts that a model includes.

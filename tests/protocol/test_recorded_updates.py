@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.golden import TRANSCRIPTS, recorded_messages
 
 from acp_tui.conversation.content import UnknownBlock
 from acp_tui.conversation.updates import MessageChunk, UnknownUpdate
 from acp_tui.protocol.errors import MalformedMessage
 from acp_tui.protocol.v1 import inbound, methods
+from support.golden import TRANSCRIPTS, recorded_messages
 
 pytestmark = pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="no recordings lie beside the repository")
 

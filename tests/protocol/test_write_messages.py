@@ -6,7 +6,6 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from support.golden import needs_schema, schema_v1
 
 from acp_tui.conversation.content import (
     Annotations,
@@ -32,6 +31,7 @@ from acp_tui.protocol.v1.updates import (
     ToolCall,
 )
 from acp_tui.protocol.wire import to_wire
+from support.golden import needs_schema, schema_v1
 
 NOTED = Annotations(("user", "assistant"), "2026-01-01T00:00:00Z", 0.5, {"k": 1})
 BLOCKS: list[ContentBlock] = [

@@ -2,10 +2,10 @@
 
 import anyio
 import pytest
-from support.peers import WAIT_S
 
 from acp_tui.rpc import Peer
 from acp_tui.rpc.memory import connected_pair
+from support.peers import WAIT_S
 
 
 async def test_bytes_travel_both_ways_and_are_cut_to_what_was_asked_for() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import anyio
 import pytest
-from support.peers import WAIT_S, RecordingHandler, connected, notification, request, serving, settle
 
 from acp_tui.rpc import ConnectionLost, Direction, FrameTooLarge, Peer
+from support.peers import WAIT_S, RecordingHandler, connected, notification, request, serving, settle
 
 
 async def echo(params: Any) -> Any:

@@ -4,9 +4,9 @@ from typing import Any
 
 import anyio
 import pytest
-from support.peers import RecordingHandler, notification, request, response, serving, settle
 
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed
+from support.peers import RecordingHandler, notification, request, response, serving, settle
 
 
 class Asked:

@@ -5,9 +5,9 @@ from typing import Any
 
 import anyio
 import pytest
-from support.peers import Counterpart, RecordingHandler, notification, request, response, serving, settle
 
 from acp_tui.rpc import ErrorCode, RequestFailed, RequestId
+from support.peers import Counterpart, RecordingHandler, notification, request, response, serving, settle
 
 
 async def echo(params: Any) -> Any:
