@@ -197,10 +197,13 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
     if not conversation.is_connected:
         return NOTHING
     conversation.is_connected = False
-    for request in conversation.permissions.values():
-        _call(conversation, request.tool_call_id).waiting -= 1
+    asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
+    for call_id in asked:
+        _call(conversation, call_id).waiting = 0
     conversation.permissions.clear()
-    touched = (*_settle_calls(conversation, tool_calls.FAILED), _append(conversation, failure))
+    settled = _settle_calls(conversation, tool_calls.FAILED)
+    waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
+    touched = (*dict.fromkeys((*waited, *settled)), _append(conversation, failure))
     if conversation.turn is not Turn.IDLE:
         _end_turn(conversation, touched, None)
     return Change(touched, (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS))
