@@ -30,7 +30,7 @@ COMMANDS: Final = (
         "Ctrl+J",
         "",
         "New line",
-        "in the prompt; Shift+Enter or Alt+Enter too where the terminal tells them apart",
+        "Shift+Enter or Alt+Enter too, where the terminal tells them apart",
     ),
     Command(
         "",

@@ -6,6 +6,7 @@ It does not say how anything should look: tests read that from the rows of `Page
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import Any, Final, TypeVar, cast
 
 import anyio
 from rich.cells import cell_len
-from support.folding import ALLOW, REJECT
 from textual.events import Key
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -22,6 +22,7 @@ from textual.widget import Widget
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.quirks import Quirks
 from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
@@ -34,13 +35,15 @@ from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.status_line import StatusLine
+from support.folding import ALLOW, REJECT
 
 CWD: Final = Path("/project")
 AGENT: Final = "Agent"
 SIZE: Final = (100, 30)
 WAIT_S: Final = 30.0
 MAX_POLLS: Final = 500
+LOADING: Final = re.compile("    │ …[ ▐]*")
+"""What stands in the place of a terminal until then."""
 QUIET_ROUNDS: Final = 3
 """One message leads to another, which may lead to a layout."""
 
@@ -157,14 +160,12 @@ async def settled(pilot: Pilot[Any]) -> None:
 
 
 def _is_frame_due(pilot: Pilot[Any]) -> bool:
-    # Not public: nobody but a test may care.
-    return any(view._flush_handle is not None for view in pilot.app.screen_stack[0].query(ConversationView))
+    return not all(view.is_settled for view in pilot.app.screen_stack[0].query(ConversationView))
 
 
 async def _work_off_messages(pilot: Pilot[Any]) -> None:
     # What Pilot.pause does, without its 20 ms of waiting for an idle process.
     await pilot._wait_for_screen()
-    await pilot.wait_for_animation()
     pilot.app.screen._on_timer_update()
 
 
@@ -198,6 +199,11 @@ class Page:
                 return
             await self.pilot.pause()
         raise AssertionError(f"it never happened; the screen shows:\n{self.text}")
+
+    async def emulator_loaded(self) -> None:
+        """Wait for the terminal emulator, which a thread loads when the first terminal is looked at."""
+        await self.until(lambda: not any(LOADING.fullmatch(line) for line in self.lines))
+        await self.settled()
 
     async def apply(self, *updates: SessionUpdate) -> None:
         """The agent says so."""
@@ -283,11 +289,6 @@ class Page:
         return self.prompt.text
 
     @property
-    def focused(self) -> Widget | None:
-        """What has the focus."""
-        return self.pilot.app.screen.focused
-
-    @property
     def prompt(self) -> PromptInput:
         """The prompt."""
         return self._one(PromptInput)
@@ -306,11 +307,6 @@ class Page:
     def plan(self) -> PlanLine:
         """The plan; it may be hidden."""
         return self._one(PlanLine)
-
-    @property
-    def status_line(self) -> StatusLine:
-        """The status line."""
-        return self._one(StatusLine)
 
     def _one(self, kind: type[W]) -> W:
         return self.pilot.app.screen_stack[0].query_one(kind)
@@ -331,3 +327,27 @@ async def open_page(
             page = Page(pilot, session, connection, app.clock)
             yield page
             page.withdraw()
+
+
+class AgentApp(AcpTuiApp):
+    """The app as it is, but for the clock."""
+
+    clock: Clock
+
+    def get_default_screen(self) -> SessionScreen:
+        """One that starts the agent."""
+        self.clock = Clock()
+        return SessionScreen(self._start, clock=self.clock)
+
+
+@asynccontextmanager
+async def open_agent_page(
+    command: AgentCommand, cwd: Path, *, size: tuple[int, int] = SIZE
+) -> AsyncIterator[Page]:
+    """A page of the whole app with an agent's process; it makes its own session. No longer than `WAIT_S`."""
+    with anyio.fail_after(WAIT_S):
+        async with open_hub() as hub:
+            app = AgentApp(hub, command, cwd)
+            async with app.run_test(size=size, notifications=True) as pilot:
+                nothing: Any = None
+                yield Page(pilot, nothing, nothing, app.clock)

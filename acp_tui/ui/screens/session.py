@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 Start = Callable[[Callable[["Phase"], None]], Awaitable[tuple["Session", str]]]
 """Opens a session, telling each phase; gives it with the agent's title. Raises ClientError."""
+
+
+def preload_markdown() -> None:
+    """Load what the first answer is drawn with, while the agent still thinks about it; for a thread."""
+    for name in ("markdown_it", "pygments.lexers"):
+        import_module(name)
 
 
 class SessionScreen(Screen[None]):
@@ -169,6 +176,7 @@ class SessionScreen(Screen[None]):
 
         assert self._panel is not None
         assert self._panel.session is not None
+        self.run_worker(preload_markdown, thread=True)
         try:
             await self._panel.session.send_prompt([Text(text)])
         except ClientError:

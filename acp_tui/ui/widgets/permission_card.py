@@ -124,20 +124,24 @@ class PermissionCard(Vertical, can_focus=True):
             return
         palette = palette_for(self.app.current_theme)
         options = drawings.option_lines(self._request.options, self._chosen, palette, width)
-        rows = [strip for lines in options for strip in lines] + wrap([(self._hint(), palette.muted)], width)
         starts = [sum(map(len, options[:index])) for index in range(len(options))]
         self._option_rows = [
             range(start, start + len(lines)) for start, lines in zip(starts, options, strict=True)
         ]
+        answers = [strip for lines in options for strip in lines]
         title = drawings.title_lines(self._call, self._waiting, palette, width)
         subject = [*title, *drawings.subject_lines(self._call, self._cwd, palette, width)]
-        room = int(self.app.size.height * MAX_SHARE_OF_SCREEN) - len(rows) - 3
-        self._subject.show(subject, min(len(subject), max(room, MIN_SUBJECT_ROWS)))
-        self.query_one("#options", StripView).show(rows, len(rows))
+        longest_hint = wrap([(self._hint(is_cut=True), palette.muted)], width)
+        room = int(self.app.size.height * MAX_SHARE_OF_SCREEN) - len(answers) - len(longest_hint) - 3
+        height = min(len(subject), max(room, MIN_SUBJECT_ROWS))
+        self._subject.show(subject, height)
+        answers += wrap([(self._hint(is_cut=height < len(subject)), palette.muted)], width)
+        self.query_one("#options", StripView).show(answers, len(answers))
 
-    def _hint(self) -> str:
+    def _hint(self, *, is_cut: bool) -> str:
+        """What can be done now; `is_cut` where the subject is longer than what is seen of it."""
         assert self._request is not None
-        keys = f"1-{len(self._request.options)}" if len(self._request.options) > 1 else "1"
+        keys = f"1-{min(len(self._request.options), 9)}" if len(self._request.options) > 1 else "1"
         refuse = (
             ""
             if any(option.is_rejection for option in self._request.options)
@@ -145,7 +149,8 @@ class PermissionCard(Vertical, can_focus=True):
         )
         if not self.has_focus:
             return f"Tab: answer here{refuse}"
-        return f"{keys}: answer · PgDn: read on · Esc: back to the prompt{refuse}"
+        read_on = " · PgDn: read on" if is_cut else ""
+        return f"{keys}: answer{read_on} · Esc: back to the prompt{refuse}"
 
     # What the user does
 

@@ -20,7 +20,16 @@ PRIORITY_MARKS: Final = {"high": " !", "low": " ↓"}
 class PlanLine(Static, can_focus=True):
     """Shows nothing without a plan, one line with one, all steps when opened; folds away when all is done."""
 
-    DEFAULT_CSS = "PlanLine { height: auto; max-height: 12; display: none; }"
+    DEFAULT_CSS = """
+    PlanLine {
+        height: auto;
+        max-height: 12;
+        display: none;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+    }
+    PlanLine.-open { text-wrap: wrap; }
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,enter", "toggle_plan", "Fold or unfold", show=False)
@@ -62,6 +71,7 @@ class PlanLine(Static, can_focus=True):
     def action_toggle_plan(self) -> None:
         """Show all steps or one line."""
         self._is_open = not self._is_open
+        self.set_class(self._is_open, "-open")
         self._draw()
 
     def on_click(self, event: events.Click) -> None:

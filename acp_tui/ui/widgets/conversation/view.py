@@ -36,6 +36,8 @@ SLICE_S: Final = 0.004
 """How long entries are read before keys get their turn."""
 PAUSE_S: Final = 0.002
 """Between two slices."""
+KEY_PAUSE_S: Final = 0.025
+"""After a key, until its echo is on the screen."""
 WHEEL_LINES: Final = 3
 
 
@@ -136,6 +138,10 @@ class ConversationView(Widget, can_focus=True):
         self._flush_handle = None
         if self._loop is None or not self.size.width:
             return  # the first resize draws
+        held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self._loop.time()
+        if held_s > 0:
+            self._schedule(held_s)
+            return
         is_done = self._read_dirty(self._loop.time() + SLICE_S)
         if is_done or self._loop.time() >= self._last_frame + FRAME_S:
             self._last_frame = self._loop.time()

@@ -1,0 +1,177 @@
+"""The permission card's answers: what counts as the user's decision, and what never does."""
+
+import pytest
+
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.ui.widgets.permission_card import GUARD_S
+from support.folding import ALLOW, REJECT
+from support.screens import Page, open_page
+
+ALWAYS = PermissionOption("opt-3", "Allow always", "allow_always")
+THREE = (ALLOW, ALWAYS, REJECT)
+
+
+async def _open_card(page: Page, *options: PermissionOption) -> None:
+    """A request is on the card, and what the user does there counts."""
+    await page.ask("call", *options, title="Edit a file")
+    await page.enter_card()
+
+
+# What never answers
+
+
+async def test_typing_in_the_prompt_never_answers() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.clock.pass_guard()
+        await page.press(*"12y", "enter", "space")
+        assert page.decisions == {}
+        assert page.draft == "12y "
+
+
+async def test_enter_with_nothing_chosen_does_nothing() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press("enter", "enter")
+        assert page.decisions == {}
+
+
+@pytest.mark.parametrize("key", ["3", "9", "0", "y", "a"])
+async def test_a_key_without_an_option_does_nothing(key: str) -> None:
+    async with open_page() as page:
+        await _open_card(page, ALLOW, REJECT)
+        await page.press(key)
+        assert page.decisions == {}
+        assert page.card.display
+
+
+async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await _open_card(page)
+        # Everything else that there is to press, from the card, the conversation and the prompt.
+        for key in ("enter", "space", "pagedown", "pageup", "home", "end", "ctrl+o", "ctrl+t"):
+            await page.press(key)
+        await page.press("f1", "1", "enter", "escape")
+        await page.press(
+            "escape", "1", "enter", "tab", "enter", "tab", "ctrl+c", "pageup", "ctrl+end", "shift+tab"
+        )
+        await page.click("Permission")
+        await page.pilot.resize_terminal(60, 20)
+        page.clock.now_s += 3600
+        await page.settled()
+        assert page.decisions == {}
+        assert page.card.display
+
+
+# Too early to have been meant
+
+
+async def test_keys_count_only_some_time_after_the_card_got_the_focus() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.clock.pass_guard()
+        await page.press("tab", "1")
+        page.clock.now_s += GUARD_S - 0.01
+        await page.press("1")
+        assert page.decisions == {}
+        page.clock.now_s += 0.01
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_keys_count_only_some_time_after_the_request_appeared_under_the_focus() -> None:
+    async with open_page() as page:
+        await page.ask("first")
+        await page.ask("second")
+        await page.enter_card()
+        await page.press("2", "1")
+        assert page.decisions == {"first": REJECT.option_id}
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"first": REJECT.option_id, "second": ALLOW.option_id}
+
+
+async def test_a_choice_made_for_one_request_is_not_the_choice_for_the_next() -> None:
+    async with open_page() as page:
+        await page.ask("first")
+        await page.ask("second")
+        await page.enter_card()
+        await page.press("down", "enter")
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert page.decisions == {"first": ALLOW.option_id}
+
+
+async def test_an_enter_that_comes_too_early_does_nothing() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press("tab", "down", "enter")
+        assert page.decisions == {}
+
+
+async def test_the_click_that_brings_the_focus_to_the_card_does_not_answer() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.clock.pass_guard()
+        await page.click("Allow once")
+        assert page.card.has_focus
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.click("Allow once")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+# What answers
+
+
+@pytest.mark.parametrize(("number", "option"), enumerate(THREE, 1))
+async def test_a_number_answers_with_its_option(number: int, option: PermissionOption) -> None:
+    async with open_page() as page:
+        await _open_card(page, *THREE)
+        await page.press(str(number))
+        assert page.decisions == {"call": option.option_id}
+
+
+@pytest.mark.parametrize(
+    ("keys", "option"),
+    [
+        ("down", ALLOW),
+        ("down down", ALWAYS),
+        ("down down down down", REJECT),
+        ("up", REJECT),
+        ("up up down", REJECT),
+    ],
+)
+async def test_arrows_choose_and_enter_answers(keys: str, option: PermissionOption) -> None:
+    async with open_page() as page:
+        await _open_card(page, *THREE)
+        await page.press(*keys.split())
+        assert f"❯ {THREE.index(option) + 1}  {option.name}" in page.text
+        await page.press("enter")
+        assert page.decisions == {"call": option.option_id}
+
+
+@pytest.mark.parametrize("option", THREE, ids=lambda option: option.name)
+async def test_a_click_on_an_option_answers_with_it(option: PermissionOption) -> None:
+    async with open_page() as page:
+        await _open_card(page, *THREE)
+        await page.click(option.name)
+        assert page.decisions == {"call": option.option_id}
+
+
+async def test_a_click_on_the_second_line_of_a_long_option_answers_with_it() -> None:
+    long = PermissionOption("long", "Allow " + "and so on " * 12 + "for ever", "allow_always")
+    async with open_page() as page:
+        await _open_card(page, long, REJECT)
+        await page.click("for ever")
+        assert page.decisions == {"call": "long"}
+
+
+async def test_cancelling_the_turn_answers_every_request_cancelled() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("first")
+        await page.ask("second")
+        await page.press("escape")
+        assert page.decisions == {"first": None, "second": None}

@@ -1,0 +1,202 @@
+"""The permission card: what it shows of a request, how long it stays, and what it leaves in the conversation."""
+
+import pytest
+
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
+from acp_tui.conversation.updates import Disconnected, PermissionAnswered
+from support.folding import ALLOW, REJECT, agent, call
+from support.screens import Page, open_page
+
+LONG_DIFF = TextDiff("/project/long.py", "".join(f"line {number}\n" for number in range(1, 81)))
+ONLY_ALLOW = (ALLOW, PermissionOption("opt-3", "Allow always", "allow_always"))
+
+
+async def test_the_prompt_keeps_the_focus_and_the_draft_when_a_request_comes() -> None:
+    async with open_page() as page:
+        await page.write("a draft")
+        await page.ask("call", title="Edit a file")
+        assert page.prompt.has_focus
+        assert page.draft == "a draft"
+        assert "Permission  Edit a file" in page.text
+        assert "Tab: answer here" in page.text
+        assert "waits for your decision; Tab" in page.status
+
+
+async def test_it_shows_the_agents_own_options_and_what_their_kinds_mean() -> None:
+    async with open_page() as page:
+        odd = PermissionOption("odd", "Perhaps", "sometimes")
+        never = PermissionOption("never", "Never", "reject_always")
+        await page.ask("call", *ONLY_ALLOW, REJECT, never, odd)
+        for line in (
+            "1  Allow once  allows this once",
+            "2  Allow always  allows this and will not ask again",
+            "3  No  refuses this once",
+            "4  Never  refuses this and will not ask again",
+            "5  Perhaps  of a kind that acp-tui does not know: sometimes",
+        ):
+            assert line in page.text
+
+
+async def test_a_queue_shows_the_oldest_first_and_how_many_wait() -> None:
+    async with open_page() as page:
+        for name in ("first", "second", "third"):
+            await page.ask(name, title=f"The {name}")
+        for waiting, name in (("1 of 3  ", "first"), ("1 of 2  ", "second"), ("", "third")):
+            assert f"Permission  {waiting}The {name}" in page.text
+            await page.enter_card()
+            await page.press("2")
+            await page.press("escape")
+        assert not page.card.display
+
+
+async def test_the_whole_diff_can_be_read_and_the_options_stay_in_view() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Write long.py", kind="edit", content=(LONG_DIFF,))
+        await page.enter_card()
+        seen = set()
+        for _ in range(20):
+            seen |= set(_diff_lines(page))
+            assert "1  Allow once" in page.text
+            assert "2  No" in page.text
+            await page.press("pagedown")
+        assert seen == {f"line {number}" for number in range(1, 81)}
+        assert page.decisions == {}
+
+
+def _diff_lines(page: Page) -> list[str]:
+    """The lines of LONG_DIFF on the card, from the number and the mark before each."""
+    shown = (line.strip(" │▎").partition(" + ")[2].rstrip(" ▁▂▃▄▅▆▇█│") for line in page.lines)
+    return [line.strip() for line in shown if line]
+
+
+async def test_the_next_request_is_shown_from_its_beginning() -> None:
+    async with open_page() as page:
+        await page.ask("first", content=(LONG_DIFF,))
+        await page.ask("second", title="The second", content=(LONG_DIFF,))
+        await page.enter_card()
+        await page.press("pagedown", "pagedown", "2")
+        assert "The second" in page.text
+        assert "line 1" in _diff_lines(page)
+
+
+async def test_a_request_without_content_shows_its_raw_input() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="push", kind="execute", raw_input={"command": "git push --force"})
+        assert '"command": "git push --force"' in page.text
+
+
+async def test_a_request_without_anything_says_that_nothing_is_known() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Trust me")
+        assert "not reported by the agent" in page.text
+
+
+async def test_text_that_the_agent_gives_for_its_request_is_shown() -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(BlockContent(Text("first line\nsecond line")),))
+        assert "first line" in page.text
+        assert "second line" in page.text
+
+
+async def test_a_place_outside_of_the_workspace_is_shown_whole() -> None:
+    async with open_page() as page:
+        places = (
+            Location("/project/inside.py", 7),
+            Location("/project/../etc/passwd"),
+            Location("/etc/hosts"),
+        )
+        await page.ask("call", locations=places)
+        assert "at inside.py:7" in page.text
+        assert "at /project/../etc/passwd" in page.text
+        assert "at /etc/hosts" in page.text
+
+
+@pytest.mark.parametrize("keys", [(), ("tab",)], ids=["in the prompt", "on the card"])
+async def test_without_an_option_that_refuses_it_says_how_to_refuse(keys: tuple[str, ...]) -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("call", *ONLY_ALLOW)
+        await page.press(*keys)
+        assert "to refuse, cancel the turn" in page.text
+
+
+async def test_with_an_option_that_refuses_it_does_not_speak_of_cancelling() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        assert "to refuse" not in page.text
+
+
+async def test_a_change_of_the_tool_call_is_shown_while_its_request_waits() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Edit a file")
+        await page.apply(call("call", title="Edit two files"))
+        assert "Permission  Edit two files" in page.text
+
+
+async def test_in_a_narrow_and_low_terminal_the_options_are_in_view() -> None:
+    async with open_page(size=(30, 16)) as page:
+        await page.ask("call", title="Write long.py", content=(LONG_DIFF,))
+        assert "1  Allow once" in page.text
+        assert "2  No" in page.text
+
+
+# How it ends
+
+
+async def test_an_answer_takes_the_card_away_and_leads_back_to_the_prompt() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.enter_card()
+        await page.press("1")
+        assert not page.card.display
+        assert page.prompt.has_focus
+
+
+async def test_a_cancelled_turn_takes_the_card_away() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("call")
+        await page.press("escape")
+        assert not page.card.display
+        assert "permission: cancelled" in page.text
+
+
+async def test_the_end_of_the_agent_takes_the_card_away_and_leads_back_to_the_prompt() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.enter_card()
+        await page.apply(Disconnected("it exited with 1"))
+        assert not page.card.display
+        assert page.prompt.has_focus
+        assert page.decisions == {}
+
+
+async def test_a_request_that_the_agent_withdraws_takes_the_card_away() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        key = next(iter(page.session.conversation.permissions))
+        await page.apply(PermissionAnswered(key, None))
+        assert not page.card.display
+
+
+@pytest.mark.parametrize(("key", "option"), [("1", ALLOW), ("2", REJECT)])
+async def test_the_decision_stands_in_the_conversation(key: str, option: PermissionOption) -> None:
+    async with open_page(agent("Before")) as page:
+        await page.ask("call", title="Edit a file")
+        assert "waits for your decision" in page.text
+        await page.enter_card()
+        await page.press(key)
+        assert f"╰ you chose: {option.name}" in page.text
+        assert "waits for your decision" not in page.text
+
+
+async def test_the_card_speaks_of_reading_on_only_where_there_is_more_to_read() -> None:
+    async with open_page() as page:
+        await page.ask("short", title="Edit a file")
+        await page.ask("long", content=(LONG_DIFF,))
+        await page.enter_card()
+        assert "PgDn" not in page.text
+        await page.press("1")
+        assert "PgDn: read on" in page.text

@@ -1,0 +1,220 @@
+"""The prompt: what its keys do, and what becomes of a draft that cannot be sent."""
+
+import pytest
+
+from acp_tui.conversation.updates import Disconnected
+from acp_tui.ui.widgets.prompt import MAX_LINES
+from support.folding import agent
+from support.screens import open_page
+
+BORDER = 2
+
+
+async def test_enter_sends_the_draft_and_clears_it() -> None:
+    async with open_page() as page:
+        await page.send("hello")
+        assert page.connection.prompts == ["hello"]
+        assert page.draft == ""
+        assert "▌ hello" in page.text
+
+
+async def test_a_blank_draft_is_not_sent() -> None:
+    async with open_page() as page:
+        await page.send(" \n ")
+        assert page.connection.prompts == []
+
+
+async def test_a_second_prompt_can_be_sent_when_the_first_turn_is_over() -> None:
+    async with open_page() as page:
+        await page.send("one")
+        await page.end_turn()
+        await page.send("two")
+        assert page.connection.prompts == ["one", "two"]
+
+
+async def test_without_a_session_the_draft_stays_and_it_says_why() -> None:
+    async with open_page(is_shown=False) as page:
+        await page.send("too early")
+        assert page.draft == "too early"
+        assert "There is no session yet: starting." in page.text
+
+
+async def test_while_the_agent_works_the_draft_stays_and_it_says_why() -> None:
+    async with open_page() as page:
+        await page.send("one")
+        await page.send("two")
+        assert page.connection.prompts == ["one"]
+        assert page.draft == "two"
+        assert "The agent is still working" in page.text
+
+
+async def test_while_the_turn_is_being_cancelled_the_draft_stays_and_it_says_why() -> None:
+    async with open_page() as page:
+        await page.send("one")
+        await page.press("escape")
+        await page.send("two")
+        assert page.draft == "two"
+        assert "The agent has not stopped yet." in page.text
+
+
+async def test_when_the_agent_is_gone_the_draft_stays_and_it_says_why() -> None:
+    async with open_page(Disconnected("it exited with 3")) as page:
+        await page.send("anyone?")
+        assert page.connection.prompts == []
+        assert page.draft == "anyone?"
+        assert "The agent is gone." in page.text
+
+
+async def test_while_a_permission_request_waits_the_draft_stays_and_it_says_why() -> None:
+    async with open_page() as page:
+        await page.send("one")
+        await page.ask("call")
+        await page.send("two")
+        assert page.draft == "two"
+        assert page.decisions == {}
+        assert "The agent waits for your decision" in page.text
+
+
+# What Shift+Enter and Alt+Enter send where a terminal tells them apart, and what every terminal sends for Ctrl+J.
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])
+async def test_a_key_of_its_own_makes_a_new_line(key: str) -> None:
+    async with open_page() as page:
+        await page.press("a", key, "b")
+        assert page.draft == "a\nb"
+        assert page.connection.prompts == []
+
+
+async def test_the_prompt_grows_by_lines_up_to_a_maximum_and_shrinks_again() -> None:
+    async with open_page() as page:
+        heights = []
+        for _ in range(MAX_LINES + 2):
+            heights.append(page.prompt.outer_size.height - BORDER)
+            await page.write("\n")
+        assert heights == [*range(1, MAX_LINES + 1), MAX_LINES, MAX_LINES]
+        await page.press("ctrl+c")
+        assert page.prompt.outer_size.height - BORDER == 1
+
+
+async def test_a_long_line_wraps_and_makes_the_prompt_grow() -> None:
+    async with open_page(size=(40, 20)) as page:
+        await page.write("word " * 12)
+        assert page.prompt.outer_size.height - BORDER == 2
+
+
+async def test_the_prompt_has_room_for_a_draft_that_wraps_anew_after_a_resize() -> None:
+    async with open_page(size=(100, 20)) as page:
+        await page.write("word " * 12)
+        await page.pilot.resize_terminal(40, 20)
+        await page.settled()
+        assert page.prompt.outer_size.height - BORDER == 2
+
+
+# Esc
+
+
+async def test_escape_cancels_the_turn_and_the_conversation_says_so() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.write("a draft")
+        await page.press("escape")
+        assert page.connection.cancels == 1
+        assert "cancelling" in page.status
+        await page.end_turn("cancelled")
+        assert "■ cancelled" in page.text
+        assert page.draft == "a draft"
+
+
+async def test_escape_without_a_turn_does_nothing() -> None:
+    async with open_page() as page:
+        await page.press("escape")
+        assert page.connection.cancels == 0
+
+
+async def test_a_second_escape_says_what_else_there_is() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.press("escape", "escape")
+        assert page.connection.cancels == 1
+        assert "Ctrl+Q ends it" in page.text
+
+
+async def test_escape_in_the_conversation_leads_to_the_prompt_and_cancels_nothing() -> None:
+    async with open_page(agent("hello")) as page:
+        await page.send("go")
+        await page.press("tab")
+        assert page.view.has_focus
+        await page.press("escape")
+        assert page.prompt.has_focus
+        assert page.connection.cancels == 0
+
+
+async def test_escape_on_the_card_leads_to_the_prompt_and_the_request_waits() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("call")
+        await page.press("tab")
+        assert page.card.has_focus
+        await page.press("escape")
+        assert page.prompt.has_focus
+        assert page.connection.cancels == 0
+        assert page.decisions == {}
+        assert page.card.display
+
+
+async def test_escape_closes_the_help_and_cancels_nothing() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.press("f1")
+        assert "Unfold or fold everything" in page.text
+        await page.press("escape")
+        assert "Unfold or fold everything" not in page.text
+        assert page.prompt.has_focus
+        assert page.connection.cancels == 0
+
+
+# Tab and Ctrl+C
+
+
+async def test_tab_leads_to_the_card_and_back_and_the_draft_survives() -> None:
+    async with open_page() as page:
+        await page.write("a draft")
+        await page.ask("call")
+        assert page.prompt.has_focus
+        await page.press("tab")
+        assert page.card.has_focus
+        await page.press("tab")
+        assert page.prompt.has_focus
+        await page.press("2")
+        assert page.draft == "a draft2"
+
+
+async def test_tab_leads_to_the_conversation_and_back_where_nothing_is_asked() -> None:
+    async with open_page(agent("hello")) as page:
+        await page.press("tab")
+        assert page.view.has_focus
+        await page.press("tab")
+        assert page.prompt.has_focus
+
+
+async def test_ctrl_c_clears_the_draft_then_cancels_the_turn() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.write("a draft")
+        await page.press("ctrl+c")
+        assert (page.draft, page.connection.cancels) == ("", 0)
+        await page.press("ctrl+c")
+        assert page.connection.cancels == 1
+
+
+async def test_ctrl_c_with_nothing_to_do_says_how_to_quit() -> None:
+    async with open_page() as page:
+        await page.press("ctrl+c")
+        assert "Ctrl+Q quits" in page.text
+
+
+async def test_ctrl_q_quits_wherever_the_focus_is() -> None:
+    for keys in ((), ("tab",), ("f1",)):
+        async with open_page(agent("hello")) as page:
+            await page.press(*keys)
+            await page.pilot.press("ctrl+q")
+            assert page.pilot.app.return_code == 0

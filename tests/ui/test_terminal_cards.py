@@ -1,0 +1,85 @@
+"""Terminals inside tool calls: live output, colours, the end of the command, folding."""
+
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
+from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
+from support.folding import call
+from support.screens import open_page
+
+TERMINAL = TerminalId("term-1")
+
+
+def _open_terminal(*, columns: int = 60, rows: int = 10) -> list[SessionUpdate]:
+    """A tool call that shows a terminal of ours."""
+    return [
+        TerminalOpened(TERMINAL, "make test", "/project", columns=columns, rows=rows),
+        call(
+            "run",
+            title="Run the tests",
+            kind="execute",
+            status="in_progress",
+            content=(TerminalContent(TERMINAL),),
+        ),
+    ]
+
+
+def _prints(text: str) -> TerminalOutput:
+    return TerminalOutput(TERMINAL, text.encode())
+
+
+async def test_output_appears_in_the_tool_call_as_it_comes() -> None:
+    async with open_page(*_open_terminal(), _prints("first\r\n")) as page:
+        await page.emulator_loaded()
+        assert "│ first" in page.text
+        await page.apply(_prints("sec"), _prints("ond\r\n"))
+        assert "│ second" in page.text
+
+
+async def test_a_line_that_redraws_itself_is_shown_once() -> None:
+    async with open_page(*_open_terminal()) as page:
+        await page.emulator_loaded()
+        await page.apply(*(_prints(f"\r\x1b[2K{percent}% done") for percent in range(0, 101, 10)))
+        assert "│ 100% done" in page.text
+        assert page.text.count("% done") == 1
+
+
+async def test_a_long_output_shows_its_end_and_how_much_is_hidden() -> None:
+    async with open_page(*_open_terminal(), size=(100, 60)) as page:
+        await page.emulator_loaded()
+        await page.apply(_prints("".join(f"line {number}\r\n" for number in range(1, 41))))
+        assert "… 28 more lines" in page.text
+        assert "│ line 40" in page.text
+        assert "│ line 28\n" not in page.text
+        await page.press("ctrl+o")
+        assert "│ line 1\n" in page.text
+
+
+async def test_the_end_of_the_command_is_told() -> None:
+    for exited, words in (
+        (TerminalExited(TERMINAL, 0, None), "│ exit 0"),
+        (TerminalExited(TERMINAL, 3, None), "│ exit 3"),
+        (TerminalExited(TERMINAL, None, "SIGKILL"), "│ ended by SIGKILL"),
+    ):
+        async with open_page(*_open_terminal(), _prints("out\r\n"), exited) as page:
+            await page.emulator_loaded()
+            assert words in page.text
+            assert "│ out" in page.text
+
+
+async def test_output_that_came_before_its_tool_call_is_shown() -> None:
+    opened, report = _open_terminal()
+    async with open_page(opened, _prints("early\r\n"), report) as page:
+        await page.emulator_loaded()
+        assert "│ early" in page.text
+
+
+async def test_a_terminal_that_is_not_known_is_said_to_be() -> None:
+    async with open_page(call("run", content=(TerminalContent(TerminalId("other")),))) as page:
+        assert "a terminal that acp-tui does not know" in page.text
+
+
+async def test_output_wider_than_the_screen_is_cut_and_leaves_the_frame_whole() -> None:
+    async with open_page(*_open_terminal(columns=120), _prints("x" * 120 + "\r\n"), size=(50, 20)) as page:
+        await page.emulator_loaded()
+        row = next(line for line in page.lines if "xxx" in line)
+        assert len(row) <= 50
+        assert row.startswith("    │ x")
