@@ -1,0 +1,30 @@
+"""Environment variables inside settings, so that secrets need not stand in a file; it knows no setting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from acp_tui.client.errors import SettingsError
+
+_REFERENCE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?\}|\$\{")
+
+
+def expand(text: str, environ: Mapping[str, str]) -> str:
+    """`text` with ${NAME} and ${NAME:-default} replaced; what they stand for is not expanded again.
+
+    The default counts where the variable is not set or empty, as in a shell. A `$` without a brace is a `$`.
+    Raises SettingsError for a variable that is not set, and for a reference of any other form.
+    """
+
+    def value_of(reference: re.Match[str]) -> str:
+        name, default = reference["name"], reference["default"]
+        if name is None:
+            raise SettingsError("${ begins neither ${NAME} nor ${NAME:-default}")
+        if default is not None:
+            return environ.get(name) or default
+        if name not in environ:
+            raise SettingsError(f"the environment variable {name} is not set")
+        return environ[name]
+
+    return _REFERENCE.sub(value_of, text)

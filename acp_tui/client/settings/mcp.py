@@ -1,0 +1,165 @@
+"""MCP servers for a session: as declared, made ready to be sent, and in the form that is sent.
+
+It reads no file (`user_mcp` and `project_mcp` do) and starts no server: the agent does.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.expansion import expand
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+"""Names and values, in the order in which they were declared."""
+HttpKind: TypeAlias = Literal["http", "sse"]
+
+
+# The repr of a server ends up in logs and tracebacks: it leaves out whatever may hold a secret (R-MCP-3).
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """A server that the agent starts."""
+
+    name: str
+    command: str
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Pairs = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    """A server that runs already: over streamable HTTP, or over server-sent events."""
+
+    kind: HttpKind
+    name: str
+    url: str = field(repr=False)
+    headers: Pairs = field(default=(), repr=False)
+
+
+Server: TypeAlias = StdioServer | HttpServer
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A server that was configured and is not used."""
+
+    name: str
+    reason: str
+    """For the user; never holds a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerList:
+    """What a file declares."""
+
+    servers: tuple[Server, ...] = ()
+    """As written: variables are not expanded, commands not looked up."""
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What else the user should know, such as keys that mean nothing."""
+
+
+def describe(server: Server) -> str:
+    """All that a server is, on one line, to judge it by: for the user's eyes, not for a log."""
+    if isinstance(server, StdioServer):
+        env = [f"{name}={shlex.quote(value)}" for name, value in server.env]
+        return " ".join([*env, shlex.join([server.command, *server.args])])
+    headers = [f"{name}: {value}" for name, value in server.headers]
+    return "; ".join([f"{server.url} ({server.kind})", *headers])
+
+
+def prepare(
+    servers: Sequence[Server], *, http: bool, sse: bool, environ: Mapping[str, str]
+) -> tuple[tuple[Server, ...], tuple[Skipped, ...]]:
+    """The servers that can be sent to the agent as they now are, and those that cannot, each with the reason."""
+    usable, skipped = gate(servers, http=http, sse=sse)
+    ready: list[Server] = []
+    failed: list[Skipped] = []
+    for server in usable:
+        try:
+            ready.append(resolve(expanded(server, environ), environ.get("PATH", "")))
+        except SettingsError as error:
+            failed.append(Skipped(server.name, str(error)))
+    return tuple(ready), (*skipped, *failed)
+
+
+def gate(
+    servers: Sequence[Server], *, http: bool, sse: bool
+) -> tuple[tuple[Server, ...], tuple[Skipped, ...]]:
+    """Sort out what the agent does not take (R-MCP-2), and all but the first of a name: the user's own go first."""
+    usable: list[Server] = []
+    skipped: list[Skipped] = []
+    names: set[str] = set()
+    for server in servers:
+        if server.name in names:
+            skipped.append(Skipped(server.name, "your settings have a server of that name, which goes first"))
+        elif isinstance(server, HttpServer) and not (http if server.kind == "http" else sse):
+            skipped.append(Skipped(server.name, f"the agent takes no MCP servers over {server.kind}"))
+        else:
+            usable.append(server)
+        names.add(server.name)
+    return tuple(usable), tuple(skipped)
+
+
+def expanded(server: Server, environ: Mapping[str, str]) -> Server:
+    """The server with its variables filled in. Raises SettingsError for one that is not set."""
+    if isinstance(server, StdioServer):
+        return replace(
+            server,
+            command=expand(server.command, environ),
+            args=tuple(expand(word, environ) for word in server.args),
+            env=_expanded_pairs(server.env, environ),
+        )
+    url = expand(server.url, environ)
+    if not url.startswith(("http://", "https://")):
+        raise SettingsError("its url does not begin with http:// or https://")
+    return replace(server, url=url, headers=_expanded_pairs(server.headers, environ))
+
+
+def _expanded_pairs(pairs: Pairs, environ: Mapping[str, str]) -> Pairs:
+    return tuple((name, expand(value, environ)) for name, value in pairs)
+
+
+def resolve(server: Server, path: str) -> Server:
+    """The server with the absolute path of its command, as found on `path`. Raises SettingsError (R-MCP-1)."""
+    if not isinstance(server, StdioServer):
+        return server
+    # A relative path, also one on PATH, would mean whatever folder we happen to run in, most often a project's.
+    folders = ":".join(folder for folder in path.split(":") if folder.startswith("/"))
+    found = None if _is_relative_path(server.command) else shutil.which(server.command, path=folders)
+    if found is None:
+        raise _not_found(server.command)
+    return replace(server, command=found)
+
+
+def _is_relative_path(command: str) -> bool:
+    return "/" in command and not command.startswith("/")
+
+
+def _not_found(command: str) -> SettingsError:
+    if len(command.split()) > 1:  # not repeated: the arguments may hold a secret
+        return SettingsError("its command was not found: if that has arguments in it, they belong into args")
+    if _is_relative_path(command):
+        return SettingsError(
+            f"its command {command!r} is a relative path: write it out, as in ${{HOME}}/bin/x"
+        )
+    return SettingsError(f"its command {command!r} was not found: is it installed, executable and on PATH?")
+
+
+def wire(server: Server) -> dict[str, object]:
+    """The form in which a server goes to the agent; only for what `prepare` or `resolve` returned."""
+    if isinstance(server, StdioServer):
+        env = _wire_pairs(server.env)
+        return {"name": server.name, "command": server.command, "args": [*server.args], "env": env}
+    headers = _wire_pairs(server.headers)
+    return {"type": server.kind, "name": server.name, "url": server.url, "headers": headers}
+
+
+def _wire_pairs(pairs: Pairs) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]

@@ -1,0 +1,47 @@
+"""The MCP servers that the user wants in every session: `[mcp.NAME]` in the settings file.
+
+What else stands in that file is not its matter.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.mcp import ServerList
+from acp_tui.client.settings.mcp_entries import read_servers
+
+EXAMPLE = """\
+[mcp.github]
+command = ["npx", "-y", "@modelcontextprotocol/server-github"]
+env = { GITHUB_TOKEN = "${GITHUB_TOKEN}" }
+
+[mcp.docs]
+url = "https://docs.example/mcp"
+type = "http"
+headers = { Authorization = "Bearer ${DOCS_TOKEN}" }
+"""
+
+
+def settings_file() -> Path:
+    """Where the user's settings stand."""
+    import platformdirs  # not needed where the caller names a file
+
+    return platformdirs.user_config_path("acp-tui") / "settings.toml"
+
+
+def read_user_servers(file: Path) -> ServerList:
+    """The servers of the settings file, none where there is no file. Raises SettingsError where it is of no use."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ServerList()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SettingsError(
+            f"{file} cannot be read: {error}", hint=f"mend it or move it away; it looks like:\n{EXAMPLE}"
+        ) from error
+    try:
+        return read_servers(content.get("mcp", {}), f"{file}: mcp")
+    except SettingsError as error:
+        raise SettingsError(str(error), hint=f"it looks like:\n{EXAMPLE}") from error
