@@ -30,7 +30,10 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.facts import Fact
+from acp_tui.protocol.handler import ClientOffer
 
+# Nobody can be asked to fill in a form or to visit a page.
+OFFER: Final = ClientOffer(elicitation_form=False, elicitation_url=False, auth_terminal=False)
 CANCEL_GRACE_S: Final = 10.0
 """How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
 
@@ -118,7 +121,7 @@ class Turn:
     async def _with_agent(self) -> None:
         async with open_hub() as hub:
             try:
-                agent = await hub.start_agent(self._command, tap=self._output.tap)
+                agent = await hub.start_agent(self._command, offer=OFFER, tap=self._output.tap)
                 await agent.initialize()
                 await self._take_turn(agent)
             except ClientError as error:

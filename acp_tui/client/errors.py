@@ -8,7 +8,11 @@ ClientError
 │   └── UnsupportedProtocol     it speaks a version that we do not
 ├── AuthenticationRequired      it wants a login first (-32000)
 ├── AgentRefused                it answered with another error
+│   └── StaleCursor             a page of its sessions can no longer be had
+├── Unsupported                 it does not offer that
 ├── PromptInProgress            one prompt a session at a time
+├── OpeningInProgress           one opening a session at a time
+├── SessionClosed               the session was closed, or loaded anew in another's place
 └── SettingsError               a settings file that cannot be used
 """
 
@@ -68,8 +72,24 @@ class AuthenticationRequired(ClientError):
         self.methods = tuple(methods)
 
 
+class StaleCursor(AgentRefused):
+    """The agent does not know the cursor (any more): list its sessions from the first page on (R-SESS-9)."""
+
+
+class Unsupported(ClientError):
+    """The agent does not offer what was asked of it; the message names it. Nothing was sent."""
+
+
 class PromptInProgress(ClientError):
     """A session takes one prompt at a time."""
+
+
+class OpeningInProgress(ClientError):
+    """A session is loaded or resumed once at a time."""
+
+
+class SessionClosed(ClientError):
+    """The session takes no prompts any more; what was said in it can still be read."""
 
 
 class SettingsError(ClientError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from acp_tui.conversation.elicitation import Elicitation, UrlVisit
 from acp_tui.conversation.entries import Entry, EntryId, TerminalState
 from acp_tui.conversation.facts import (
     Command,
@@ -58,6 +59,10 @@ class Conversation:
     usage: Usage | None = None
     permissions: dict[RequestKey, PermissionRequest] = field(default_factory=dict)
     """Requests that wait for the user, oldest first."""
+    elicitations: dict[RequestKey, Elicitation] = field(default_factory=dict)
+    """Those that wait for the user, oldest first."""
+    visits: dict[str, UrlVisit] = field(default_factory=dict)
+    """By elicitation id: pages that the user agreed to visit, until the agent says that it is done there."""
     terminals: dict[TerminalId, TerminalState] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
     """The latest ones, at most `MAX_NOTICES`."""

@@ -1,9 +1,10 @@
-"""Facts of a session that are not entries of its conversation: plan, commands, options, usage, permissions."""
+"""Facts of a session that are not entries of its conversation: plan, commands, options, usage, permissions, name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from pathlib import Path
 from typing import NewType, TypeAlias
 
 from acp_tui.conversation.content import Meta
@@ -24,6 +25,7 @@ class Fact(Enum):
     INFO = auto()
     USAGE = auto()
     PERMISSIONS = auto()
+    ELICITATIONS = auto()
     TERMINALS = auto()
     NOTICES = auto()
     CONNECTION = auto()
@@ -163,3 +165,24 @@ class Notice:
     severity: str
     title: str
     description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session as its agent lists it; it may be open here or not."""
+
+    session_id: SessionId
+    cwd: Path
+    title: str | None = None
+    updated_at: str | None = None
+    """ISO 8601, as the agent wrote it."""
+    additional_directories: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """A piece of an agent's list of sessions; an empty one need not be the last."""
+
+    sessions: tuple[SessionSummary, ...]
+    next_cursor: str | None = None
+    """What to ask for the next page with, as it is; None: there is no next page."""

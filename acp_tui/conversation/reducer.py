@@ -11,6 +11,7 @@ from typing import assert_never
 from acp_tui.conversation import tool_calls
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import MAX_NOTICES, NOTHING, Change, Conversation, Echo
+from acp_tui.conversation.elicitation_reducer import apply_elicitation, forget_elicitations
 from acp_tui.conversation.entries import (
     Compaction,
     Decision,
@@ -32,6 +33,9 @@ from acp_tui.conversation.updates import (
     CompactionChanged,
     CompactionChunk,
     Disconnected,
+    ElicitationAnswered,
+    ElicitationAsked,
+    ElicitationCompleted,
     InfoChanged,
     MessageChunk,
     NoticeShown,
@@ -74,6 +78,8 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
         case PermissionAsked() | PermissionAnswered():
             return _permission(conversation, update)
+        case ElicitationAsked() | ElicitationAnswered() | ElicitationCompleted():
+            return apply_elicitation(conversation, update)
         case TerminalOpened() | TerminalExited():
             return _terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():
@@ -201,12 +207,13 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
     for call_id in asked:
         _call(conversation, call_id).waiting = 0
     conversation.permissions.clear()
+    forgotten = forget_elicitations(conversation)
     settled = _settle_calls(conversation, tool_calls.FAILED)
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
     touched = (*dict.fromkeys((*waited, *settled)), _append(conversation, failure))
     if conversation.turn is not Turn.IDLE:
         _end_turn(conversation, touched, None)
-    return Change(touched, (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS))
+    return Change(touched, (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS, *forgotten.facts))
 
 
 def _settle_calls(conversation: Conversation, status: str) -> tuple[EntryId, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from acp_tui.conversation.content import ContentBlock, Meta
+from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import (
     Command,
     ConfigOption,
@@ -22,6 +23,8 @@ from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.unset import UNSET, UnsetType
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
+ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"]
+"""Yes, no, and no answer: closed, or taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +174,28 @@ class PermissionAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class ElicitationAsked:
+    """The agent waits for the user to fill in a form, or to agree to visit a page."""
+
+    elicitation: Elicitation
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationAnswered:
+    """An elicitation waits no more; what was filled in is between the user and the agent."""
+
+    key: RequestKey
+    action: ElicitationAction
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationCompleted:
+    """Nothing is left to be done on a page: the agent said so, or the user no longer wants to hear of it."""
+
+    elicitation_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class TerminalOpened:
     """A terminal exists: one of ours on a PTY, or one that the agent only shows us."""
 
@@ -233,6 +258,9 @@ SessionUpdate: TypeAlias = (
     | CompactionChunk
     | PermissionAsked
     | PermissionAnswered
+    | ElicitationAsked
+    | ElicitationAnswered
+    | ElicitationCompleted
     | TerminalOpened
     | TerminalOutput
     | TerminalExited

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from acp_tui.conversation.content import Meta
+from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
-from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.conversation.updates import ElicitationAction, SessionUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,27 @@ class ClientOffer:
     read_text_file: bool = True
     write_text_file: bool = True
     terminal: bool = True
+    boolean_options: bool = True
+    """Options of a session that are on or off are shown."""
+    notices: bool = True
+    compaction: bool = True
+    elicitation_form: bool = False
+    """The user can be shown a form: only where something draws one."""
+    elicitation_url: bool = False
+    """The user can be asked to visit a page."""
+    auth_terminal: bool = False
+    """The user can be given a terminal to log in to the agent, on the machine that the agent runs on (R-AUTH-8)."""
+    trace_context: Mapping[str, str] = field(default_factory=dict)
+    """W3C trace context for every request to the agent: traceparent, tracestate, baggage; no other key is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationAnswer:
+    """What the user made of an elicitation."""
+
+    action: ElicitationAction
+    values: FormValues | None = None
+    """What a form was accepted with; None for everything else."""
 
 
 class ExitStatus(Protocol):
@@ -58,6 +80,18 @@ class ClientHandler(Protocol):
         meta: Meta | None,
     ) -> Awaitable[str | None]:
         """Ask the user, now; the awaitable gives the id of the chosen option, or None for cancelled."""
+
+    def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
+        """Put a question to the user, now; its key is the client's to give. None: it belongs to no session."""
+
+    def on_elicitation_complete(self, elicitation_id: str) -> None:
+        """The agent says that what was to be done on a page is done; it may be one that we do not know."""
+
+    def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
+        """Take up a request beyond the protocol, now; the awaitable gives the result."""
+
+    def on_extension(self, method: str, params: Any) -> None:
+        """A notification beyond the protocol."""
 
     async def read_text_file(
         self, session_id: SessionId, path: str, line: int | None, limit: int | None

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import psutil
 import pytest
 
 from acp_tui.client.agents import process as process_module
@@ -37,6 +38,13 @@ def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps of the ladder, without its waits."""
     for name in ("CLOSE_GRACE_S", "TERMINATE_GRACE_S"):
         monkeypatch.setattr(process_module, name, 0.1)
+
+
+async def ended(processes: list[psutil.Process]) -> None:
+    """Wait until they are gone, or zombies of somebody else's: a killed process takes a moment to die."""
+    with anyio.fail_after(5):
+        while any(process.is_running() and process.status() != "zombie" for process in processes):
+            await anyio.lowlevel.checkpoint()
 
 
 def program(path: Path, text: str, mode: int = stat.S_IRWXU) -> AgentCommand:
@@ -209,7 +217,7 @@ async def test_an_agent_that_ignores_everything_is_killed_with_its_children(shor
         await agent.initialize()
         family = our_children()
         assert len(family) == 2
-    assert not [process for process in family if process.is_running() and process.status() != "zombie"]
+    await ended(family)
     assert our_children() == []
 
 
@@ -218,7 +226,7 @@ async def test_a_child_that_outlives_the_agent_is_killed(short_grace: None):
     async with running(script) as agent:
         await agent.initialize()
         pids = [process for process in our_children() if process.status() != "zombie"]
-    assert not [process for process in pids if process.is_running() and process.status() != "zombie"]
+    await ended(pids)
 
 
 async def test_a_daemon_that_holds_the_pipes_does_not_hold_us(tmp_path: Path, short_grace: None):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import PlanStep, RequestKey, Usage
 from acp_tui.conversation.reducer import apply
@@ -17,6 +18,9 @@ from acp_tui.conversation.updates import (
     CompactionChanged,
     CompactionChunk,
     Disconnected,
+    ElicitationAnswered,
+    ElicitationAsked,
+    ElicitationCompleted,
     InfoChanged,
     MessageChunk,
     NoticeShown,
@@ -53,6 +57,11 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     ask(2, "v"),
     PermissionAnswered(RequestKey(1), "opt-1"),
     PermissionAnswered(RequestKey(2), None),
+    ElicitationAsked(Form(RequestKey(3), "Who?", ())),
+    ElicitationAsked(UrlVisit(RequestKey(4), "Look", "e", "https://a.example")),
+    ElicitationAnswered(RequestKey(3), "decline"),
+    ElicitationAnswered(RequestKey(4), "accept"),
+    ElicitationCompleted("e"),
     PlanReplaced((PlanStep("step"),)),
     PlanReplaced(()),
     CommandsReplaced(()),

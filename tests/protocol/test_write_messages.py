@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
+from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.content import (
     Annotations,
     Audio,
@@ -31,6 +33,7 @@ from acp_tui.protocol.v1.updates import (
     ToolCall,
 )
 from acp_tui.protocol.wire import to_wire
+from acp_tui.protocol.workplace import Workplace
 from support.golden import needs_schema, schema_v1
 
 NOTED = Annotations(("user", "assistant"), "2026-01-01T00:00:00Z", 0.5, {"k": 1})
@@ -85,7 +88,45 @@ def test_the_handshake_says_what_the_client_serves() -> None:
     assert capabilities["fs"] == {"readTextFile": True, "writeTextFile": False}
     assert capabilities["terminal"] is True
     assert capabilities["session"] == {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}}
-    assert "elicitation" not in capabilities
+    assert not {"elicitation", "auth"} & capabilities.keys()
+
+
+@needs_schema
+def test_everything_that_can_be_offered_is_written_as_the_schema_wants_it() -> None:
+    """R-INIT-6"""
+    offer = ClientOffer(elicitation_form=True, elicitation_url=True, auth_terminal=True)
+    written = to_wire(outbound.initialize_request(1, offer, "acp-tui", "acp-tui", "1.0"))
+    assert_valid("InitializeRequest", written)
+    capabilities = written["clientCapabilities"]
+    assert capabilities["elicitation"] == {"form": {}, "url": {}}
+    assert capabilities["auth"] == {"terminal": True}
+
+
+@needs_schema
+def test_a_workplace_is_written_as_the_schema_wants_it_for_each_way_to_open_a_session() -> None:
+    """R-SESS-1, R-SESS-3, R-SESS-6, R-DIR-1, R-MCP-1, R-MCP-2"""
+    stdio = StdioServer("a", "/a", ("-x",), (("A", "1"),))
+    http = HttpServer("sse", "b", "https://b", (("H", "2"),))
+    workplace = Workplace(Path("/w"), (Path("/x"),), (stdio, http))
+    servers = [
+        {"name": "a", "command": "/a", "args": ["-x"], "env": [{"name": "A", "value": "1"}]},
+        {"type": "sse", "name": "b", "url": "https://b", "headers": [{"name": "H", "value": "2"}]},
+    ]
+    place = {"cwd": "/w", "additionalDirectories": ["/x"], "mcpServers": servers}
+    for name, request in (
+        ("NewSessionRequest", outbound.new_session(workplace)),
+        ("LoadSessionRequest", outbound.load_session("s", workplace)),
+        ("ResumeSessionRequest", outbound.resume_session("s", workplace)),
+    ):
+        assert_valid(name, to_wire(request))
+        assert {key: value for key, value in to_wire(request).items() if key != "sessionId"} == place
+    assert to_wire(outbound.new_session(Workplace(Path("/w")))) == {"cwd": "/w", "mcpServers": []}
+
+
+def test_a_workplace_has_absolute_paths_only() -> None:
+    """R-SESS-2"""
+    with pytest.raises(ValueError, match="absolute"):
+        Workplace(Path("/w"), (Path("x"),))
 
 
 @needs_schema

@@ -1,20 +1,18 @@
-"""One agent: its process, its connection and the sessions on it. The end of the agent is the end of nothing else."""
+"""One agent: its process and its connection, from start to end. The end of the agent is the end of nothing else.
+
+What can be wanted of it is in `calls` and `session_calls`, what it asks of its client in `client_role`.
+"""
 
 from __future__ import annotations
 
-import logging
-from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
 
-from acp_tui import __version__
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import AgentProcess, running_agent
-from acp_tui.client.agents.quirks import Quirks, quirks_of
 from acp_tui.client.errors import (
     AgentLost,
     AgentRefused,
@@ -22,30 +20,21 @@ from acp_tui.client.errors import (
     ClientError,
     UnsupportedProtocol,
 )
+from acp_tui.client.extensions import Extensions
+from acp_tui.client.sessions.calls import AgentCalls
 from acp_tui.client.sessions.phase import Phase
-from acp_tui.client.sessions.session import Listener, Session
-from acp_tui.conversation.content import Meta
-from acp_tui.conversation.facts import PermissionOption, SessionId
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
-from acp_tui.conversation.updates import Disconnected, SessionUpdate
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, UnsupportedVersion
-from acp_tui.protocol.handler import ClientOffer, ExitStatus, TerminalSnapshot
-from acp_tui.protocol.v1.connection import Connection
+from acp_tui.conversation.updates import Disconnected
+from acp_tui.protocol.errors import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
+from acp_tui.protocol.handler import ClientOffer
 from acp_tui.rpc import FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
-log = logging.getLogger(__name__)
-
-# An agent may speak of a session before we know its id (R-SESS-13); this many updates are kept for later.
-MAX_EARLY_UPDATES: Final = 1_000
-MAX_LOG_LINES: Final = 500
 EXIT_GRACE_S: Final = 0.5
 
 T = TypeVar("T")
 
 
-class Agent:
-    """A running agent; made by `SessionHub.start_agent`. It is the client that the agent talks to."""
+class Agent(AgentCalls):
+    """A running agent; made by `SessionHub.start_agent`."""
 
     def __init__(
         self,
@@ -54,32 +43,20 @@ class Agent:
         offer: ClientOffer | None,
         on_phase: Callable[[Phase], None],
         tap: Tap | None = None,
+        extensions: Extensions | None = None,
     ) -> None:
-        self.command = command
-        self.identity: AgentIdentity | None = None
-        self.capabilities = AgentCapabilities()
-        self.auth_methods: tuple[AuthMethod, ...] = ()
-        self.sessions: dict[SessionId, Session] = {}
-        self.log: deque[str] = deque(maxlen=MAX_LOG_LINES)
-        """What the agent said on stderr, and what it said on stdout that is no message; one line each."""
-        self.phase = Phase.STARTING
+        super().__init__(
+            command,
+            offer=offer or ClientOffer(),
+            extensions=extensions or Extensions(),
+            on_phase=on_phase,
+        )
         self.lost: AgentLost | None = None
-        self._on_phase = on_phase
         self._tap = tap
-        self._early: dict[SessionId, list[SessionUpdate]] = {}
-        self._quirks = Quirks()
         self._process: AgentProcess | None = None
-        self._connection = Connection(self, offer or ClientOffer())
         self._scope = anyio.CancelScope()
         self._lost_known = anyio.Event()
         self._ended = anyio.Event()
-
-    @property
-    def title(self) -> str:
-        """What to call the agent: its title, else its name, else the name of its command (R-INIT-8)."""
-        if self.identity is None:
-            return self.command.name
-        return self.identity.title or self.identity.name or self.command.name
 
     # Life
 
@@ -115,12 +92,14 @@ class Agent:
 
     def _lose(self, message: str, process: AgentProcess) -> AgentLost:
         self.lost = self.lost or AgentLost(message, detail=process.stderr_tail)
-        for session in self.sessions.values():
-            session.apply(Disconnected(str(self.lost), process.stderr_tail))
+        disconnected = Disconnected(str(self.lost), process.stderr_tail)
+        for session in self._table.all():
+            session.apply(disconnected)
+        self._apply_outside(disconnected)
         return self.lost
 
     async def _close_sessions(self) -> None:
-        for session in self.sessions.values():
+        for session in self._table.all():
             await session.aclose()
 
     async def stop(self) -> None:
@@ -128,53 +107,14 @@ class Agent:
         self._scope.cancel()
         await self._ended.wait()
 
-    def _set_phase(self, phase: Phase) -> None:
-        self.phase = phase
-        self._on_phase(phase)
+    def _on_stderr(self, data: bytes) -> None:
+        self.log.extend(data.decode("utf-8", "replace").splitlines())
 
-    # What the user wants of it
-
-    async def initialize(self) -> None:
-        """Agree on the protocol. Raises AgentLost, UnsupportedProtocol and AgentRefused."""
-        self._set_phase(Phase.INITIALIZING)
-        agreed = await self._ask(self._connection.initialize("acp-tui", "acp-tui", __version__))
-        self.identity, self.capabilities, self.auth_methods = agreed
-        if self.identity is not None:
-            self._quirks = quirks_of(self.identity.name)
-
-    async def new_session(self, cwd: Path, listener: Listener | None = None) -> Session:
-        """Open a session in the absolute directory `cwd`.
-
-        Raises AuthenticationRequired where the agent wants a login first, AgentRefused and AgentLost.
-        """
-        self._set_phase(Phase.OPENING)
-
-        def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
-            session = Session(session_id, cwd, self._connection, self._quirks, self.explain, listener)
-            return self._register(session, state)
-
-        session = await self._ask(self._connection.new_session(str(cwd), register))
-        self._set_phase(Phase.READY)
-        return session
-
-    def _register(self, session: Session, state: Sequence[SessionUpdate]) -> Session:
-        """Runs inside the read loop, so that no update falls between the response and the session."""
-        self.sessions[session.session_id] = session
-        for update in (*state, *self._early.pop(session.session_id, ())):
-            session.apply(update)
-        return session
-
-    async def authenticate(self, method_id: str) -> None:
-        """Let the agent log the user in by one of its methods; may take minutes. Raises AgentRefused, AgentLost."""
-        self._set_phase(Phase.AUTHENTICATING)
-        await self._ask(self._connection.authenticate(method_id))
+    # What goes wrong
 
     async def _ask(self, call: Awaitable[T]) -> T:
-        """Await a request, with its errors turned into ours."""
         try:
-            return await call
-        except (RpcError, MalformedMessage) as error:
-            raise await self.explain(error) from error
+            return await super()._ask(call)
         except UnsupportedVersion as error:
             self.lost = UnsupportedProtocol(
                 f"{self.title} speaks version {error.version} of ACP, and acp-tui speaks version 1",
@@ -211,77 +151,3 @@ class Agent:
             hint=f"its ways to log in: {names}",
             detail=detail or error.message,
         )
-
-    # What it says (protocol.handler.ClientHandler)
-
-    def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Apply an update, or keep it until its session is known."""
-        session = self.sessions.get(session_id)
-        if session is not None:
-            session.apply(update)
-            return
-        if sum(map(len, self._early.values())) < MAX_EARLY_UPDATES:
-            self._early.setdefault(session_id, []).append(update)
-
-    def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
-        """Keep in the log what could not be used."""
-        text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
-        self.log.append(f"[stdout] {what} ({why}){text}")
-
-    def _on_stderr(self, data: bytes) -> None:
-        self.log.extend(data.decode("utf-8", "replace").splitlines())
-
-    def _session(self, session_id: SessionId) -> Session:
-        session = self.sessions.get(session_id)
-        if session is None:
-            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
-        return session
-
-    def request_permission(
-        self,
-        session_id: SessionId,
-        patch: ToolCallPatch,
-        options: tuple[PermissionOption, ...],
-        meta: Meta | None,
-    ) -> Awaitable[str | None]:
-        """Pass the question to its session."""
-        return self._session(session_id).request_permission(patch, options, meta)
-
-    async def read_text_file(
-        self, session_id: SessionId, path: str, line: int | None, limit: int | None
-    ) -> str:
-        """Serve a file of the session's workspace."""
-        return await self._session(session_id).read_text_file(path, line, limit)
-
-    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a file of the session's workspace."""
-        await self._session(session_id).write_text_file(path, content)
-
-    async def create_terminal(
-        self,
-        session_id: SessionId,
-        command: str,
-        args: Sequence[str],
-        env: Sequence[tuple[str, str]],
-        cwd: str | None,
-        output_limit_bytes: int | None,
-    ) -> TerminalId:
-        """Start a terminal of the session."""
-        session = self._session(session_id)
-        return await session.create_terminal(command, args, env, cwd, output_limit_bytes)
-
-    def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a terminal of the session printed."""
-        return self._session(session_id).terminal_output(terminal_id)
-
-    async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
-        """Wait for a terminal of the session."""
-        return await self._session(session_id).wait_for_terminal_exit(terminal_id)
-
-    async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """Kill in a terminal of the session."""
-        await self._session(session_id).kill_terminal(terminal_id)
-
-    async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """Release a terminal of the session."""
-        await self._session(session_id).release_terminal(terminal_id)

@@ -16,6 +16,7 @@ from acp_tui.client.sessions.phase import Phase
 if TYPE_CHECKING:
     # An agent brings the wire types along, which the first frame must not wait for.
     from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.extensions import Extensions
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.protocol.handler import ClientOffer
     from acp_tui.rpc import Tap
@@ -46,11 +47,12 @@ class SessionHub:
         offer: ClientOffer | None = None,
         on_phase: Callable[[Phase], None] = _ignore_phase,
         tap: Tap | None = None,
+        extensions: Extensions | None = None,
     ) -> Agent:
-        """Start the agent's process; `offer` None offers all that we do. Raises AgentNotFound and AgentNotRunnable."""
+        """Start the agent's process; `offer` None is ClientOffer(). Raises AgentNotFound and AgentNotRunnable."""
         from acp_tui.client.sessions.agent import Agent
 
-        agent = Agent(command, offer=offer, on_phase=on_phase, tap=tap)
+        agent = Agent(command, offer=offer, on_phase=on_phase, tap=tap, extensions=extensions)
         on_phase(agent.phase)
         await self._tasks.start(self._run, agent)
         self.agents.append(agent)

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress
+from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
 from acp_tui.client.permissions import PermissionBroker
+from acp_tui.client.sessions.elicitations import Elicitations
+from acp_tui.client.sessions.prompt_blocks import fit
 from acp_tui.client.sessions.refusals import as_refusal
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId, Turn
+from acp_tui.conversation.elicitation import Elicitation, FormValues
+from acp_tui.conversation.facts import (
+    BooleanOption,
+    ConfigOption,
+    PermissionOption,
+    PermissionRequest,
+    RequestKey,
+    SessionId,
+    Turn,
+)
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
+    ElicitationAction,
     PermissionAnswered,
     PermissionAsked,
     PromptSent,
@@ -26,8 +39,9 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
+from acp_tui.protocol.capabilities import AgentCapabilities
 from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ExitStatus, TerminalSnapshot
+from acp_tui.protocol.handler import ElicitationAnswer, ExitStatus, TerminalSnapshot
 from acp_tui.rpc import RpcError
 
 if TYPE_CHECKING:
@@ -57,17 +71,27 @@ class Session:
         quirks: Quirks,
         explain: Explain,
         listener: Listener | None = None,
+        *,
+        additional_directories: Sequence[Path] = (),
+        capabilities: AgentCapabilities | None = None,
     ) -> None:
         self.session_id = session_id
         self.cwd = cwd
+        self.additional_directories = tuple(additional_directories)
         self.conversation = Conversation()
         self.listener = listener
         self.terminal_size = (120, 30)
         """Columns and rows of the terminals that are opened from now on."""
+        self.degraded: tuple[str, ...] = ()
+        """What of the last prompt could not be sent as it was, and what was sent instead; one sentence each."""
+        self.is_closed = False
         self._connection = connection
         self._quirks = quirks
         self._explain = explain
-        self._permissions = PermissionBroker()
+        self._capabilities = capabilities or AgentCapabilities()
+        keys = count(1)
+        self._permissions = PermissionBroker(keys)
+        self._elicitations = Elicitations(self.conversation, self.apply, keys)
         self._workspace: Workspace | None = None
         self._terminals: Terminals | None = None
 
@@ -82,32 +106,40 @@ class Session:
     async def send_prompt(self, blocks: Sequence[ContentBlock]) -> None:
         """Run one turn; returns when it is over, however it ended: the conversation says how.
 
-        Raises PromptInProgress; AgentRefused or AuthenticationRequired where the agent answered with an error;
-        AgentLost where it is gone.
+        What the agent does not take is sent as the next best; `degraded` says so (R-PROMPT-4). Raises
+        PromptInProgress; SessionClosed; AgentRefused or AuthenticationRequired where the agent answered with an
+        error; AgentLost where it is gone.
         """
-        if not self.conversation.is_connected:
-            raise AgentLost("the agent is gone", hint="start it again")
+        self._require_open()
         if self.conversation.turn is not Turn.IDLE:
             raise PromptInProgress(
                 "the agent is still working on the last prompt", hint="wait, or cancel the turn"
             )
-        self.apply(PromptSent(tuple(blocks)))
+        sendable, self.degraded = fit(blocks, self._capabilities)
+        self.apply(PromptSent(sendable))
         try:
-            await self._connection.prompt(self.session_id, blocks, on_end=self._end_turn)
+            await self._connection.prompt(self.session_id, sendable, on_end=self._end_turn)
         except RpcError as error:
             raise await self._explain(error) from error
+
+    def _require_open(self) -> None:
+        if not self.conversation.is_connected:
+            raise AgentLost("the agent is gone", hint="start it again")
+        if self.is_closed:
+            raise SessionClosed("the session is closed", hint="open it again, or a new one")
 
     def _end_turn(self, end: TurnEnded | TurnFailed) -> None:
         self._cancel_permissions()
         self.apply(end)
 
     def cancel(self) -> None:
-        """Ask the agent to stop the turn, and take back every question that waits (R-CANC-1..3, R-ORD-4)."""
-        if self.conversation.turn is not Turn.RUNNING:
+        """Ask the agent to stop the turn, and take back every question that waits (R-CANC-1..3, 5, R-ORD-4)."""
+        # Under the id of a closed session another may be open.
+        if self.is_closed or self.conversation.turn is not Turn.RUNNING:
             return
         self._connection.cancel(self.session_id)
         self.apply(CancelRequested())
-        self._cancel_permissions()
+        self._cancel_questions()
 
     def answer_permission(self, key: RequestKey, option_id: str) -> None:
         """Pass on what the user chose; the only way in which an agent is ever allowed anything."""
@@ -120,13 +152,37 @@ class Session:
         if self._permissions.answer(key, option_id):
             self.apply(PermissionAnswered(key, option_id))
 
+    def answer_elicitation(
+        self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None
+    ) -> None:
+        """Pass on what the user made of a form or of a page to visit (R-ELIC-3).
+
+        Raises ValueError where a form is accepted with values that it has no place for.
+        """
+        self._elicitations.answer(key, action, values)
+
+    def dismiss_visit(self, elicitation_id: str) -> None:
+        """Show a page that the user has visited no longer, though the agent has not said that it is done."""
+        self._elicitations.dismiss(elicitation_id)
+
+    def _cancel_questions(self) -> None:
+        self._cancel_permissions()
+        self._elicitations.cancel_all()
+
     def _cancel_permissions(self) -> None:
         for key in self._permissions.waiting:
             self._answer(key, None)
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
-        """Set a mode, a model or another option of the session. Raises AgentRefused and AgentLost."""
-        option = next(option for option in self.conversation.options if option.option_id == option_id)
+        """Set a mode, a model or another option of the session.
+
+        Raises Unsupported for an option or a value that the agent did not give to choose; SessionClosed;
+        AgentRefused; AgentLost.
+        """
+        self._require_open()
+        option = next((option for option in self.conversation.options if option.option_id == option_id), None)
+        if option is None or not _is_offered(option, value):
+            raise Unsupported(f"the session has no option {option_id!r} with the value {value!r}")
         try:
             await self._connection.set_option(self.session_id, option, value, self.apply)
         except (RpcError, MalformedMessage) as error:
@@ -137,12 +193,20 @@ class Session:
     def request_permission(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], meta: Meta | None
     ) -> Awaitable[str | None]:
-        """Park a request and show it; gives the option the user chooses. Cancelled at once in a cancelled turn."""
+        """Park a request and show it; gives the option the user chooses.
+
+        Cancelled at once where nobody is to be asked.
+        """
         key = self._permissions.park()
         self.apply(PermissionAsked(PermissionRequest(key, patch.tool_call_id, options, meta), patch))
-        if self.conversation.turn is Turn.CANCELLING or not options:
+        if self._is_stopping or not options:
             self._answer(key, None)
         return self._decision(key)
+
+    @property
+    def _is_stopping(self) -> bool:
+        """The turn was cancelled, or the session is being closed: no new question is put to the user (R-CANC-4)."""
+        return self.is_closed or self.conversation.turn is Turn.CANCELLING
 
     async def _decision(self, key: RequestKey) -> str | None:
         try:
@@ -151,6 +215,14 @@ class Session:
             # Withdrawn by the agent: the question must not stay on the screen.
             if key in self.conversation.permissions:
                 self.apply(PermissionAnswered(key, None))
+
+    def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
+        """Park a question and show it; gives the user's answer. Cancelled at once where nobody is to be asked."""
+        return self._elicitations.ask(elicitation, is_cancelled=self._is_stopping)
+
+    def complete_elicitation(self, elicitation_id: str) -> None:
+        """What was to be done on a page is done; where the page is not of this session, nothing happens."""
+        self._elicitations.complete(elicitation_id)
 
     async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
         """A text file inside the workspace."""
@@ -176,7 +248,7 @@ class Session:
         if self._workspace is None:
             from acp_tui.client.workspace import Workspace
 
-            self._workspace = Workspace([self.cwd])
+            self._workspace = Workspace([self.cwd, *self.additional_directories])
         return self._workspace
 
     async def create_terminal(
@@ -242,7 +314,26 @@ class Session:
     def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
         self.apply(TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal))
 
+    # Its place and its end
+
+    def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
+        """Work in other directories from now on."""
+        self.cwd, self.additional_directories = cwd, tuple(additional_directories)
+        self._workspace = None
+
+    def close(self) -> None:
+        """Take back every question that waits, and take no prompt any more (R-SESS-7)."""
+        self.is_closed = True
+        self._cancel_questions()
+
     async def aclose(self) -> None:
-        """End what runs on the user's machine for this session: its terminals."""
+        """Close it, and end what runs on the user's machine for it: its terminals."""
+        self.close()
         if self._terminals is not None:
             await self._terminals.close()
+
+
+def _is_offered(option: ConfigOption, value: str | bool) -> bool:
+    if isinstance(option, BooleanOption):
+        return isinstance(value, bool)
+    return any(choice.value == value for choice in option.choices)

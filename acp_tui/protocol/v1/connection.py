@@ -1,76 +1,135 @@
-"""ACP v1 between a peer and the client: calls become requests, the agent's messages become calls on the client.
+"""ACP v1 between a peer and the client: the client's calls become requests to the agent.
 
-It holds no state of a session; what a message means for a conversation is `inbound`'s.
+What the agent asks is served by `inbound_requests`; the state of a session is the client's.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar
 
 from acp_tui.conversation.content import ContentBlock
-from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId
-from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId, SessionPage
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.errors import MalformedMessage, UnsupportedVersion
-from acp_tui.protocol.handler import ClientHandler, ClientOffer, ExitStatus
-from acp_tui.protocol.v1 import fs, inbound, methods, outbound, terminal
-from acp_tui.protocol.wire import decode, to_wire
-from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
-
-log = logging.getLogger(__name__)
+from acp_tui.protocol.handler import ClientHandler, ClientOffer
+from acp_tui.protocol.v1 import inbound, methods, outbound
+from acp_tui.protocol.v1.inbound_requests import InboundRequests
+from acp_tui.protocol.wire import to_wire
+from acp_tui.protocol.workplace import Workplace
+from acp_tui.rpc import ConnectionLost, Peer, RequestFailed
 
 PROTOCOL_VERSION: Final = 1
+TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
+"""What `_meta` may hold of W3C trace context (R-EXT-2)."""
 
 T = TypeVar("T")
 Agreement = tuple[AgentIdentity | None, AgentCapabilities, tuple[AuthMethod, ...]]
+OnOpened: TypeAlias = Callable[[tuple[SessionUpdate, ...]], None]
+"""Gets the options that a session was loaded or resumed with, inside the read loop."""
+OnRefused: TypeAlias = Callable[[], None]
+"""Runs inside the read loop where the agent answers with an error."""
 
 
-class Connection:
+def _nothing(_: Any) -> None:
+    """For results without content: whatever an agent writes there, null too, is fine (R-RPC-8)."""
+
+
+class Connection(InboundRequests):
     """One connection's ACP side; set `peer` before its first use. It is the peer's handler."""
 
     peer: Peer
 
     def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
-        self._client = client
-        self._offer = offer
-        self._requests: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {
-            methods.SESSION_REQUEST_PERMISSION: self._request_permission,
-        }
-        if offer.read_text_file:
-            self._requests[methods.FS_READ_TEXT_FILE] = self._read_text_file
-        if offer.write_text_file:
-            self._requests[methods.FS_WRITE_TEXT_FILE] = self._write_text_file
-        if offer.terminal:
-            self._requests |= {
-                methods.TERMINAL_CREATE: self._create_terminal,
-                methods.TERMINAL_OUTPUT: self._terminal_output,
-                methods.TERMINAL_WAIT_FOR_EXIT: self._wait_for_terminal_exit,
-                methods.TERMINAL_KILL: self._kill_terminal,
-                methods.TERMINAL_RELEASE: self._release_terminal,
-            }
+        super().__init__(client, offer)
+        self._meta = {key: offer.trace_context[key] for key in TRACE_KEYS if key in offer.trace_context}
 
-    # Client to agent
+    async def _request(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        read: Callable[[Any], T],
+        read_error: Callable[[RequestFailed], T] | None = None,
+    ) -> T:
+        if self._meta:
+            params = {**params, "_meta": self._meta}
+        return await self.peer.request(method, params, read=read, read_error=read_error)
+
+    # Connection
 
     async def initialize(self, name: str, title: str, version: str) -> Agreement:
         """Agree on version and capabilities. Raises UnsupportedVersion where the agent speaks another one."""
         request = outbound.initialize_request(PROTOCOL_VERSION, self._offer, name, title, version)
-        return await self.peer.request(methods.INITIALIZE, to_wire(request), read=_read_agreement)
+        return await self._request(methods.INITIALIZE, to_wire(request), _read_agreement)
 
     async def authenticate(self, method_id: str) -> None:
         """Log in by a method that the agent performs itself."""
-        await self.peer.request(methods.AUTHENTICATE, {"methodId": method_id})
+        await self._request(methods.AUTHENTICATE, {"methodId": method_id}, _nothing)
 
-    async def new_session(self, cwd: str, register: Callable[[SessionId, tuple[SessionUpdate, ...]], T]) -> T:
+    async def logout(self) -> None:
+        """Log out; sessions that are open may then want a login."""
+        await self._request(methods.LOGOUT, {}, _nothing)
+
+    # Sessions
+
+    async def new_session(
+        self, workplace: Workplace, register: Callable[[SessionId, tuple[SessionUpdate, ...]], T]
+    ) -> T:
         """Open a session; `register` runs inside the read loop, before any update behind the response."""
 
         def read(result: Any) -> T:
             return register(*inbound.read_new_session(result))
 
-        return await self.peer.request(methods.SESSION_NEW, {"cwd": cwd, "mcpServers": []}, read=read)
+        return await self._request(methods.SESSION_NEW, to_wire(outbound.new_session(workplace)), read)
+
+    async def load_session(
+        self, session_id: SessionId, workplace: Workplace, on_opened: OnOpened, on_refused: OnRefused
+    ) -> None:
+        """Open a session that the agent has kept; its history comes as updates before this returns (R-SESS-4)."""
+        request = to_wire(outbound.load_session(session_id, workplace))
+        await self._reopen(methods.SESSION_LOAD, request, on_opened, on_refused)
+
+    async def resume_session(
+        self, session_id: SessionId, workplace: Workplace, on_opened: OnOpened, on_refused: OnRefused
+    ) -> None:
+        """Go on with a session that the agent has kept, without its history (R-SESS-6)."""
+        request = to_wire(outbound.resume_session(session_id, workplace))
+        await self._reopen(methods.SESSION_RESUME, request, on_opened, on_refused)
+
+    async def _reopen(
+        self, method: str, request: Mapping[str, Any], on_opened: OnOpened, on_refused: OnRefused
+    ) -> None:
+        def read(result: Any) -> None:
+            try:
+                state = inbound.read_opened_session(result)
+            except MalformedMessage:
+                on_refused()
+                raise
+            on_opened(state)
+
+        def read_error(error: RequestFailed) -> None:
+            on_refused()
+            raise error
+
+        await self._request(method, request, read, read_error)
+
+    async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
+        """A page of the sessions that the agent knows, of all directories or of one."""
+        request = outbound.list_sessions(cwd, cursor)
+        return await self._request(methods.SESSION_LIST, to_wire(request), inbound.read_session_page)
+
+    async def close_session(self, session_id: SessionId) -> None:
+        """Let the agent stop what it does in a session and free it."""
+        await self._request(methods.SESSION_CLOSE, {"sessionId": session_id}, _nothing)
+
+    async def delete_session(self, session_id: SessionId) -> None:
+        """Let the agent forget a session."""
+        await self._request(methods.SESSION_DELETE, {"sessionId": session_id}, _nothing)
+
+    # Turns and options
 
     async def prompt(
         self,
@@ -94,7 +153,7 @@ class Connection:
             "sessionId": session_id,
             "prompt": [to_wire(outbound.content_block(block)) for block in blocks],
         }
-        await self.peer.request(methods.SESSION_PROMPT, params, read=read, read_error=read_error)
+        await self._request(methods.SESSION_PROMPT, params, read, read_error)
 
     def cancel(self, session_id: SessionId) -> None:
         """Ask the agent to stop a session's turn; the turn's own response says when it has (R-CANC-1)."""
@@ -111,15 +170,7 @@ class Connection:
     ) -> None:
         """Set an option; what the agent makes of it is applied inside the read loop, in wire order (R-CFG-9)."""
         source = option.source if isinstance(option, SelectOption) else "config"
-        if source == "config":
-            params: dict[str, Any] = {"sessionId": session_id, "configId": option.option_id, "value": value}
-            if isinstance(value, bool):
-                params["type"] = "boolean"
-            method = methods.SESSION_SET_CONFIG_OPTION
-        else:
-            key = "modeId" if source == "mode" else "modelId"
-            params = {"sessionId": session_id, key: value}
-            method = methods.SESSION_SET_MODE if source == "mode" else methods.SESSION_SET_MODEL
+        method, params = outbound.set_option(option.option_id, source, value)
 
         def read(result: Any) -> None:
             if source == "config":
@@ -128,93 +179,17 @@ class Connection:
                 # No echo is promised: the success is the report (R-MODE-2).
                 on_update(OptionChanged(option.option_id, value, source))
 
-        await self.peer.request(method, params, read=read)
+        await self._request(method, {"sessionId": session_id, **params}, read)
 
-    # Agent to client (rpc.Handler)
+    # Beyond the protocol
 
-    def on_notification(self, method: str, params: Any) -> None:
-        """Apply an update; drop and log what cannot be read; ignore what we do not know (R-RPC-5, R-LEN-3)."""
-        if method != methods.SESSION_UPDATE:
-            log.debug("the notification %s is not known and was ignored", method)
-            return
-        try:
-            session_id, updates = inbound.read_update(params)
-        except MalformedMessage as error:
-            self._client.on_dropped(error.what, error.detail)
-            return
-        for update in updates:
-            self._client.on_update(session_id, update)
+    async def request_extension(self, method: str, params: Any) -> Any:
+        """Send a request whose name begins with "_"; its params, `_meta` too, are the caller's alone."""
+        return await self.peer.request(method, params)
 
-    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Take up a request that we offered to serve."""
-        serve = self._requests.get(method)
-        if serve is None:
-            raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
-        if not isinstance(params, dict):
-            raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Invalid params: {method} wants an object")
-        return serve(params)
-
-    def on_junk(self, line: bytes, reason: str) -> None:
-        """Pass on a line that is no message."""
-        self._client.on_dropped("a line", reason, line)
-
-    def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        with _as_invalid_params():
-            asked = inbound.read_permission_request(params)
-        return _permission_response(self._client.request_permission(*asked))
-
-    async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
-        with _as_invalid_params():
-            request = decode(fs.ReadTextFileRequest, params)
-        session_id = SessionId(request.session_id)
-        content = await self._client.read_text_file(session_id, request.path, request.line, request.limit)
-        return {"content": content}
-
-    async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
-        with _as_invalid_params():
-            request = decode(fs.WriteTextFileRequest, params)
-        await self._client.write_text_file(SessionId(request.session_id), request.path, request.content)
-        return {}
-
-    async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
-        with _as_invalid_params():
-            request = decode(terminal.CreateTerminalRequest, params)
-        terminal_id = await self._client.create_terminal(
-            SessionId(request.session_id),
-            request.command,
-            request.args or (),
-            [(variable.name, variable.value) for variable in request.env or ()],
-            request.cwd,
-            request.output_byte_limit,
-        )
-        return {"terminalId": terminal_id}
-
-    async def _terminal_output(self, params: Mapping[str, Any]) -> Any:
-        snapshot = self._client.terminal_output(*_read_terminal_id(params))
-        result: dict[str, Any] = {"output": snapshot.output, "truncated": snapshot.truncated}
-        if snapshot.exit_status is not None:
-            result["exitStatus"] = _exit_status(snapshot.exit_status)
-        return result
-
-    async def _wait_for_terminal_exit(self, params: Mapping[str, Any]) -> Any:
-        return _exit_status(await self._client.wait_for_terminal_exit(*_read_terminal_id(params)))
-
-    async def _kill_terminal(self, params: Mapping[str, Any]) -> Any:
-        await self._client.kill_terminal(*_read_terminal_id(params))
-        return {}
-
-    async def _release_terminal(self, params: Mapping[str, Any]) -> Any:
-        await self._client.release_terminal(*_read_terminal_id(params))
-        return {}
-
-
-@contextmanager
-def _as_invalid_params() -> Iterator[None]:
-    """What cannot be read in a request is the sender's error (R-RPC-6)."""
-    try:
-        yield
-    except MalformedMessage as error:
-        raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
+    def notify_extension(self, method: str, params: Any) -> None:
+        """Send a notification whose name begins with "_". Raises ConnectionLost."""
+        self.peer.notify(method, params)
 
 
 def _read_agreement(result: Any) -> Agreement:
@@ -222,20 +197,3 @@ def _read_agreement(result: Any) -> Agreement:
     if version != PROTOCOL_VERSION:
         raise UnsupportedVersion(version)
     return agreement
-
-
-async def _permission_response(decision: Awaitable[str | None]) -> Any:
-    option_id = await decision
-    if option_id is None:
-        return {"outcome": {"outcome": "cancelled"}}
-    return {"outcome": {"outcome": "selected", "optionId": option_id}}
-
-
-def _read_terminal_id(params: Mapping[str, Any]) -> tuple[SessionId, TerminalId]:
-    with _as_invalid_params():
-        request = decode(terminal.TerminalOutputRequest, params)
-    return SessionId(request.session_id), TerminalId(request.terminal_id)
-
-
-def _exit_status(status: ExitStatus) -> dict[str, Any]:
-    return {"exitCode": status.exit_code, "signal": status.signal}

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from acp_tui.conversation.content import Meta, Text
-from acp_tui.conversation.facts import Command, PermissionOption, PlanStep, SessionId, Usage
+from acp_tui.conversation.facts import (
+    Command,
+    PermissionOption,
+    PlanStep,
+    SessionId,
+    SessionPage,
+    SessionSummary,
+    Usage,
+)
 from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import (
@@ -229,6 +238,19 @@ def read_new_session(result: Any) -> tuple[SessionId, Updates]:
 def read_opened_session(result: Any) -> Updates:
     """The options of a session that was loaded or resumed. Raises MalformedMessage."""
     return read_setup(decode(session.SessionSetup, result))
+
+
+def read_session_page(result: Any) -> SessionPage:
+    """Sessions that the agent knows. Raises MalformedMessage."""
+    response = decode(session.ListSessionsResponse, result)
+    return SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
+
+
+def _session_summary(info: session.SessionInfo) -> SessionSummary:
+    directories = tuple(map(Path, info.additional_directories))
+    return SessionSummary(
+        SessionId(info.session_id), Path(info.cwd), info.title, info.updated_at, directories
+    )
 
 
 def read_config_options(result: Any) -> OptionsReplaced:

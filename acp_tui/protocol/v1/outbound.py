@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, assert_never
 
 from acp_tui.conversation.content import (
@@ -16,8 +17,9 @@ from acp_tui.conversation.content import (
     UnknownBlock,
 )
 from acp_tui.protocol.handler import ClientOffer
-from acp_tui.protocol.v1 import content, initialize
+from acp_tui.protocol.v1 import content, initialize, mcp, methods, session
 from acp_tui.protocol.wire import Variant, WireModel
+from acp_tui.protocol.workplace import HttpServer, McpServer, Workplace
 
 M = TypeVar("M", bound=WireModel)
 _Annotated: TypeAlias = Text | Image | Audio | ResourceLink | TextResource | BlobResource
@@ -26,27 +28,109 @@ _Annotated: TypeAlias = Text | Image | Audio | ResourceLink | TextResource | Blo
 def initialize_request(
     protocol_version: int, offer: ClientOffer, name: str, title: str, version: str
 ) -> initialize.InitializeRequest:
-    """The handshake: what the client offers to serve, and what it understands in any case."""
+    """The handshake: exactly what the client offers."""
     return initialize.InitializeRequest(
         protocol_version=protocol_version,
-        client_capabilities=initialize.ClientCapabilities(
-            fs=initialize.FileSystemCapabilities(
-                read_text_file=offer.read_text_file, write_text_file=offer.write_text_file
-            ),
-            terminal=offer.terminal,
-            session=_session_capabilities(),
-            # Without it claude-agent-acp 0.23 does not report the output of the commands that it runs itself.
-            meta={"terminal_output": True},
-        ),
+        client_capabilities=_capabilities(offer),
         client_info=initialize.Implementation(name=name, title=title, version=version),
     )
 
 
-def _session_capabilities() -> initialize.ClientSessionCapabilities:
-    yes = initialize.Marker()
-    return initialize.ClientSessionCapabilities(
-        config_options=initialize.SessionConfigOptionsCapabilities(boolean=yes), notices=yes, compaction=yes
+def _capabilities(offer: ClientOffer) -> initialize.ClientCapabilities:
+    files = initialize.FileSystemCapabilities(
+        read_text_file=offer.read_text_file, write_text_file=offer.write_text_file
     )
+    return _made(
+        initialize.ClientCapabilities,
+        fs=files,
+        terminal=offer.terminal,
+        session=_session_capabilities(offer),
+        auth=initialize.AuthCapabilities(terminal=True) if offer.auth_terminal else None,
+        elicitation=_some(
+            initialize.ElicitationCapabilities,
+            form=_marker(offer.elicitation_form),
+            url=_marker(offer.elicitation_url),
+        ),
+        # Without it claude-agent-acp 0.23 does not report the output of the commands that it runs itself.
+        meta={"terminal_output": True},
+    )
+
+
+def _session_capabilities(offer: ClientOffer) -> initialize.ClientSessionCapabilities | None:
+    boolean = _marker(offer.boolean_options)
+    return _some(
+        initialize.ClientSessionCapabilities,
+        config_options=_some(initialize.SessionConfigOptionsCapabilities, boolean=boolean),
+        notices=_marker(offer.notices),
+        compaction=_marker(offer.compaction),
+    )
+
+
+def _marker(is_offered: bool) -> initialize.Marker | None:
+    return initialize.Marker() if is_offered else None
+
+
+def _some(model: type[M], **fields: Any) -> M | None:
+    """The model, where it has anything to say."""
+    return None if all(value is None for value in fields.values()) else _made(model, **fields)
+
+
+# Sessions
+
+
+def new_session(workplace: Workplace) -> session.NewSessionRequest:
+    """Open a session."""
+    return session.NewSessionRequest(**_workplace(workplace))
+
+
+def load_session(session_id: str, workplace: Workplace) -> session.LoadSessionRequest:
+    """Open a session with its history."""
+    return session.LoadSessionRequest(session_id=session_id, **_workplace(workplace))
+
+
+def resume_session(session_id: str, workplace: Workplace) -> session.ResumeSessionRequest:
+    """Open a session without its history."""
+    return session.ResumeSessionRequest(session_id=session_id, **_workplace(workplace))
+
+
+def list_sessions(cwd: Path | None, cursor: str | None) -> session.ListSessionsRequest:
+    """List sessions; the cursor goes back as it came (R-SESS-9)."""
+    return _made(session.ListSessionsRequest, cwd=None if cwd is None else str(cwd), cursor=cursor)
+
+
+def _workplace(workplace: Workplace) -> dict[str, Any]:
+    """The fields; the list of servers is there even when it is empty, that of directories only for agents with one."""
+    fields: dict[str, Any] = {
+        "cwd": str(workplace.cwd),
+        "mcp_servers": [_mcp_server(server) for server in workplace.mcp_servers],
+    }
+    if workplace.additional_directories:
+        fields["additional_directories"] = list(map(str, workplace.additional_directories))
+    return fields
+
+
+def _mcp_server(server: McpServer) -> mcp.McpServer:
+    if not isinstance(server, HttpServer):
+        env = [mcp.EnvVariable(name=name, value=value) for name, value in server.env]
+        return mcp.McpServerStdio(name=server.name, command=server.command, args=list(server.args), env=env)
+    headers = [mcp.HttpHeader(name=name, value=value) for name, value in server.headers]
+    model = mcp.McpServerHttp if server.kind == "http" else mcp.McpServerSse
+    return model(name=server.name, url=server.url, headers=headers)
+
+
+def set_option(option_id: str, source: str, value: str | bool) -> tuple[str, dict[str, Any]]:
+    """The method that sets an option of this source, and its parameters but for the session's id."""
+    if source == "mode":
+        return methods.SESSION_SET_MODE, {"modeId": value}
+    if source == "model":
+        return methods.SESSION_SET_MODEL, {"modelId": value}
+    params: dict[str, Any] = {"configId": option_id, "value": value}
+    if isinstance(value, bool):
+        params["type"] = "boolean"
+    return methods.SESSION_SET_CONFIG_OPTION, params
+
+
+# Content
 
 
 def content_block(block: ContentBlock) -> Variant:

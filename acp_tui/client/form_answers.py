@@ -1,0 +1,258 @@
+"""Checks what a user wrote into a form and turns it into what goes to the agent (R-ELIC-8); it draws nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, Final, TypeAlias, assert_never
+from urllib.parse import urlsplit
+
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    FormValues,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+)
+
+Raw: TypeAlias = str | bool | Sequence[str] | None
+"""As a control gives it: text for texts, numbers and one choice; None or nothing where it was left empty."""
+Answer: TypeAlias = str | int | float | bool | list[str] | None
+"""As it goes to the agent; None: the field is left out."""
+
+PATTERN_TIMEOUT_S: Final = 0.1
+"""The screen stands still for so long at most."""
+MAX_PATTERN_LENGTH: Final = 2000
+"""Reading a pattern has no time limit, so a long one is not read at all."""
+MOST_SHOWN_PATTERN: Final = 120
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
+_NUMBER: Final = re.compile(r"[+-]?([0-9]{1,300}(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
+_FORMATS: Final[Mapping[str, str]] = {
+    "email": "must be an e-mail address, such as name@example.org",
+    "uri": "must be a whole address, such as https://example.org",
+    "date": "must be a day, such as 2026-01-31",
+    "date-time": "must be a day and a time with its zone, such as 2026-01-31T13:45:00Z",
+}
+_SECRET: Final = re.compile(
+    r"\b(passwords?|passwd|pwd|passphrases?|passcodes?|secrets?|tokens?|credentials?|otp|totp|cvv|cvc|ssn|pin"
+    r"|(api|access|private|signing|ssh) ?keys?|apikeys?|bearer|recovery (code|phrase)s?|seed phrases?)\b"
+)
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class InvalidAnswer(Exception):
+    """The answer does not fit its field; `str()` of it goes beside the field."""
+
+
+def check(field: Field, raw: Raw) -> Answer:
+    """What to send for this field, None for nothing. Raises InvalidAnswer, with what would be right."""
+    if isinstance(field, UnknownField):
+        if field.is_required:
+            raise InvalidAnswer("is required, and of a kind that cannot be answered here")
+        return None
+    if raw is None or (not isinstance(raw, bool) and len(raw) == 0):
+        return _check_empty(field)
+    match field:
+        case TextField():
+            return _check_text(field, _text(raw))
+        case NumberField():
+            return _check_number(field, _text(raw).strip())
+        case BooleanField():
+            return _check_boolean(raw)
+        case ChoiceField():
+            return _check_choice(field, _text(raw))
+        case MultiChoiceField():
+            return _check_choices(field, raw)
+        case _:
+            assert_never(field)
+
+
+def check_all(fields: Sequence[Field], raws: Mapping[str, Raw]) -> tuple[FormValues, dict[str, str]]:
+    """What to send, and by the field's name what is wrong; the form may be accepted where nothing is."""
+    values: FormValues = {}
+    wrong: dict[str, str] = {}
+    for field in fields:
+        try:
+            answer = check(field, raws.get(field.name))
+        except InvalidAnswer as error:
+            wrong[field.name] = str(error)
+            continue
+        if answer is not None:
+            values[field.name] = answer
+    return values, wrong
+
+
+def pattern_note(field: Field) -> str:
+    """What to tell the user where the field's pattern cannot be checked here; "" where it can."""
+    pattern = field.pattern if isinstance(field, TextField) else None
+    if pattern is None or _compiled(pattern) is not None:
+        return ""
+    return "the agent's pattern for it cannot be read here, so only the agent can check it"
+
+
+def looks_secret(*texts: str | None) -> bool:
+    """True where a name, a title or a description seems to ask for a password or the like (R-ELIC-13)."""
+    for text in filter(None, texts):
+        words = re.sub(r"[_\-.\s]+", " ", _CAMEL.sub(" ", text)).lower()
+        # "max tokens" is a number of words; a token alone is not.
+        if _SECRET.search(words.replace("max tokens", "").replace("output tokens", "")):
+            return True
+    return False
+
+
+def shortened(pattern: str) -> str:
+    """A pattern as it can be shown within a line or two."""
+    return pattern if len(pattern) <= MOST_SHOWN_PATTERN else pattern[:MOST_SHOWN_PATTERN] + " …"
+
+
+def _text(raw: Raw) -> str:
+    if not isinstance(raw, str):
+        raise InvalidAnswer("must be a text")
+    return raw
+
+
+def _check_empty(field: Field) -> Answer:
+    if not field.is_required:
+        return None
+    if isinstance(field, MultiChoiceField) and not field.min_items:
+        return []
+    raise InvalidAnswer("is required")
+
+
+# Texts
+
+
+def _check_text(field: TextField, text: str) -> str:
+    _check_within(len(text), field.min_length, field.max_length, "character")
+    if field.format is not None and field.format in _FORMATS and not _has_format(text, field.format):
+        raise InvalidAnswer(_FORMATS[field.format])
+    if field.pattern is not None:
+        _check_pattern(field.pattern, text)
+    return text
+
+
+def _check_within(count: int, least: int | None, most: int | None, what: str) -> None:
+    if least is not None and count < least:
+        raise InvalidAnswer(f"needs at least {_counted(least, what)}; it has {count}")
+    if most is not None and count > most:
+        raise InvalidAnswer(f"may have at most {_counted(most, what)}; it has {count}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _has_format(text: str, name: str) -> bool:
+    try:
+        match name:
+            case "email":
+                return _EMAIL.fullmatch(text) is not None
+            case "uri":
+                return _is_uri(text)
+            case "date":
+                return bool(_DATE.fullmatch(text) and date.fromisoformat(text))
+            case _:
+                return bool(_DATE_TIME.fullmatch(text) and datetime.fromisoformat(text.upper()))
+    except ValueError:
+        return False
+
+
+def _is_uri(text: str) -> bool:
+    parts = urlsplit(text)
+    has_scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text) is not None
+    return has_scheme and not re.search(r"\s", text) and bool(parts.netloc or parts.path)
+
+
+def _check_pattern(pattern: str, text: str) -> None:
+    compiled = _compiled(pattern)
+    if compiled is None:
+        return  # `pattern_note` says so
+    try:
+        found = compiled.search(text, timeout=PATTERN_TIMEOUT_S)
+    except TimeoutError:
+        raise InvalidAnswer(
+            "takes too long to check against the agent's pattern; a shorter answer may do, else decline"
+        ) from None
+    if found is None:
+        raise InvalidAnswer(f"must fit the agent's pattern {shortened(pattern)}")
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> Any:
+    """The pattern with `search(text, timeout=...)`, or None where it cannot be read.
+
+    It is written for ECMAScript; `regex` reads what is commonly used of that, and is the engine with a time limit
+    (R-ELIC-9).
+    """
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        return None
+    regex = import_module("regex")  # only a form with a pattern needs it
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # In ECMAScript \d and \w are ASCII.
+            return regex.compile(pattern, regex.ASCII)
+    except (regex.error, ValueError, OverflowError, RecursionError):
+        return None
+
+
+# Numbers, yes or no, choices
+
+
+def _check_number(field: NumberField, text: str) -> int | float:
+    value = _read_integer(text) if field.is_integer else _read_number(text)
+    if field.minimum is not None and value < field.minimum:
+        raise InvalidAnswer(f"must be at least {field.minimum}")
+    if field.maximum is not None and value > field.maximum:
+        raise InvalidAnswer(f"must be at most {field.maximum}")
+    return value
+
+
+def _read_integer(text: str) -> int:
+    if not _INTEGER.fullmatch(text):
+        raise InvalidAnswer("must be a whole number, such as 42")
+    return int(text)
+
+
+def _read_number(text: str) -> int | float:
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(value):
+        raise InvalidAnswer("must be a number, such as 4.2")
+    return value
+
+
+def _check_boolean(raw: Raw) -> bool:
+    if not isinstance(raw, bool):
+        raise InvalidAnswer("must be yes or no")
+    return raw
+
+
+def _check_choice(field: ChoiceField, value: str) -> str:
+    if value not in {choice.value for choice in field.choices}:
+        raise InvalidAnswer("must be one of the choices")
+    return value
+
+
+def _check_choices(field: MultiChoiceField, raw: Raw) -> list[str]:
+    chosen = set() if raw is None or isinstance(raw, str | bool) else set(raw)
+    offered = [choice.value for choice in field.choices]
+    if not chosen or chosen - set(offered):
+        raise InvalidAnswer("must be some of the choices")
+    _check_within(len(chosen), field.min_items, field.max_items, "choice")
+    return [value for value in dict.fromkeys(offered) if value in chosen]

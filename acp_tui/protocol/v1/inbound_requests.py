@@ -1,0 +1,162 @@
+"""What an agent asks and tells over ACP v1, as calls on the client; only what was offered is served.
+
+It holds no state of a session; what an update means for a conversation is `inbound`'s.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol.handler import ClientHandler, ClientOffer, ElicitationAnswer, ExitStatus
+from acp_tui.protocol.v1 import fs, inbound, methods, terminal
+from acp_tui.protocol.v1.inbound_elicitation import read_completed, read_elicitation, write_answer
+from acp_tui.protocol.wire import decode
+from acp_tui.rpc import ErrorCode, RequestFailed
+
+log = logging.getLogger(__name__)
+
+
+class InboundRequests:
+    """The half of a connection that serves the agent; it is the peer's handler."""
+
+    def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
+        self._client = client
+        self._offer = offer
+        self._requests: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {
+            methods.SESSION_REQUEST_PERMISSION: self._request_permission,
+        }
+        if offer.read_text_file:
+            self._requests[methods.FS_READ_TEXT_FILE] = self._read_text_file
+        if offer.write_text_file:
+            self._requests[methods.FS_WRITE_TEXT_FILE] = self._write_text_file
+        if offer.elicitation_form or offer.elicitation_url:
+            self._requests[methods.ELICITATION_CREATE] = self._create_elicitation
+        if offer.terminal:
+            self._requests |= {
+                methods.TERMINAL_CREATE: self._create_terminal,
+                methods.TERMINAL_OUTPUT: self._terminal_output,
+                methods.TERMINAL_WAIT_FOR_EXIT: self._wait_for_terminal_exit,
+                methods.TERMINAL_KILL: self._kill_terminal,
+                methods.TERMINAL_RELEASE: self._release_terminal,
+            }
+
+    def on_notification(self, method: str, params: Any) -> None:
+        """Apply an update; drop and log what cannot be read; ignore what we do not know (R-RPC-5, R-LEN-3)."""
+        try:
+            if method == methods.SESSION_UPDATE:
+                session_id, updates = inbound.read_update(params)
+                for update in updates:
+                    self._client.on_update(session_id, update)
+            elif method == methods.ELICITATION_COMPLETE and self._offer.elicitation_url:
+                self._client.on_elicitation_complete(read_completed(params))
+            elif method.startswith("_"):
+                self._client.on_extension(method, params)
+            else:
+                log.debug("the notification %s is not known and was ignored", method)
+        except MalformedMessage as error:
+            self._client.on_dropped(error.what, error.detail)
+
+    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
+        """Take up a request that we offered to serve, or an extension. Raises RequestFailed."""
+        if method.startswith("_"):
+            return self._client.serve_extension(method, params)
+        serve = self._requests.get(method)
+        if serve is None:
+            raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
+        if not isinstance(params, dict):
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Invalid params: {method} wants an object")
+        return serve(params)
+
+    def on_junk(self, line: bytes, reason: str) -> None:
+        """Pass on a line that is no message."""
+        self._client.on_dropped("a line", reason, line)
+
+    def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        with _as_invalid_params():
+            asked = inbound.read_permission_request(params)
+        return _permission_response(self._client.request_permission(*asked))
+
+    def _create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        with _as_invalid_params():
+            asked = read_elicitation(params, self._offer)
+        return _elicitation_response(self._client.elicit(*asked))
+
+    async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
+        with _as_invalid_params():
+            request = decode(fs.ReadTextFileRequest, params)
+        session_id = SessionId(request.session_id)
+        content = await self._client.read_text_file(session_id, request.path, request.line, request.limit)
+        return {"content": content}
+
+    async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
+        with _as_invalid_params():
+            request = decode(fs.WriteTextFileRequest, params)
+        await self._client.write_text_file(SessionId(request.session_id), request.path, request.content)
+        return {}
+
+    async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
+        with _as_invalid_params():
+            request = decode(terminal.CreateTerminalRequest, params)
+        terminal_id = await self._client.create_terminal(
+            SessionId(request.session_id),
+            request.command,
+            request.args or (),
+            [(variable.name, variable.value) for variable in request.env or ()],
+            request.cwd,
+            request.output_byte_limit,
+        )
+        return {"terminalId": terminal_id}
+
+    async def _terminal_output(self, params: Mapping[str, Any]) -> Any:
+        snapshot = self._client.terminal_output(*_read_terminal_id(params))
+        result: dict[str, Any] = {"output": snapshot.output, "truncated": snapshot.truncated}
+        if snapshot.exit_status is not None:
+            result["exitStatus"] = _exit_status(snapshot.exit_status)
+        return result
+
+    async def _wait_for_terminal_exit(self, params: Mapping[str, Any]) -> Any:
+        return _exit_status(await self._client.wait_for_terminal_exit(*_read_terminal_id(params)))
+
+    async def _kill_terminal(self, params: Mapping[str, Any]) -> Any:
+        await self._client.kill_terminal(*_read_terminal_id(params))
+        return {}
+
+    async def _release_terminal(self, params: Mapping[str, Any]) -> Any:
+        await self._client.release_terminal(*_read_terminal_id(params))
+        return {}
+
+
+@contextmanager
+def _as_invalid_params() -> Iterator[None]:
+    """What cannot be read in a request is the sender's error (R-RPC-6)."""
+    try:
+        yield
+    except MalformedMessage as error:
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
+
+
+async def _permission_response(decision: Awaitable[str | None]) -> Any:
+    option_id = await decision
+    if option_id is None:
+        return {"outcome": {"outcome": "cancelled"}}
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
+    return write_answer(await answer)
+
+
+def _read_terminal_id(params: Mapping[str, Any]) -> tuple[SessionId, TerminalId]:
+    with _as_invalid_params():
+        request = decode(terminal.TerminalOutputRequest, params)
+    return SessionId(request.session_id), TerminalId(request.terminal_id)
+
+
+def _exit_status(status: ExitStatus) -> dict[str, Any]:
+    return {"exitCode": status.exit_code, "signal": status.signal}

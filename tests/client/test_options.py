@@ -1,0 +1,131 @@
+"""Options of a session: which request sets one, what wins, and that nothing is sent that was not given to choose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_tui.client.errors import Unsupported
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.facts import BooleanOption, SelectOption
+from acp_tui.protocol.handler import ClientOffer
+from support.agents import in_memory, in_session, in_turn, shake_hands
+from support.peers import notification, response, settle
+
+MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "do", "name": "Do"}]}
+MODELS = {"currentModelId": "s", "availableModels": [{"modelId": m, "name": m.upper()} for m in ("s", "l")]}
+FAST = {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": False}
+
+
+def select(option_id: str, value: str, **fields: Any) -> dict[str, Any]:
+    options = [{"value": name, "name": name.upper()} for name in ("a", "b")]
+    option = {"id": option_id, "name": option_id, "type": "select", "currentValue": value, "options": options}
+    return {**option, **fields}
+
+
+def update(kind: str, **fields: Any) -> dict[str, Any]:
+    return notification("session/update", {"sessionId": "s1", "update": {"sessionUpdate": kind, **fields}})
+
+
+def values(session: Session) -> dict[str, Any]:
+    return {option.option_id: option.value for option in session.conversation.options}
+
+
+async def test_the_legacy_model_is_set_by_its_own_request_and_by_its_success(tmp_path: Path):
+    """R-OLD-1, R-CFG-1."""
+    async with in_session(tmp_path, modes=MODES, models=MODELS) as (session, wire):
+        assert values(session) == {"mode": "ask", "model": "s"}
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.set_option, "model", "l")
+            setting = await wire.expect("session/set_model")
+            assert setting["params"] == {"sessionId": "s1", "modelId": "l"}
+            await wire.answer(setting, None)
+        assert values(session) == {"mode": "ask", "model": "l"}
+
+
+async def test_config_options_win_over_modes_and_models(tmp_path: Path):
+    """R-CFG-1: also over a later word on the current mode."""
+    config = [select("mode", "a", category="mode")]
+    async with in_session(tmp_path, configOptions=config, modes=MODES, models=MODELS) as (session, wire):
+        await wire.send(update("current_mode_update", currentModeId="do"))
+        await settle()
+        assert values(session) == {"mode": "a"}
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.set_option, "mode", "b")
+            setting = await wire.expect("session/set_config_option")
+            assert setting["params"] == {"sessionId": "s1", "configId": "mode", "value": "b"}
+            await wire.answer(setting, {"configOptions": [select("mode", "b")]})
+        assert values(session) == {"mode": "b"}
+
+
+async def test_an_answer_replaces_all_options_and_others_may_come_and_go(tmp_path: Path):
+    """R-CFG-6, R-CFG-7."""
+    async with in_session(tmp_path, configOptions=[select("x", "a"), select("y", "a")]) as (session, wire):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.set_option, "x", "b")
+            setting = await wire.expect("session/set_config_option")
+            await wire.answer(setting, {"configOptions": [FAST, select("x", "b")]})
+        assert list(values(session).items()) == [("fast", False), ("x", "b")]
+
+
+async def test_of_two_answers_and_an_update_the_last_on_the_wire_wins(tmp_path: Path):
+    """R-CFG-9: whatever was asked first, and in the midst of a turn too."""
+    async with in_session(tmp_path, configOptions=[select("x", "a")]) as (session, wire):
+        async with in_turn(session, wire), anyio.create_task_group() as tasks:
+            tasks.start_soon(session.set_option, "x", "b")
+            first = await wire.expect("session/set_config_option")
+            tasks.start_soon(session.set_option, "x", "a")
+            second = await wire.expect("session/set_config_option")
+            await wire.send(
+                response(second["id"], {"configOptions": [select("x", "a")]}),
+                update("config_option_update", configOptions=[select("x", "a", name="meanwhile")]),
+                response(first["id"], {"configOptions": [select("x", "b")]}),
+            )
+        assert values(session) == {"x": "b"}
+
+
+async def test_grouped_values_can_be_chosen_and_an_option_of_an_unknown_type_is_skipped(tmp_path: Path):
+    """R-CFG-2, R-CFG-3."""
+    groups = [{"group": "g", "name": "Group", "options": [{"value": "deep", "name": "Deep"}]}]
+    config = [select("x", "a", options=groups), {**FAST, "type": "dial"}]
+    async with in_session(tmp_path, configOptions=config) as (session, wire):
+        [option] = session.conversation.options
+        assert isinstance(option, SelectOption)
+        assert [(choice.value, choice.group) for choice in option.choices] == [("deep", "Group")]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.set_option, "x", "deep")
+            setting = await wire.expect("session/set_config_option")
+            assert setting["params"]["value"] == "deep"
+            await wire.answer(setting, {"configOptions": []})
+
+
+@pytest.mark.parametrize(
+    ("option_id", "value"), [("x", "c"), ("x", True), ("fast", "yes"), ("mode", "ask"), ("invented", "a")]
+)
+async def test_what_was_not_given_to_choose_is_not_sent(tmp_path: Path, option_id: str, value: str | bool):
+    """R-MODE-2."""
+    config = [select("x", "a"), FAST]
+    async with in_session(tmp_path, configOptions=config, modes=MODES) as (session, wire):
+        with pytest.raises(Unsupported):
+            await session.set_option(option_id, value)
+        assert await wire.receive_all() == []
+        assert any(isinstance(option, BooleanOption) for option in session.conversation.options)
+
+
+@pytest.mark.parametrize(
+    ("offer", "session"),
+    [
+        (ClientOffer(), {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}}),
+        (ClientOffer(boolean_options=False), {"notices": {}, "compaction": {}}),
+        (ClientOffer(notices=False, compaction=False), {"configOptions": {"boolean": {}}}),
+        (ClientOffer(boolean_options=False, notices=False, compaction=False), None),
+    ],
+)
+async def test_what_a_session_can_show_is_offered_exactly(offer: ClientOffer, session: Any):
+    """R-INIT-6, R-CFG-4, R-POST-2, R-POST-3."""
+    async with in_memory(offer) as (agent, wire):
+        capabilities = (await shake_hands(agent, wire))["params"]["clientCapabilities"]
+    assert capabilities.get("session") == session
