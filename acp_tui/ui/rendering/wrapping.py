@@ -63,12 +63,19 @@ def fold(text: str, width: int) -> list[LineRange]:
         starts = range(0, len(text) or 1, width)
         return [LineRange(at, stop := min(at + width, len(text)), stop - at) for at in starts]
     ranges, start, cells = [], 0, 0
-    for begin, _, size in split_graphemes(text)[0]:
+    for begin, _, size in _graphemes(text):
         if cells + size > width:
             ranges.append(_measured(text, start, begin))
             start, cells = begin, 0
         cells += size
     return [*ranges, _measured(text, start, len(text))]
+
+
+def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
+    """Start, stop and cells of each grapheme."""
+    for begin, end, size in split_graphemes(text)[0]:
+        # Behind a joiner that joins nothing, the splitter counts no cells where the screen takes some.
+        yield begin, end, size if text[begin] != "\u200d" else cell_len(text[begin:end])
 
 
 def _measured(text: str, start: int, stop: int) -> LineRange:
@@ -124,11 +131,12 @@ def _break_graphemes(text: str, width: int) -> Iterator[LineRange]:
     break_at = break_cells = 0  # the last good place to end the line, and the cells before it
     wide_before = False
     text = text.rstrip(" ")
-    for begin, end, size in split_graphemes(text)[0]:
+    for begin, end, size in _graphemes(text):
         blank, wide = text[begin:end] == " ", size > 1
         if (blank or wide or wide_before) and begin > start and text[begin] not in _NOT_AT_LINE_START:
             break_at, break_cells = begin, cells
-        if cells + size > width and not blank:
+        # More than once, where the last good place left too much behind it.
+        while cells + size > width and not blank and begin > start:
             if break_at <= start:
                 break_at, break_cells = begin, cells
             yield _measured(text, start, start + len(text[start:break_at].rstrip(" ")))

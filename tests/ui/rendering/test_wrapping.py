@@ -73,3 +73,11 @@ def test_plain_text_shows_what_a_terminal_would_obey() -> None:
 
 def test_no_text_gives_no_lines() -> None:
     assert plain_lines("", 40, NO_STYLE) == []
+
+
+def test_a_joiner_that_joins_nothing_makes_no_line_too_wide() -> None:
+    assert [part.cells for part in fold("\u200d\u200da、", 2)] == [1, 2]
+
+
+def test_what_is_left_behind_a_good_place_to_break_is_broken_again() -> None:
+    assert [strip.cell_length for strip in wrap([("\u0301日、", NO_STYLE)], 2)] == [0, 2, 2]
