@@ -1,9 +1,66 @@
-"""What every test shares: the async backend."""
+"""What every test shares: the async backend, and the log of what the client says, which no test can pass by."""
 
+import os
+import sys
+from collections.abc import Generator
+
+import hypothesis
 import pytest
+
+from support.frame_log import FrameLog, mark_answers_of_the_user
+
+# No example may fail for being slow; in CI the same examples are tried each time, elsewhere new ones.
+hypothesis.settings.register_profile("here", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("here")
+
+FRAMES = FrameLog()
+_patches = pytest.MonkeyPatch()
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     """The client runs inside Textual, so asyncio is the one loop that counts."""
     return "asyncio"
+
+
+@pytest.fixture
+def frame_log() -> FrameLog:
+    """The log of this test, for tests of the log itself."""
+    return FRAMES
+
+
+def pytest_collection_finish() -> None:
+    """See every connection from now on; the screen's part only where tests of it have loaded it anyway."""
+    FRAMES.install(_patches)
+    if "textual" in sys.modules:
+        mark_answers_of_the_user(_patches)
+
+
+def pytest_unconfigure() -> None:
+    """Leave the classes as they were."""
+    _patches.undo()
+
+
+def pytest_runtest_setup() -> None:
+    """Begin anew for each test."""
+    FRAMES.begin()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None]:
+    """Fail the test in which the client said what it must not say (R-RPC-4, R-RPC-9, R-INIT-1, R-INIT-5, R-PERM-4)."""
+    yield
+    _fail_on_violations()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """The same for what it said while the test was put away."""
+    yield
+    _fail_on_violations()
+
+
+def _fail_on_violations() -> None:
+    violations = FRAMES.violations()
+    if violations:
+        pytest.fail("the client broke the protocol:\n" + "\n".join(violations), pytrace=False)

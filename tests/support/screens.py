@@ -337,7 +337,7 @@ class AgentApp(AcpTuiApp):
     def get_default_screen(self) -> SessionScreen:
         """One that starts the agent."""
         self.clock = Clock()
-        return SessionScreen(self._start, clock=self.clock)
+        return SessionScreen(self._start_agent, self._cwd, clock=self.clock)
 
 
 @asynccontextmanager

@@ -1,0 +1,143 @@
+"""Everything that an agent may send is read: messages made from the schema, valid ones and broken ones.
+
+`ACP_TUI_GENERATED_MESSAGES=50000` makes that many of them, by other seeds than the first 2,000 too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from acp_tui.conversation import reducer
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.protocol import v1
+from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.v1 import inbound, inbound_elicitation
+from support.golden import needs_schema
+from support.messages_from_schema import Messages, without_unknown_keys
+from support.schema import definitions, flaws
+
+pytestmark = needs_schema
+
+COUNT = int(os.environ.get("ACP_TUI_GENERATED_MESSAGES", "2000"))
+
+NAMES = sorted(
+    name
+    for (_, side, shape), name in definitions().items()
+    if (side == "agent") is (shape == "Response") and side != "protocol"
+)
+"""What an agent sends: requests and notifications for a client, and the results of a client's requests."""
+SHARES = {
+    "SessionNotification": 24,
+    "RequestPermissionRequest": 6,
+    "CreateElicitationRequest": 6,
+    "InitializeResponse": 4,
+}
+"""How much more of these than of others, since they can differ in more ways."""
+
+OFFER = ClientOffer(elicitation_form=True, elicitation_url=True)
+
+
+def read_elicitation(params: Any) -> Any:
+    """As the connection does, which refuses what is no object before that."""
+    if not isinstance(params, dict):
+        raise MalformedMessage("CreateElicitationRequest", "not an object")
+    return inbound_elicitation.read_elicitation(params, OFFER)
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "SessionNotification": inbound.read_update,
+    "RequestPermissionRequest": inbound.read_permission_request,
+    "InitializeResponse": inbound.read_initialize_response,
+    "NewSessionResponse": inbound.read_new_session,
+    "LoadSessionResponse": inbound.read_opened_session,
+    "ResumeSessionResponse": inbound.read_opened_session,
+    "SetSessionConfigOptionResponse": inbound.read_config_options,
+    "PromptResponse": inbound.read_prompt_response,
+    "ListSessionsResponse": inbound.read_session_page,
+    "CreateElicitationRequest": read_elicitation,
+    "CompleteElicitationNotification": inbound_elicitation.read_completed,
+}
+"""What turns a message into the client's values, where there is more to it than its model."""
+
+
+@cache
+def adapter(name: str) -> TypeAdapter[Any]:
+    """The model of a definition."""
+    for info in pkgutil.iter_modules(v1.__path__):
+        if hasattr(module := importlib.import_module(f"{v1.__name__}.{info.name}"), name):
+            return TypeAdapter(getattr(module, name))
+    raise LookupError(name)
+
+
+def read(name: str, value: Any) -> Any:
+    """The message as the client takes it. Raises MalformedMessage."""
+    if name in READERS:
+        return READERS[name](value)
+    try:
+        return adapter(name).validate_python(value, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise MalformedMessage(name, str(error)) from None
+
+
+def chosen(index: int) -> str:
+    """The name of the message of this number."""
+    weighted = [name for name in NAMES for _ in range(SHARES.get(name, 1))]
+    return weighted[index % len(weighted)]
+
+
+def apply(name: str, value: Any, conversation: Conversation) -> None:
+    """Let a conversation hear of an update."""
+    result = read(name, value)
+    if name == "SessionNotification":
+        for update in result[1]:
+            reducer.apply(conversation, update)
+
+
+def test_the_generator_makes_what_the_schema_allows() -> None:
+    for index in range(200):
+        name = chosen(index)
+        value = Messages(index).valid(name)
+        if "x-unknown" not in str(value) and "xUnknown" not in str(value):
+            assert flaws(name, value) == []
+
+
+def test_every_valid_message_is_read_and_written_again_equal() -> None:
+    """R-LEN-4, R-RPC-9, R-EXT-2, R-CFG-3: unknown keys, kinds and `_meta` are no reason to refuse anything."""
+    conversation = Conversation()
+    for index in range(COUNT):
+        name, value = chosen(index), Messages(index).valid(chosen(index))
+        try:
+            apply(name, value, conversation)
+            model = adapter(name).validate_python(value, by_alias=True, by_name=False)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the message that brought it about is what helps
+            pytest.fail(f"{name}, seed {index}: {error!r}\n{value!r}")
+        written = adapter(name).dump_python(model, by_alias=True, exclude_unset=True)
+        assert without_unknown_keys(written) == without_unknown_keys(value), f"{name}, seed {index}"
+        if index % 500 == 0:
+            conversation = Conversation()
+
+
+def test_a_broken_message_is_read_or_said_to_be_malformed_and_nothing_else() -> None:
+    """R-LEN-1, R-LEN-2, R-LEN-3"""
+    conversation = Conversation()
+    for index in range(COUNT):
+        messages = Messages(index)
+        name = chosen(index)
+        broken = messages.broken(messages.valid(name))
+        try:
+            with suppress(MalformedMessage):
+                apply(name, broken, conversation)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the message that brought it about is what helps
+            pytest.fail(f"{name}, seed {index}: {error!r}\n{broken!r}")
+        if index % 500 == 0:
+            conversation = Conversation()

@@ -1,0 +1,241 @@
+"""What a client of ACP v1 may send when it sends it: the official schema, and the gates that both sides open.
+
+It judges one connection from its messages alone. What an agent sends is not judged: tests make agents say anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any, Final
+
+from support import schema
+
+EXEMPT_METHODS: Final = {
+    "session/set_model": "removed from the protocol and still answered by many agents; the schema has none (R-OLD-1)",
+}
+"""Methods without a definition; those that begin with "_" are extensions, which the schema leaves open (R-EXT-1)."""
+
+ALLOWED_EARLY: Final = {
+    "$/cancel_request": "a handshake that the user gives up is cancelled like any other request (R-INIT-10)",
+}
+"""What may be sent before the handshake is answered."""
+
+GATES: Final[dict[str, tuple[str, ...]]] = {
+    "session/load": ("loadSession",),
+    "session/resume": ("sessionCapabilities", "resume"),
+    "session/list": ("sessionCapabilities", "list"),
+    "session/delete": ("sessionCapabilities", "delete"),
+    "session/close": ("sessionCapabilities", "close"),
+    "logout": ("auth", "logout"),
+}
+"""Requests of the client, and the agent's capability that allows them."""
+
+OFFERS: Final[dict[str, tuple[str, ...]]] = {
+    "fs/read_text_file": ("fs", "readTextFile"),
+    "fs/write_text_file": ("fs", "writeTextFile"),
+    **{
+        f"terminal/{name}": ("terminal",) for name in ("create", "output", "wait_for_exit", "kill", "release")
+    },
+}
+"""Requests of the agent, and the client's capability without which it may not serve them."""
+
+BLOCK_GATES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
+
+
+def _has(capabilities: Any, path: tuple[str, ...]) -> bool:
+    for key in path:
+        capabilities = capabilities.get(key) if isinstance(capabilities, dict) else None
+    return capabilities is True or isinstance(capabilities, dict)
+
+
+def _key(request_id: Any) -> tuple[type, Any]:
+    """An id with its type: 1 and "1" are two."""
+    return type(request_id), request_id
+
+
+class Conduct:
+    """Follows one connection and notes what the client was not allowed to send when it sent it."""
+
+    def __init__(self) -> None:
+        self.violations: list[str] = []
+        self.chosen: Counter[str] = Counter()
+        self._offer: Any = {}
+        self._agent: dict[str, Any] | None = None
+        self._auth_methods: dict[str, Any] = {}
+        self._has_begun = False
+        self._asked: dict[Any, dict[str, Any]] = {}
+        self._to_answer: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
+        self._choices: defaultdict[str, dict[str, set[Any]]] = defaultdict(dict)
+        self._prompting: set[str] = set()
+
+    def _note(self, what: str, message: dict[str, Any]) -> None:
+        self.violations.append(f"{what}: {json.dumps(message)[:400]}")
+
+    # From the client
+
+    def sent(self, message: dict[str, Any]) -> None:
+        """The client sends this."""
+        extra = set(message) - {"jsonrpc", "id", "method", "params", "result", "error"}
+        if message.get("jsonrpc") != "2.0" or extra:
+            self._note("not an envelope of JSON-RPC 2.0 (R-RPC-1, R-RPC-9)", message)
+        if "method" not in message:
+            self._sent_answer(message)
+            return
+        shape: schema.Shape = "Request" if "id" in message else "Notification"
+        self._check(message, message["method"], "agent", shape, message.get("params"))
+        self._check_order(message)
+        if "id" in message:
+            self._asked[message["id"]] = message
+            self._check_gate(message)
+
+    def _check(
+        self, message: dict[str, Any], method: str, side: schema.Side, shape: schema.Shape, value: Any
+    ) -> None:
+        if not schema.definitions() or method.startswith("_") or method in EXEMPT_METHODS:
+            return
+        name = schema.definition_for(method, side, shape)
+        if name is None:
+            self._note(f"the protocol has no such {shape.lower()}", message)
+            return
+        for flaw in schema.flaws(name, value):
+            self._note(f"not a {name}, {flaw}", message)
+
+    def _check_order(self, message: dict[str, Any]) -> None:
+        method = message["method"]
+        if method == "initialize":
+            if self._has_begun:
+                self._note("initialize is not the first message (R-INIT-1)", message)
+            self._offer = message["params"].get("clientCapabilities")
+        elif self._agent is None and method not in ALLOWED_EARLY:
+            self._note("sent before initialize was answered (R-INIT-1)", message)
+        self._has_begun = True
+
+    def _check_gate(self, message: dict[str, Any]) -> None:
+        method, params = message["method"], message["params"]
+        if method in GATES and not _has(self._agent, GATES[method]):
+            self._note("the agent does not offer it (R-INIT-5, R-INIT-7)", message)
+        check: dict[str, Callable[[dict[str, Any]], str | None]] = {
+            "authenticate": self._check_authenticate,
+            "session/prompt": self._check_prompt,
+            "session/set_mode": lambda params: self._check_choice(params, "mode"),
+            "session/set_model": lambda params: self._check_choice(params, "model"),
+            "session/set_config_option": lambda params: self._check_choice(params, "config"),
+            **dict.fromkeys(("session/new", "session/load", "session/resume"), self._check_setup),
+        }
+        if method in check and (flaw := check[method](params)) is not None:
+            self._note(flaw, message)
+
+    def _check_authenticate(self, params: dict[str, Any]) -> str | None:
+        kind = self._auth_methods.get(params["methodId"], {"type": "terminal"}).get("type")
+        return "no method that the agent performs itself (R-AUTH-5)" if kind == "terminal" else None
+
+    def _check_prompt(self, params: dict[str, Any]) -> str | None:
+        if params["sessionId"] in self._prompting:
+            return "a second prompt in flight (R-PROMPT-3)"
+        self._prompting.add(params["sessionId"])
+        kinds = {block["type"] for block in params["prompt"]} & BLOCK_GATES.keys()
+        refused = [kind for kind in kinds if not _has(self._agent, ("promptCapabilities", BLOCK_GATES[kind]))]
+        return f"the agent takes no {refused[0]} in a prompt (R-PROMPT-4)" if refused else None
+
+    def _check_choice(self, params: dict[str, Any], source: str) -> str | None:
+        known = self._choices[params["sessionId"]].get(source, set())
+        return None if params[f"{source}Id"] in known else "the agent did not give it to choose (R-MODE-2)"
+
+    def _check_setup(self, params: dict[str, Any]) -> str | None:
+        directories = params.get("additionalDirectories")
+        if directories is not None and not _has(
+            self._agent, ("sessionCapabilities", "additionalDirectories")
+        ):
+            return "the agent takes no additional directories (R-DIR-1)"
+        if not all(map(_is_absolute, [params["cwd"], *(directories or [])])):
+            return "a path is not absolute (R-SESS-2)"
+        for server in params.get("mcpServers", []):
+            kind = server.get("type")
+            if kind is not None and not _has(self._agent, ("mcpCapabilities", kind)):
+                return f"the agent reaches no MCP server over {kind} (R-MCP-2)"
+            if kind is None and not _is_absolute(server["command"]):
+                return "the command of an MCP server is not absolute (R-MCP-1)"
+        return None
+
+    def _sent_answer(self, message: dict[str, Any]) -> None:
+        requests = self._to_answer.get(_key(message.get("id")), [])
+        if not requests:
+            # JSON-RPC answers what is no request at all, a batch for one, under the id null.
+            if not (message.get("id") is None and "error" in message):
+                self._note("it answers no open request of the agent's (R-RPC-4)", message)
+            return
+        request = requests.pop(0)
+        if ("result" in message) == ("error" in message):
+            self._note("neither or both of result and error (R-RPC-4)", message)
+        if "error" in message:
+            for flaw in schema.flaws("Error", message["error"]) if schema.definitions() else ():
+                self._note(f"not an Error, {flaw}", message)
+        elif "result" in message:
+            self._sent_result(message, request)
+
+    def _sent_result(self, message: dict[str, Any], request: dict[str, Any]) -> None:
+        method, result = request["method"], message["result"]
+        self._check(message, method, "client", "Response", result)
+        params = request.get("params")
+        mode = params.get("mode") if isinstance(params, dict) else None
+        path = ("elicitation", str(mode)) if method == "elicitation/create" else OFFERS.get(method)
+        if path is not None and not _has(self._offer, path):
+            self._note("served without having been offered (R-INIT-6)", message)
+        if method == "session/request_permission" and result["outcome"]["outcome"] == "selected":
+            option_id = result["outcome"]["optionId"]
+            if self.chosen[option_id] <= 0:
+                self._note("nobody chose this option (R-PERM-4)", message)
+            self.chosen[option_id] -= 1
+
+    # From the agent
+
+    def received(self, message: dict[str, Any]) -> None:
+        """The agent says this; what cannot be read opens no gate."""
+        if isinstance(message.get("method"), str):
+            if "id" in message:
+                self._to_answer[_key(message["id"])].append(message)
+            elif message["method"] == "session/update":
+                self._learn_update(message.get("params"))
+        elif "method" in message and "id" in message:
+            self._to_answer[_key(message["id"])].append({"method": ""})
+        elif type(message.get("id")) is int and (request := self._asked.pop(message["id"], None)):
+            self._got_answer(request, message)
+
+    def _got_answer(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
+        method, params, result = request["method"], request["params"], answer.get("result")
+        self._prompting.discard(params.get("sessionId") if method == "session/prompt" else None)
+        if not isinstance(result, dict) or "error" in answer:
+            return
+        if method == "initialize" and result.get("protocolVersion") == 1:
+            capabilities, methods = result.get("agentCapabilities"), result.get("authMethods")
+            self._agent = capabilities if isinstance(capabilities, dict) else {}
+            entries = [m for m in methods if isinstance(m, dict)] if isinstance(methods, list) else []
+            self._auth_methods = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), str)}
+        elif method.startswith("session/"):
+            self._learn_choices(params.get("sessionId") or result.get("sessionId"), result)
+
+    def _learn_update(self, params: Any) -> None:
+        update = params.get("update") if isinstance(params, dict) else None
+        if isinstance(update, dict):
+            self._learn_choices(params.get("sessionId"), update)
+
+    def _learn_choices(self, session_id: Any, told: dict[str, Any]) -> None:
+        """The modes, models and options that this gives to choose from."""
+        for source, outer, inner, key in (
+            ("mode", "modes", "availableModes", "id"),
+            ("model", "models", "availableModels", "modelId"),
+            ("config", "configOptions", None, "id"),
+        ):
+            found = told.get(outer)
+            if inner is not None and isinstance(found, dict):
+                found = found.get(inner)
+            if isinstance(found, list):
+                self._choices[session_id][source] = {
+                    item.get(key) for item in found if isinstance(item, dict)
+                }
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith("/")

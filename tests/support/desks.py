@@ -1,0 +1,133 @@
+"""The whole app with a scripted agent: what a test does there, what it sees, and what the agent was sent.
+
+It says nothing of how a dialog looks; tests read that from the rows of the screen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, Final, TypeAlias
+
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from acp_tui.client.sessions.session import Session
+from acp_tui.rpc import Direction
+from acp_tui.ui.screens.session import SessionScreen
+from support.agents import scripted
+from support.frame_log import FrameLog
+from support.screens import Page, open_agent_page
+
+SESSION: Final = """
+handshake()
+answer(expect("session/new"), sessionId="s1")
+"""
+"""An agent that offers nothing beside a session."""
+FRAMES: Final = frozenset("│╭╮╰╯▌▐─")
+
+
+class Desk(Page):
+    """A page of which the agent is a process, with the frames that went to it."""
+
+    log: FrameLog
+
+    @property
+    def shown_session(self) -> Session:
+        """The session on the screen."""
+        panel = self._screen._panel
+        assert panel is not None
+        assert panel.session is not None
+        return panel.session
+
+    @property
+    def _screen(self) -> SessionScreen:
+        screen = self.pilot.app.screen_stack[0]
+        assert isinstance(screen, SessionScreen)
+        return screen
+
+    # What is to be seen
+
+    @property
+    def words(self) -> str:
+        """What the screen says, however its lines break."""
+        return " ".join(word for word in self.text.split() if not set(word) <= FRAMES)
+
+    async def shows(self, *texts: str) -> None:
+        """Wait until all of it is to be seen."""
+        await self.until(lambda: all(text in self.words for text in texts))
+        await self.settled()
+
+    async def hides(self, text: str) -> None:
+        """Wait until it is not to be seen any more."""
+        await self.until(lambda: text not in self.words)
+        await self.settled()
+
+    async def has_session(self) -> None:
+        """Wait until a prompt can be sent."""
+        await self.until(lambda: self.status.startswith("● "))
+        await self.settled()
+
+    # What the user does
+
+    async def choose(self, command: str) -> None:
+        """Choose a command in the palette, by its title."""
+        await self.press("ctrl+p")
+        self.pilot.app.screen.query_one(Input).value = command
+        await self.until(lambda: len(self._hits) == 1 and command in str(self._hits[0].prompt))
+        await self.press("enter")
+
+    @property
+    def _hits(self) -> Sequence[Option]:
+        return self.pilot.app.screen.query_one(OptionList).options
+
+    # What the agent got
+
+    def let_go_on(self) -> None:
+        """Send the agent a `_go_on`, for which its script waits."""
+        agent = self._screen._desk.agent if self._screen._desk is not None else None
+        assert agent is not None
+        agent.notify_extension("_go_on", None)
+
+    def sent(self, method: str) -> list[Any]:
+        """The params of each request and notification of this method, oldest first."""
+        return [frame.get("params") for frame in self._sent() if frame.get("method") == method]
+
+    def answers(self) -> list[Any]:
+        """The result, or else the error, of each request of the agent's, in the order of the answers."""
+        return [frame.get("result", frame.get("error")) for frame in self._sent() if "method" not in frame]
+
+    def _sent(self) -> Iterator[dict[str, Any]]:
+        for wire in self.log.wires:
+            for event in wire.events:
+                if isinstance(event, tuple) and event[0] is Direction.OUT:
+                    yield json.loads(event[1])
+
+    async def gets(self, method: str, times: int = 1) -> list[Any]:
+        """Wait until the agent was sent this so often; gives the params of each."""
+        await self.until(lambda: len(self.sent(method)) >= times)
+        await self.settled()
+        return self.sent(method)
+
+    async def gets_answers(self, times: int = 1) -> list[Any]:
+        """Wait until so many requests of the agent's are answered."""
+        await self.until(lambda: len(self.answers()) >= times)
+        await self.settled()
+        return self.answers()
+
+
+OpenDesk: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]
+"""Opens a desk with an agent that runs these pieces of script, one after the other."""
+
+
+@asynccontextmanager
+async def desk_of(script: Sequence[str], cwd: Path, log: FrameLog) -> AsyncIterator[Desk]:
+    """A desk of an agent that works in `cwd`; no longer than a page is open."""
+    command = scripted("".join(dedent(piece) for piece in script))
+    async with open_agent_page(command, cwd) as page:
+        desk = Desk(page.pilot, page.session, page.connection, page.clock)
+        desk.log = log
+        yield desk

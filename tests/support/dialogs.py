@@ -1,0 +1,121 @@
+"""One dialog on an empty screen: what a test does to it and reads from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import anyio
+from textual.app import App
+from textual.events import Key, Paste
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from acp_tui.ui.stylesheets import stylesheets
+from acp_tui.ui.themes import DARK, OWN_THEMES
+from support.screens import WAIT_S, rows
+
+SIZE: Final = (100, 30)
+MAX_POLLS: Final = 500
+NOTHING: Final = object()
+"""No result yet; None is one."""
+
+
+class DialogApp(App[None]):
+    """Shows a dialog as soon as it runs and keeps what it gives."""
+
+    CSS_PATH: Final = [*stylesheets()]  # type: ignore[misc]
+
+    def __init__(self, dialog: Screen[Any], *, theme: str = DARK.name) -> None:
+        super().__init__()
+        self._dialog = dialog
+        self.result: Any = NOTHING
+        for own in OWN_THEMES:
+            self.register_theme(own)
+        self.theme = theme
+
+    def on_mount(self) -> None:
+        """Show it."""
+        self.push_screen(self._dialog, self._keep)
+
+    def _keep(self, result: Any) -> None:
+        self.result = result
+
+
+class DialogPage:
+    """A dialog under test. Its async methods return when the screen has settled."""
+
+    def __init__(self, pilot: Pilot[None], app: DialogApp) -> None:
+        self.pilot = pilot
+        self.app = app
+
+    @property
+    def result(self) -> Any:
+        """What the dialog gave; NOTHING while it is open."""
+        return self.app.result
+
+    @property
+    def lines(self) -> list[str]:
+        """The rows of the screen."""
+        return [strip.text.rstrip() for strip in rows(self.pilot)]
+
+    @property
+    def text(self) -> str:
+        """The screen."""
+        return "\n".join(self.lines)
+
+    @property
+    def words(self) -> str:
+        """What the screen says, however its lines break."""
+        return " ".join(word for word in self.text.split() if word not in "│╭╮╰╯▌▐")
+
+    async def press(self, *keys: str) -> None:
+        """Press these keys, one after the other."""
+        for key in keys:
+            self.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+            await self.settled()
+
+    async def write(self, text: str) -> None:
+        """Paste where the focus is."""
+        self.app.post_message(Paste(text))
+        await self.settled()
+
+    async def click(self, text: str) -> None:
+        """Click on the first place where this text stands."""
+        row = next((at for at, line in enumerate(self.lines) if text in line), None)
+        assert row is not None, f"{text!r} is not on the screen:\n{self.text}"
+        column = self.lines[row].index(text)
+        widget, region = self.app.screen.get_widget_at(column, row)
+        await self.pilot.click(widget, offset=(column - region.x, row - region.y))
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Every message is worked off, laid out and painted."""
+        for _ in range(3):
+            await asyncio.sleep(0)
+            await self.pilot._wait_for_screen()
+            await self.pilot.wait_for_animation()
+            self.app.screen._on_timer_update()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for what a worker brings."""
+        for _ in range(MAX_POLLS):
+            if condition():
+                return
+            await self.pilot.pause()
+        raise AssertionError(f"it never happened; the screen shows:\n{self.text}")
+
+
+@asynccontextmanager
+async def open_dialog(
+    dialog: Screen[Any], *, size: tuple[int, int] = SIZE, theme: str = DARK.name
+) -> AsyncIterator[DialogPage]:
+    """The dialog, open, no longer than `WAIT_S`."""
+    app = DialogApp(dialog, theme=theme)
+    with anyio.fail_after(WAIT_S):
+        async with app.run_test(size=size, notifications=True) as pilot:
+            page = DialogPage(pilot, app)
+            await page.settled()
+            yield page

@@ -1,0 +1,99 @@
+"""The table of requirements and the tests that prove them, and what there is to hold it against; it proves nothing."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from support.golden import SCHEMA_V1
+
+TESTS: Final = Path(__file__).parents[1]
+TABLE: Final = TESTS / "conformance" / "requirements.toml"
+REQUIREMENTS: Final = SCHEMA_V1.parents[2] / "requirements.md"
+CLIENT_SECTIONS: Final = frozenset({*range(1, 18), 20})
+"""Of version 1; the others are about what is old, unstable or of version 2."""
+
+_SECTION = re.compile(r"## (\d+)\.")
+_REQUIREMENT = re.compile(r"- (R-[A-Z0-9]+-\d+) (.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One line of the requirements."""
+
+    section: int
+    requirement_id: str
+    text: str
+
+    @property
+    def is_must(self) -> bool:
+        """A duty of every client of version 1."""
+        return "MUST" in self.text and self.section in CLIENT_SECTIONS
+
+
+@cache
+def requirements() -> dict[str, Requirement]:
+    """All requirements by id; empty where they are not beside the repository."""
+    found: dict[str, Requirement] = {}
+    section = 0
+    for line in REQUIREMENTS.read_text().splitlines() if REQUIREMENTS.exists() else ():
+        if heading := _SECTION.match(line):
+            section = int(heading[1])
+        elif item := _REQUIREMENT.match(line):
+            found[item[1]] = Requirement(section, item[1], item[2])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the table says of one requirement."""
+
+    means: str
+    tests: tuple[str, ...]
+    """Each as `file::name`, the file from the folder of the tests on."""
+    lacks: str | None = None
+    """The part of it that no test proves yet."""
+
+
+@cache
+def table() -> dict[str, Proof]:
+    """What is proved, by id."""
+    return {
+        requirement_id: Proof(entry["means"], tuple(entry["tests"]), entry.get("lacks"))
+        for requirement_id, entry in _read()["proved"].items()
+    }
+
+
+@cache
+def not_built() -> dict[str, str]:
+    """What has no test, as there is nothing to test yet, with the reason."""
+    reasons: dict[str, str] = _read().get("not_built", {})
+    return reasons
+
+
+@cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads(TABLE.read_text())
+
+
+@cache
+def known_tests() -> frozenset[str]:
+    """Every test function, as `file::name`."""
+    return frozenset(
+        f"{path.relative_to(TESTS)}::{node.name}"
+        for path in TESTS.rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    )
+
+
+@cache
+def ids_named_by_tests() -> frozenset[str]:
+    """The requirements that are named anywhere in the tests, as far as they are whole ids."""
+    text = "\n".join(path.read_text() for path in TESTS.rglob("test_*.py"))
+    return frozenset(re.findall(r"R-[A-Z0-9]+-\d+", text))

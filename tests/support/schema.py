@@ -1,0 +1,75 @@
+"""The official schema of ACP v1 as the judge of single messages; tests that need it skip where it is absent.
+
+Stricter than the schema itself in one point: a key that a type does not know is a flaw (R-RPC-9), `_meta` aside.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, Literal
+
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from support.golden import schema_v1
+
+Shape = Literal["Request", "Response", "Notification"]
+"""What a message is to its method; the schema's definitions end on these words."""
+Side = Literal["agent", "client", "protocol"]
+"""Who takes the request or notification up; a response has the side of its request."""
+
+_COMPOSED: Final = ("$ref", "allOf", "anyOf", "oneOf", "properties")
+
+
+@cache
+def definitions() -> dict[tuple[str, Side, Shape], str]:
+    """The definition's name of each method, side and shape; empty where there is no schema."""
+    shapes: tuple[Shape, ...] = ("Request", "Response", "Notification")
+    return {
+        (definition["x-method"], definition["x-side"], shape): name
+        for name, definition in schema_v1()["$defs"].items()
+        for shape in shapes
+        if "x-method" in definition and name.endswith(shape)
+    }
+
+
+def definition_for(method: str, side: Side, shape: Shape) -> str | None:
+    """The definition's name; None where the protocol has no such message."""
+    names = definitions()
+    return names.get((method, side, shape)) or names.get((method, "protocol", shape))
+
+
+def flaws(name: str, value: Any) -> list[str]:
+    """What is wrong with `value` as the definition `name`, each with its place."""
+    return [f"{error.json_path}: {error.message[:300]}" for error in _validator(name).iter_errors(value)]
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    root = {"$ref": f"#/$defs/{name}", "unevaluatedProperties": False}
+    return Draft202012Validator({"$defs": _strict_definitions(), **root})
+
+
+@cache
+def _strict_definitions() -> dict[str, Any]:
+    return {name: _strict(definition) for name, definition in schema_v1()["$defs"].items()}
+
+
+def _strict(schema: Any) -> Any:
+    """The schema with every value inside it closed; a type itself stays open, as others are made of it by `allOf`."""
+    if isinstance(schema, list):
+        return [_strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    strict = {key: _strict(part) for key, part in schema.items() if key != "properties"}
+    if "properties" in schema:
+        strict["properties"] = {key: _closed(part) for key, part in schema["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            strict[key] = _closed(schema[key])
+    return strict
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    strict: dict[str, Any] = _strict(schema)
+    is_made_of_parts = any(key in schema for key in _COMPOSED)
+    return strict | {"unevaluatedProperties": False} if is_made_of_parts else strict
