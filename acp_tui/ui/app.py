@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import App
+from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 from textual.types import CSSPathType
 
+from acp_tui.ui.commands import COMMANDS
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.stylesheets import stylesheets
 from acp_tui.ui.themes import DARK, OWN_THEMES
@@ -21,9 +23,9 @@ from acp_tui.ui.themes import DARK, OWN_THEMES
 if TYPE_CHECKING:
     # Loaded after the first frame: it brings the wire types along.
     from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
     from acp_tui.client.sessions.phase import Phase
-    from acp_tui.client.sessions.session import Session
 
 
 class AcpTuiApp(App[None]):
@@ -52,22 +54,28 @@ class AcpTuiApp(App[None]):
 
     def get_default_screen(self) -> SessionScreen:
         """The session's."""
-        return SessionScreen(self._start)
+        return SessionScreen(self._start_agent, self._cwd)
 
-    async def _start(self, on_phase: Callable[[Phase], None]) -> tuple[Session, str]:
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The command palette: Textual's own commands, and ours from the table that the keys come from too."""
+        yield from super().get_system_commands(screen)
+        if isinstance(screen, SessionScreen):
+            for command in COMMANDS:
+                if command.action:
+                    yield SystemCommand(
+                        command.title, command.help, partial(self.run_action, command.action, screen)
+                    )
+
+    async def _start_agent(self, on_phase: Callable[[Phase], None]) -> Agent:
         from anyio import to_thread
 
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
-        await to_thread.run_sync(_preload, self._hub)
-        agent = await self._hub.start_agent(self._command, on_phase=on_phase)
+        await to_thread.run_sync(self._hub.preload)
+        from acp_tui.client.sessions.offers import INTERACTIVE
+
+        agent = await self._hub.start_agent(self._command, offer=INTERACTIVE, on_phase=on_phase)
         await agent.initialize()
-        session = await agent.new_session(self._cwd)
         # What is loaded by now stays: without this, each full collection looks at all of it and stalls for 40 ms.
         gc.freeze()
         gc.set_threshold(50_000, 20, 100)
-        return session, agent.title
-
-
-def _preload(hub: SessionHub) -> None:
-    import_module("acp_tui.ui.widgets.session_panel")
-    hub.preload()
+        return agent

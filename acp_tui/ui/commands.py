@@ -67,6 +67,28 @@ COMMANDS: Final = (
     ),
     Command("ctrl+t", "Ctrl+T", "toggle_plan", "Unfold or fold the plan", "where the agent has one", True),
     Command(
+        "f2",
+        "F2",
+        "choose_option",
+        "Change a setting of the session",
+        "mode, model, what the agent has",
+        True,
+    ),
+    Command("f3", "F3", "choose_session", "Open, delete or begin a session", "as the agent lists them", True),
+    Command(
+        "f4",
+        "F4",
+        "show_agent",
+        "Show what this agent offers and lacks",
+        "with its command and its log",
+        True,
+    ),
+    Command(
+        "ctrl+n", "Ctrl+N", "begin_session", "Begin another session", "this one stays open in the agent", True
+    ),
+    Command("", "Ctrl+P", "close_session", "Close the session", "in the command palette"),
+    Command("", "Ctrl+P", "log_out", "Log out of the agent", "in the command palette"),
+    Command(
         "ctrl+c",
         "Ctrl+C",
         "interrupt",
@@ -84,5 +106,5 @@ def bindings() -> list[Binding]:
     return [
         Binding(command.key, command.action, command.title, show=False, priority=command.has_priority)
         for command in COMMANDS
-        if command.action
+        if command.key
     ]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -22,17 +24,23 @@ from acp_tui.ui.widgets.status_line import Status, StatusLine
 
 if TYPE_CHECKING:
     from acp_tui.client.errors import ClientError
+    from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
+    from acp_tui.ui.agent_desk import AgentDesk
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
-Start = Callable[[Callable[["Phase"], None]], Awaitable[tuple["Session", str]]]
-"""Opens a session, telling each phase; gives it with the agent's title. Raises ClientError."""
+Start = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
+"""Starts and initializes the agent, telling each phase. Raises ClientError."""
+
+# Loaded in a thread: with the agent's start, and while it thinks about its first answer.
+BEFORE_A_SESSION = ("acp_tui.ui.agent_desk", "acp_tui.ui.widgets.session_panel")
+BEFORE_AN_ANSWER = ("markdown_it", "pygments.lexers")
 
 
-def preload_markdown() -> None:
-    """Load what the first answer is drawn with, while the agent still thinks about it; for a thread."""
-    for name in ("markdown_it", "pygments.lexers"):
+def preload(names: tuple[str, ...]) -> None:
+    """Load modules that take longer than a frame may; for a thread."""
+    for name in names:
         import_module(name)
 
 
@@ -45,11 +53,19 @@ class SessionScreen(Screen[None]):
         Binding("escape,tab", "focus_prompt", "Back to the prompt", show=False),
     ]
 
-    def __init__(self, start: Start | None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Without `start`, whoever has a session calls `show_session`."""
+    def __init__(
+        self,
+        start: Start | None,
+        cwd: Path | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`cwd` is where sessions work. Without `start`, whoever has a session calls `show_session`."""
         super().__init__()
         self._start = start
+        self._cwd = cwd or Path.cwd()
         self._clock = clock
+        self._desk: AgentDesk | None = None
         self._panel: SessionPanel | None = None
         self._agent_title = ""
         self._phase = "starting"
@@ -77,15 +93,24 @@ class SessionScreen(Screen[None]):
 
     @work
     async def _connect(self) -> None:
-        from acp_tui.client.errors import ClientError  # after the first frame
+        from anyio import to_thread
 
         assert self._start is not None
+        await to_thread.run_sync(preload, BEFORE_A_SESSION)
+        from acp_tui.client.errors import ClientError
+        from acp_tui.ui.agent_desk import AgentDesk
+
+        self._desk = AgentDesk(self, partial(self._start, self._on_phase), self._cwd)
         try:
-            session, title = await self._start(self._on_phase)
+            session = await self._desk.connect()
         except ClientError as error:
             await self._fail(error)
             return
-        await self.show_session(session, title)
+        await self._show_agents_session(session)
+
+    async def _show_agents_session(self, session: Session | None) -> None:
+        if session is not None and self._desk is not None and self._desk.agent is not None:
+            await self.show_session(session, self._desk.agent.title)
 
     def _on_phase(self, phase: Phase) -> None:
         if self.is_attached and self._panel is None:
@@ -111,19 +136,26 @@ class SessionScreen(Screen[None]):
     async def show_session(self, session: Session, agent_title: str) -> None:
         """Show this session from now on."""
         from acp_tui.conversation.visible import make_visible_line
+        from acp_tui.ui.agent_desk import AgentDesk
         from acp_tui.ui.widgets.session_panel import SessionPanel
 
+        if self._desk is None:
+            self._desk = AgentDesk(self, None, session.cwd)
         self._agent_title = make_visible_line(agent_title)
         await self._show_panel(SessionPanel(session.conversation, session, clock=self._clock))
 
     async def _show_panel(self, panel: SessionPanel) -> None:
-        self._panel = panel
+        shown, self._panel = self._panel, panel
+        if shown is not None:
+            await shown.remove()
         await self.query_one("#session").mount(panel)
         self._show_status()
 
     def on_session_panel_facts_changed(self) -> None:
-        """Say so in the status line."""
+        """Say so in the status line, and show what the agent asks."""
         self._show_status()
+        if self._desk is not None and self._panel is not None:
+            self._desk.look_for_questions(self._panel.session)
 
     def _show_status(self) -> None:
         panel = self._panel
@@ -176,9 +208,10 @@ class SessionScreen(Screen[None]):
 
         assert self._panel is not None
         assert self._panel.session is not None
-        self.run_worker(preload_markdown, thread=True)
+        self.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
+        session = self._panel.session
         try:
-            await self._panel.session.send_prompt([Text(text)])
+            await session.send_prompt([Text(text)])
         except ClientError:
             return  # the conversation says it, in its place
 
@@ -251,21 +284,53 @@ class SessionScreen(Screen[None]):
     @work
     async def action_next_mode(self) -> None:
         """Ask the agent for its next mode; the badge shows what it reports."""
-        from acp_tui.client.errors import ClientError
         from acp_tui.conversation.facts import SelectOption
-        from acp_tui.conversation.visible import make_visible
 
         session = self._panel.session if self._panel is not None else None
         options = session.conversation.options if session is not None else ()
         modes = [
             option for option in options if isinstance(option, SelectOption) and option.category == "mode"
         ]
-        if session is None or not modes or not modes[0].choices:
+        if session is None or self._desk is None or not modes or not modes[0].choices:
             self.notify("This agent has no modes." if session else "There is no session yet.")
             return
         values = [choice.value for choice in modes[0].choices]
         at = values.index(modes[0].value) if modes[0].value in values else -1
-        try:
-            await session.set_option(modes[0].option_id, values[(at + 1) % len(values)])
-        except ClientError as error:
-            self.notify(make_visible(str(error)), severity="error", markup=False)
+        await self._desk.set_option(session, modes[0].option_id, values[(at + 1) % len(values)])
+
+    @work
+    async def action_choose_option(self) -> None:
+        """Change a setting of the session."""
+        if self._desk is not None and self._panel is not None and self._panel.session is not None:
+            await self._desk.choose_option(self._panel.session)
+
+    @work
+    async def action_choose_session(self) -> None:
+        """Open, delete or begin a session."""
+        if self._desk is not None:
+            session = self._panel.session if self._panel is not None else None
+            await self._show_agents_session(await self._desk.choose_session(session))
+
+    @work
+    async def action_begin_session(self) -> None:
+        """Begin a session beside those that are open."""
+        if self._desk is not None:
+            await self._show_agents_session(await self._desk.begin_session())
+
+    @work
+    async def action_close_session(self) -> None:
+        """Close the session in the agent, and begin another."""
+        if self._desk is not None and self._panel is not None and self._panel.session is not None:
+            await self._show_agents_session(await self._desk.close_session(self._panel.session))
+
+    @work
+    async def action_show_agent(self) -> None:
+        """Show what the agent offers."""
+        if self._desk is not None:
+            await self._desk.show_agent()
+
+    @work
+    async def action_log_out(self) -> None:
+        """Log out of the agent."""
+        if self._desk is not None:
+            await self._desk.log_out()

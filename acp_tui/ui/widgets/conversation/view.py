@@ -378,8 +378,9 @@ class ConversationView(Widget, can_focus=True):
 
     def _toggle(self, index: int) -> None:
         if self._drawings[index].toggle():
-            self._set_following(False)
             self._measure(index)
+            # What unfolds is read from its beginning; where all of it fits, there is nothing to scroll away from.
+            self._set_following(self.max_top_line == 0)
             self._show_length()
 
     def toggle_all(self) -> None:

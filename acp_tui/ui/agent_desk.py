@@ -1,0 +1,335 @@
+"""What a user does with an agent beside prompting: log in, choose a session or a setting, answer its questions.
+
+It opens the dialogs and calls the client; it draws nothing itself, and everything it needs is loaded after the first
+frame.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import webbrowser
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from anyio import to_thread
+from textual.screen import Screen
+
+from acp_tui.client import settings
+from acp_tui.client.errors import (
+    AgentRefused,
+    AuthenticationRequired,
+    ClientError,
+    SettingsError,
+    Unsupported,
+)
+from acp_tui.conversation.elicitation import Form, UrlVisit
+from acp_tui.conversation.visible import make_visible, make_visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.agent import Agent
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.conversation.elicitation import Elicitation, FormValues
+    from acp_tui.ui.screens.login import LoginMethod
+
+T = TypeVar("T")
+
+StartAgent = Callable[[], Awaitable["Agent"]]
+"""Starts and initializes the agent. Raises ClientError."""
+
+
+class AgentDesk:
+    """The dialogs around one agent. Its methods are to run in a worker of the screen, since they wait for the user."""
+
+    def __init__(self, screen: Screen[None], start: StartAgent | None, cwd: Path) -> None:
+        """Without `start`, for a session that has no agent behind it, there is none to connect to."""
+        self._screen = screen
+        self._start = start
+        self._cwd = cwd
+        self._servers: Sequence[settings.Server] = ()
+        self._asked: tuple[Any, Elicitation, Screen[Any]] | None = None
+        self.agent: Agent | None = None
+
+    # The way to a session
+
+    async def connect(self) -> Session:
+        """Start the agent and open a session. Raises ClientError."""
+        await self._start_agent()
+        self._servers = await self._mcp_servers()
+        return await self._new_session()
+
+    async def _start_agent(self) -> None:
+        assert self._start is not None
+        self.agent = await self._start()
+        self.agent.on_elicitations = self.look_for_questions
+
+    async def _new_session(self) -> Session:
+        return await self._logged_in(lambda agent: agent.new_session(self._cwd, mcp_servers=self._servers))
+
+    async def _logged_in(self, call: Callable[[Agent], Awaitable[T]]) -> T:
+        """Make `call`; where the agent wants a login first, let the user log in and make it again (R-AUTH-3)."""
+        while True:
+            assert self.agent is not None
+            try:
+                return await call(self.agent)
+            except AuthenticationRequired as wanted:
+                if not wanted.methods or not await self._log_in(wanted):
+                    raise
+
+    async def _log_in(self, wanted: AuthenticationRequired) -> bool:
+        from acp_tui.ui.screens.login import LoginDialog
+
+        agent = self.agent
+        assert agent is not None
+
+        async def authenticate(method: LoginMethod) -> None:
+            await agent.authenticate(method.method_id)
+
+        dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
+        method = await self._screen.app.push_screen_wait(dialog)
+        if method is not None and method.kind == "terminal":
+            await self._log_in_in_terminal(agent, method.method_id)
+        return method is not None
+
+    async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:
+        """Give the terminal to the agent's own login, then start the agent anew (R-AUTH-6, R-AUTH-7)."""
+        command = agent.login_command(method_id)
+        await agent.stop()
+        with self._screen.app.suspend():
+            # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
+            before = signal.signal(signal.SIGINT, lambda *_: None)
+            try:
+                status = subprocess.call(command.argv, env={**os.environ, **command.env})
+            except OSError as error:
+                status = error.errno or 1
+            finally:
+                signal.signal(signal.SIGINT, before)
+        if status != 0:
+            self._say(f"The login ended with status {status}, so it has not worked.", severity="error")
+        await self._start_agent()
+
+    async def _mcp_servers(self) -> Sequence[settings.Server]:
+        """The user's servers and, once the user trusts them, the project's; what is left out is said (R-MCP-2)."""
+        assert self.agent is not None
+        capabilities = self.agent.capabilities
+        try:
+            user = await to_thread.run_sync(settings.read_user_servers, settings.settings_file())
+            theirs = await self._project_servers()
+        except SettingsError as error:
+            self._say_error(error)
+            return ()
+        usable, skipped = settings.prepare(
+            (*user.servers, *theirs.servers),
+            http=capabilities.mcp_http,
+            sse=capabilities.mcp_sse,
+            environ=os.environ,
+        )
+        left_out = [f"{entry.name}: {entry.reason}" for entry in (*user.skipped, *theirs.skipped, *skipped)]
+        for line in (*user.warnings, *theirs.warnings, *left_out):
+            self._say(line, severity="warning", title="MCP servers")
+        return usable
+
+    async def _project_servers(self) -> settings.ServerList:
+        project = await to_thread.run_sync(settings.read_project_servers, self._cwd)
+        if project is None:
+            return settings.ServerList()
+        trust = settings.trust_state(project, settings.trust_file())
+        if trust is settings.Trust.UNDECIDED and project.declared.servers:
+            from acp_tui.ui.screens.trust import TrustDialog
+
+            is_trusted = await self._screen.app.push_screen_wait(
+                TrustDialog(project.file, project.declared.servers)
+            )
+            trust = settings.Trust.TRUSTED if is_trusted else settings.Trust.REJECTED
+            settings.remember(project, trust, settings.trust_file())
+        return settings.trusted_servers(project, trust)
+
+    # What the agent asks
+
+    def look_for_questions(self, session: Session | None = None) -> None:
+        """Show the next question of the agent, and take away one that has been withdrawn. Cheap where there is none."""
+        if self._asked is not None:
+            owner, asked, dialog = self._asked
+            if asked.key not in _waiting(owner) and dialog.is_active:
+                dialog.dismiss(("cancel", None) if isinstance(asked, Form) else "cancel")
+            return
+        for owner in (session, self.agent):
+            waiting = next(iter(_waiting(owner).values()), None)
+            if owner is not None and waiting is not None:
+                self._screen.run_worker(self._ask(owner, waiting, session))
+                return
+
+    async def _ask(self, owner: Any, elicitation: Elicitation, session: Session | None) -> None:
+        if self._asked is not None or elicitation.key not in _waiting(owner):
+            return
+        title = self.agent.title if self.agent is not None else "The agent"
+        if isinstance(elicitation, UrlVisit):
+            await self._ask_to_visit(owner, elicitation, title)
+        else:
+            from acp_tui.ui.screens.form import FormDialog
+
+            form = FormDialog(elicitation, title)
+            self._asked = (owner, elicitation, form)
+            action, values = await self._screen.app.push_screen_wait(form)
+            self._answer(owner, elicitation, action, values)
+        self.look_for_questions(session)
+
+    async def _ask_to_visit(self, owner: Any, visit: UrlVisit, title: str) -> None:
+        from acp_tui.ui.screens.visit import VisitDialog
+
+        dialog = VisitDialog(visit, title)
+        self._asked = (owner, visit, dialog)
+        consent = await self._screen.app.push_screen_wait(dialog)
+        self._answer(owner, visit, consent, None)
+        if consent == "accept" and not await to_thread.run_sync(webbrowser.open, visit.url):
+            self._say(f"No browser could be started. The page is {visit.url}", severity="warning")
+
+    def _answer(self, owner: Any, elicitation: Elicitation, action: Any, values: FormValues | None) -> None:
+        self._asked = None
+        owner.answer_elicitation(elicitation.key, action, values)
+
+    # What the user wants
+
+    async def choose_option(self, session: Session) -> None:
+        """Let the user change a setting of the session: mode, model, or another."""
+        from acp_tui.ui.screens.options import OptionsDialog
+
+        chosen = await self._screen.app.push_screen_wait(OptionsDialog(session.conversation.options))
+        if chosen is not None:
+            await self.set_option(session, *chosen)
+
+    async def set_option(self, session: Session, option_id: str, value: str | bool) -> None:
+        """Ask the agent for a value; what it makes of it is shown where the option is."""
+        try:
+            await session.set_option(option_id, value)
+        except ClientError as error:
+            self._say_error(error)
+
+    async def choose_session(self, current: Session | None) -> Session | None:
+        """Let the user open, delete or begin a session; gives the one to show now, or None for the same."""
+        from acp_tui.ui.screens.sessions import SessionsDialog
+
+        agent = self.agent
+        if agent is None:
+            return None
+        offered = agent.capabilities
+        if not offered.list_sessions:
+            self._say_error(
+                Unsupported(f"{agent.title} does not offer to list its sessions; Ctrl+N begins a new one")
+            )
+            return None
+
+        async def load_page(cursor: str | None) -> tuple[Sequence[Any], str | None]:
+            page = await agent.list_sessions(cursor=cursor)
+            return page.sessions, page.next_cursor
+
+        can_open = offered.load_session or offered.resume_session
+        wish = await self._screen.app.push_screen_wait(
+            SessionsDialog(
+                agent.title,
+                load_page,
+                current=current.session_id if current is not None else "",
+                no_delete=""
+                if offered.delete_session
+                else f"{agent.title} does not offer to delete sessions",
+                no_open="" if can_open else f"{agent.title} offers neither to load nor to resume sessions",
+            )
+        )
+        return None if wish is None else await self._fulfil(wish[0], wish[1], current)
+
+    async def _fulfil(self, wish: str, session_id: str, current: Session | None) -> Session | None:
+        try:
+            if wish == "new":
+                return await self._new_session()
+            if wish == "delete":
+                return await self._delete(session_id, current)
+            return await self._open(session_id)
+        except ClientError as error:
+            self._say_error(error)
+            return None
+
+    async def _open(self, session_id: Any) -> Session:
+        """The session as it is where it is open already, else as the agent gives it (R-SESS-10)."""
+        assert self.agent is not None
+        known = self.agent.sessions.get(session_id)
+        if known is not None:
+            return known
+        return await self._logged_in(
+            lambda agent: agent.open_session(session_id, self._cwd, mcp_servers=self._servers)
+        )
+
+    async def _delete(self, session_id: Any, current: Session | None) -> Session | None:
+        assert self.agent is not None
+        await self.agent.delete_session(session_id)
+        self._say("The session is deleted.")
+        is_current = current is not None and current.session_id == session_id
+        return await self._new_session() if is_current else None
+
+    async def begin_session(self) -> Session | None:
+        """A new session beside those that are open."""
+        return await self._fulfil("new", "", None)
+
+    async def close_session(self, session: Session) -> Session | None:
+        """Close a session in the agent; gives a new one to show in its place."""
+        assert self.agent is not None
+        try:
+            await self.agent.close_session(session)
+            return await self._new_session()
+        except ClientError as error:
+            self._say_error(error)
+            return None
+
+    async def log_out(self) -> None:
+        """Log out of the agent."""
+        if self.agent is None:
+            return
+        try:
+            await self.agent.logout()
+        except ClientError as error:
+            self._say_error(error)
+        else:
+            self._say("Logged out. The agent may want a login again.")
+
+    async def show_agent(self) -> None:
+        """Show what the agent offers and what it lacks."""
+        from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
+
+        agent = self.agent
+        if agent is None:
+            return
+        identity = agent.identity
+        facts = AgentFacts(
+            title=agent.title,
+            name=identity.name if identity is not None else "",
+            version=identity.version if identity is not None else "",
+            protocol="v1",
+            command=agent.command.argv,
+            capabilities=agent.capabilities,
+            auth_methods=agent.auth_methods,
+            log=tuple(agent.log),
+        )
+        await self._screen.app.push_screen_wait(CapabilityCard(facts))
+
+    # Words to the user
+
+    def _say(self, text: str, *, severity: Any = "information", title: str = "") -> None:
+        self._screen.notify(
+            make_visible(text), severity=severity, title=make_visible_line(title), markup=False
+        )
+
+    def _say_error(self, error: ClientError) -> None:
+        detail = f"\n{error.detail}" if isinstance(error, AgentRefused) and error.detail else ""
+        hint = f"\n{error.hint}" if error.hint else ""
+        self._say(f"{error}{detail}{hint}", severity="error")
+
+
+def _waiting(owner: Any) -> dict[Any, Elicitation]:
+    """The questions of a session, or those of an agent outside of any session."""
+    if owner is None:
+        return {}
+    found: dict[Any, Elicitation] = (
+        owner.conversation.elicitations if hasattr(owner, "conversation") else owner.elicitations
+    )
+    return found

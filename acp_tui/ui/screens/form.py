@@ -1,0 +1,112 @@
+"""A form that an agent asks the user to fill in; what is right for a field, `client.form_answers` knows."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, TypeAlias
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from acp_tui.client.form_answers import check_all
+from acp_tui.conversation.elicitation import Form, FormValues, UnknownField
+from acp_tui.ui.widgets.fields.editors import FieldEditor, name_of
+from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
+
+Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
+"""What to answer, and for accept the values."""
+
+
+class FormDialog(ModalScreen[Answered]):
+    """Gives the user's answer; it is accepted only by a key or a button meant for that, and only when all fits."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel", show=False),
+        Binding("ctrl+enter", "accept", "Send", show=False),
+    ]
+
+    def __init__(self, form: Form, agent_title: str) -> None:
+        super().__init__(classes="dialog")
+        self._form = form
+        self._agent_title = agent_title
+        self._editors: list[FieldEditor] = []
+        self._said = Static(classes="dialog-warning", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """Who asks what, the fields, and the answers."""
+        self._editors = [FieldEditor(field) for field in self._form.fields]
+        head = [
+            shown(text) for text in (self._form.title, self._form.message, self._form.description) if text
+        ]
+        send = Button("Send", id="accept", compact=True)
+        send.disabled = bool(self._unanswerable)
+        yield Frame(
+            Content.assemble(shown_line(self._agent_title), " asks"),
+            "Tab, Enter next field · Enter on the last, Ctrl+Enter send · Esc cancel",
+            VerticalScroll(
+                self._said,
+                Static(Content("\n").join(head), classes="dialog-head", markup=False),
+                *self._editors,
+                classes="dialog-body",
+            ),
+            Horizontal(send, Button("Decline", id="decline", compact=True), classes="dialog-buttons"),
+        )
+
+    @property
+    def _unanswerable(self) -> list[str]:
+        fields = self._form.fields
+        return [name_of(field) for field in fields if isinstance(field, UnknownField) and field.is_required]
+
+    def on_mount(self) -> None:
+        """Begin with the first field; say at once what can never be sent (R-ELIC-7)."""
+        answerable = [editor for editor in self._editors if not isinstance(editor.field, UnknownField)]
+        if answerable:
+            answerable[0].focus_control()
+        else:
+            self.query_one(VerticalScroll).focus()
+        self._say_unanswerable()
+
+    def _say_unanswerable(self) -> None:
+        names = ", ".join(f"“{name}”" for name in self._unanswerable)
+        why = f"This cannot be sent: {names} is required and of a kind that cannot be answered here. Decline or cancel."
+        self._said.display = bool(names)
+        self._said.update(shown_line(why, "$text-warning"))
+
+    # What the user does
+
+    def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:
+        """To the next field; from the last one, send."""
+        following = self._editors[self._editors.index(event.sender) + 1 :]
+        answerable = [editor for editor in following if not isinstance(editor.field, UnknownField)]
+        if answerable:
+            answerable[0].focus_control()
+        else:
+            self.action_accept()
+
+    def action_accept(self) -> None:
+        """Send where all fits; else say beside each field what does not."""
+        if self._unanswerable:
+            return
+        values, wrong = check_all(
+            self._form.fields, {editor.field.name: editor.raw for editor in self._editors}
+        )
+        for editor in self._editors:
+            editor.show_wrong(wrong.get(editor.field.name, ""))
+        if not wrong:
+            self.dismiss(("accept", values))
+            return
+        next(editor for editor in self._editors if editor.field.name in wrong).focus_control()
+
+    def action_cancel(self) -> None:
+        """Neither yes nor no."""
+        self.dismiss(("cancel", None))
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Send or decline."""
+        if event.button.id == "accept":
+            self.action_accept()
+        else:
+            self.dismiss(("decline", None))

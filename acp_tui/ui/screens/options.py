@@ -1,0 +1,80 @@
+"""The settings that a session offers: choose one, then its value. Setting it is the caller's business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeAlias
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
+from acp_tui.ui.screens.picker import Picker
+from acp_tui.ui.widgets.fields.filtered_list import FilteredList
+from acp_tui.ui.widgets.fields.frame import Frame, shown_line
+from acp_tui.ui.widgets.fields.row_list import PickerRow
+
+Chosen: TypeAlias = tuple[str, str | bool]
+"""An option's id and its new value."""
+
+
+class OptionsDialog(ModalScreen[Chosen | None]):
+    """Gives the option and the value to ask the agent for, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+
+    def __init__(self, options: Sequence[ConfigOption]) -> None:
+        super().__init__(classes="dialog")
+        self._options = options
+
+    def compose(self) -> ComposeResult:
+        """The options with their values, in the agent's order."""
+        rows = FilteredList(
+            [_option_row(option) for option in self._options],
+            has_search=False,
+            empty="This agent offers no settings for the session",
+        )
+        keys = "↑ ↓ move · Enter change · Esc close"
+        yield Frame(shown_line("Settings of the session"), keys, rows)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """On or off changes at once; a list of values is chosen from."""
+        option: ConfigOption = message.row.value
+        if isinstance(option, BooleanOption):
+            self.dismiss((option.option_id, not option.value))
+            return
+
+        def take(value: str | None) -> None:
+            if value is not None:
+                self.dismiss((option.option_id, value))
+
+        self.app.push_screen(value_picker(option), take)
+
+
+def value_picker(option: SelectOption) -> Picker[str]:
+    """Choose among the values of one option."""
+    rows = [_choice_row(choice, option.value) for choice in option.choices]
+    return Picker(option.name, rows, search=len(rows) > 8, empty="The agent names no values for it")
+
+
+def _option_row(option: ConfigOption) -> PickerRow[ConfigOption]:
+    label = f"{option.name}: {_shown_value(option)}"
+    return PickerRow(option, label, option.description or "")
+
+
+def _shown_value(option: ConfigOption) -> str:
+    if isinstance(option, BooleanOption):
+        return "on" if option.value else "off"
+    # A value that is not among the choices is shown as it is (R-MODE-3).
+    return next((choice.name for choice in option.choices if choice.value == option.value), option.value)
+
+
+def _choice_row(choice: Choice, current: str) -> PickerRow[str]:
+    return PickerRow(
+        choice.value,
+        choice.name,
+        choice.description or "",
+        choice.group or "",
+        is_current=choice.value == current,
+    )

@@ -1,0 +1,48 @@
+"""One picker for everything that is one of many; what is done with the choice is its caller's business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+from acp_tui.ui.widgets.fields.filtered_list import FilteredList
+from acp_tui.ui.widgets.fields.frame import Frame, shown_line
+from acp_tui.ui.widgets.fields.row_list import PickerRow
+
+__all__ = ["Picker", "PickerRow"]
+
+V = TypeVar("V")
+
+
+class Picker(ModalScreen[V | None], Generic[V]):
+    """Gives the value of the chosen row, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+
+    def __init__(
+        self,
+        title: str,
+        rows: Sequence[PickerRow[V]],
+        *,
+        search: bool = True,
+        empty: str = "Nothing to choose from",
+    ) -> None:
+        """`empty` is said where there are no rows."""
+        super().__init__(classes="dialog")
+        self._heading = title
+        self._rows = rows
+        self._has_search = search
+        self._empty = empty
+
+    def compose(self) -> ComposeResult:
+        """The rows in a frame."""
+        rows = FilteredList(self._rows, has_search=self._has_search, empty=self._empty)
+        yield Frame(shown_line(self._heading), "↑ ↓ move · Enter choose · Esc close", rows)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """That is the answer."""
+        self.dismiss(message.row.value)

@@ -1,0 +1,100 @@
+"""The question whether a project may bring its own MCP servers; remembering the answer is the caller's business."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from acp_tui.client.form_answers import looks_secret
+from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
+from acp_tui.ui.widgets.fields.frame import Frame, shown_line
+
+MASK: Final = "••••••"
+_REFERENCE: Final = re.compile(r"([A-Za-z]+ )?\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+"""Names a variable of the user's: no secret itself, and the user must see which one would be handed out."""
+_TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
+
+
+class TrustDialog(ModalScreen[bool]):
+    """Gives True where the user trusts the project's servers; anything but a plain yes is no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "dismiss(False)", "No", show=False),
+        Binding("y", "dismiss(True)", "Yes", show=False),
+        Binding("left", "app.focus_previous", "Other answer", show=False),
+        Binding("right", "app.focus_next", "Other answer", show=False),
+        Binding("up", "scroll(-1)", "Up", show=False),
+        Binding("down", "scroll(1)", "Down", show=False),
+        Binding("pageup", "scroll(-10)", "Page up", show=False),
+        Binding("pagedown", "scroll(10)", "Page down", show=False),
+    ]
+
+    def __init__(self, file: Path, servers: Sequence[Server]) -> None:
+        """`file` is the project's, `servers` what stands in it, as written."""
+        super().__init__(classes="dialog")
+        self._file = file
+        self._servers = servers
+
+    def compose(self) -> ComposeResult:
+        """What would run, whole, and two answers."""
+        told = Content.assemble(
+            shown_line(str(self._file), "bold"),
+            " asks for these MCP servers. The agent would start their commands as you, with all that you may do.\n",
+        )
+        lines = [told, *(line for server in self._servers for line in _server_lines(server))]
+        no = Button("No", id="no", compact=True)
+        yes = Button("Yes, use them", id="yes", compact=True)
+        yield Frame(
+            Content("Trust this project's servers?"),
+            "y yes · n no · ↑ ↓ read on · Esc no",
+            VerticalScroll(
+                Static(Content("\n").join(lines), markup=False), classes="dialog-body", can_focus=False
+            ),
+            Horizontal(no, yes, classes="dialog-buttons"),
+        )
+
+    def on_mount(self) -> None:
+        """No is what Enter says."""
+        self.query_one("#no").focus()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """That is the answer."""
+        self.dismiss(event.button.id == "yes")
+
+    def action_scroll(self, lines: int) -> None:
+        """Read on."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+
+def _server_lines(server: Server) -> list[Content]:
+    if isinstance(server, StdioServer):
+        what, settings = shlex.join((server.command, *server.args)), _pairs(server.env, "=")
+    else:
+        what = f"over {server.kind}: {server.url}"
+        settings = _pairs(tuple((name, _masked("secret", value)) for name, value in server.headers), ": ")
+    head = Content.assemble(shown_line(server.name, "bold $text-accent"), "\n  ", shown_line(what))
+    return [head, *settings]
+
+
+def _pairs(pairs: Pairs, sign: str) -> list[Content]:
+    """What decides where a program comes from, such as PATH, must be seen; what looks like a secret must not."""
+    return [
+        Content.assemble("  ", shown_line(f"{name}{sign}{_masked(name, value)}", "$foreground-muted"))
+        for name, value in pairs
+    ]
+
+
+def _masked(name: str, value: str) -> str:
+    if not value or _REFERENCE.fullmatch(value):
+        return value
+    return MASK if looks_secret(name) or _TOKEN.fullmatch(value) else value

@@ -1,0 +1,1 @@
+"""The parts that dialogs are made of; no dialog itself."""

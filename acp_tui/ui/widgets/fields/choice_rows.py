@@ -1,0 +1,100 @@
+"""Choices within a form: one of several or any of several; nothing is chosen that the user or a default did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.widgets.fields.row_list import GAP, NOWHERE, PickerRow, RowList
+
+MOST_ROWS: Final = 8
+
+
+class ChoiceRows(RowList, can_focus=True):
+    """Rows to choose from; the cursor stands nowhere until the user moves it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Choice above", show=False),
+        Binding("down", "move(1)", "Choice below", show=False),
+        Binding("space", "choose", "Choose or not", show=False),
+        Binding("enter", "finish", "Choose and go on", show=False),
+        Binding("backspace,delete", "clear", "Choose nothing", show=False),
+    ]
+
+    class Moved(Message):
+        """The cursor stands somewhere else, or another choice was made."""
+
+    class Finished(Message):
+        """The user is done here."""
+
+    def __init__(self, rows: Sequence[PickerRow[str]], chosen: Iterable[str] = (), *, is_multi: bool) -> None:
+        super().__init__(most_rows=MOST_ROWS)
+        self._choices = rows
+        self._is_multi = is_multi
+        self._chosen = {row.value for row in rows} & set(chosen)
+
+    def on_mount(self) -> None:
+        """Show them, from the first chosen one on."""
+        super().on_mount()
+        values = [row.value for row in self._choices]
+        self.show(self._choices, min(map(values.index, self._chosen), default=NOWHERE))
+
+    @property
+    def chosen(self) -> list[str]:
+        """The chosen values, in the order of the choices."""
+        return [row.value for row in self._choices if row.value in self._chosen]
+
+    @property
+    def cut_text(self) -> str:
+        """The row under the cursor in full, where it was too long to be shown; else ""."""
+        if self.row is None:
+            return ""
+        parts = [part for part in (self.row.label, self.row.description) if part]
+        cells = width_cells(make_visible_line(GAP.join(parts)))
+        return "\n".join(parts) if cells > self.scrollable_content_region.width - 2 else ""
+
+    def mark_of(self, index: int) -> str:
+        """Round for one, square for any."""
+        on, off = ("■ ", "□ ") if self._is_multi else ("◉ ", "○ ")
+        return on if self.rows[index].value in self._chosen else off
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor; that chooses nothing."""
+        self.move(step)
+        self.post_message(self.Moved())
+
+    def action_choose(self) -> None:
+        """Choose the row under the cursor, or no longer."""
+        if self.row is None:
+            return
+        value = self.row.value
+        others = self._chosen - {value} if self._is_multi else set()
+        self._chosen = others if value in self._chosen else {*others, value}
+        self._changed()
+
+    def action_finish(self) -> None:
+        """Where one is to be chosen, it is the one under the cursor."""
+        if self.row is not None and not self._is_multi:
+            self._chosen = {self.row.value}
+            self._changed()
+        self.post_message(self.Finished())
+
+    def action_clear(self) -> None:
+        """Choose nothing."""
+        self._chosen = set()
+        self.cursor = NOWHERE
+        self._changed()
+
+    def _changed(self) -> None:
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+        """As Space does."""
+        event.stop()
+        self.action_choose()

@@ -1,0 +1,193 @@
+"""A list of one-line rows under headings, drawn line by line: thousands cost no more than a screenful.
+
+It moves a cursor over the rows; which of them are there, and what a chosen one means, is its owner's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import fold, width_cells
+from acp_tui.ui.themes import palette_for
+
+V = TypeVar("V")
+NOWHERE: Final = -1
+GAP: Final = "   "
+
+
+@dataclass(frozen=True, slots=True)
+class PickerRow(Generic[V]):
+    """Something to choose; its texts may be an agent's."""
+
+    value: V
+    label: str
+    description: str = ""
+    group: str = ""
+    """The heading it stands under; rows of one group follow each other."""
+    is_current: bool = False
+    is_disabled_reason: str = ""
+    """Why it cannot be chosen; "" where it can."""
+
+
+class RowList(ScrollView, can_focus=False):
+    """Rows, one of them under the cursor."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor"}
+    DEFAULT_CSS = """
+    RowList { height: auto; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1; }
+    """
+
+    class Clicked(Message):
+        """The user clicked on a row; the cursor is there now."""
+
+        def __init__(self, sender: RowList, index: int) -> None:
+            super().__init__()
+            self.sender = sender
+            self.index = index
+
+        @property
+        def control(self) -> RowList:
+            """The list."""
+            return self.sender
+
+    def __init__(self, *, rows_around: int = 17, most_rows: int = 20) -> None:
+        """At most `most_rows` high, and so that `rows_around` of the screen stay for what is around it."""
+        super().__init__()
+        self._rows_around = rows_around
+        self._most_rows = most_rows
+        self.rows: Sequence[PickerRow[Any]] = ()
+        self.cursor = NOWHERE
+        self._lines: list[int | str] = []
+        """What stands in each line: the index of a row, or a heading."""
+        self._line_of: list[int] = []
+
+    def show(self, rows: Sequence[PickerRow[Any]], cursor: int = 0) -> None:
+        """Show these rows with the cursor on one of them; NOWHERE for none."""
+        self.rows = rows
+        self._lines, self._line_of = [], []
+        group = ""
+        for index, row in enumerate(rows):
+            if row.group and row.group != group:
+                self._lines.append(row.group)
+            group = row.group
+            self._line_of.append(len(self._lines))
+            self._lines.append(index)
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self._lines))
+        self.refresh(layout=True)
+        self.move_to(cursor)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """All lines, as far as there is room."""
+        room = max(self.app.size.height - self._rows_around, 3)
+        return min(len(self._lines), room, self._most_rows)
+
+    @property
+    def row(self) -> PickerRow[Any] | None:
+        """The row under the cursor."""
+        return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
+
+    # The cursor
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on this row, or the nearest there is, and bring it into view."""
+        last = len(self.rows) - 1
+        self.cursor = NOWHERE if index < 0 else min(index, last)
+        if self.cursor != NOWHERE:
+            self.call_after_refresh(self._reveal)
+        self.refresh()
+
+    def move(self, step: int) -> bool:
+        """Move the cursor by so many rows; False where it was at the end already."""
+        before = self.cursor
+        last = len(self.rows) - 1
+        start = before if before != NOWHERE else (-1 if step > 0 else last + 1)
+        self.move_to(max(0, min(last, start + step)))
+        return self.cursor != before
+
+    def page(self, direction: int) -> bool:
+        """Move it by a page, up for -1 and down for 1."""
+        return self.move(direction * max(self.scrollable_content_region.height - 1, 1))
+
+    def _reveal(self) -> None:
+        if self.row is None:
+            return
+        line, height = self._line_of[self.cursor], self.scrollable_content_region.height
+        # The heading above it comes along.
+        top = line - 1 if line and isinstance(self._lines[line - 1], str) else line
+        y = self.scroll_offset.y
+        if top < y:
+            self.scroll_to(y=top, animate=False, force=True)
+        elif line >= y + height:
+            self.scroll_to(y=line - height + 1, animate=False, force=True)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor there and say so."""
+        line = self.scroll_offset.y + event.y
+        what = self._lines[line] if line < len(self._lines) else ""
+        if isinstance(what, int):
+            self.move_to(what)
+            self.post_message(self.Clicked(self, what))
+
+    # Drawing
+
+    def on_mount(self) -> None:
+        """Draw again in other colours."""
+        self.watch(self.app, "theme", self._on_theme, init=False)
+
+    def _on_theme(self) -> None:
+        self.refresh()
+
+    def mark_of(self, index: int) -> str:
+        """What stands before a row, in two cells."""
+        return "● " if self.rows[index].is_current else "  "
+
+    def render_line(self, y: int) -> Strip:
+        """A row or a heading."""
+        width = self.scrollable_content_region.width
+        ground = self.visual_style.rich_style
+        line = self.scroll_offset.y + y
+        if line >= len(self._lines) or width < 4:
+            return Strip.blank(width, ground)
+        palette = palette_for(self.app.current_theme)
+        what = self._lines[line]
+        if isinstance(what, str):
+            segments = [Segment(_cut(make_visible_line(what), width), palette.muted)]
+        else:
+            segments = self._row_segments(what, width, palette)
+            if what == self.cursor:
+                ground = self.get_component_rich_style("row-list--cursor")
+        return Strip(segments).adjust_cell_length(width).apply_style(ground)
+
+    def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
+        row = self.rows[index]
+        mark = self.mark_of(index)
+        label = _cut(make_visible_line(row.label), width - 2)
+        label_style = palette.muted if row.is_disabled_reason else palette.text
+        if index == self.cursor:
+            label_style += Style(bold=True)
+        segments = [Segment(mark, palette.accent), Segment(label, label_style)]
+        room = width - 2 - width_cells(label) - len(GAP)
+        about = row.is_disabled_reason or row.description
+        if about and room > 8:
+            segments.append(Segment(GAP + _cut(make_visible_line(about), room), palette.muted))
+        return segments
+
+
+def _cut(text: str, width: int) -> str:
+    """`text` in so many cells, its end replaced by an ellipsis where it is longer."""
+    text = text[: width * 8]  # measuring a text costs by its length, and no row shows more
+    if width_cells(text) <= width:
+        return text
+    return text[: fold(text, max(width - 1, 2))[0].stop] + "…"

@@ -1,0 +1,58 @@
+"""The capability card: what an agent offers and lacks, with the consequence in words."""
+
+from dataclasses import fields
+
+from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
+from acp_tui.ui.screens.capability_card import CAPABILITIES, AgentFacts, CapabilityCard, card_text
+from support.dialogs import open_dialog
+
+FACTS = AgentFacts(
+    title="The Agent",
+    name="agent-acp",
+    version="1.2",
+    protocol="v1",
+    command=("agent", "--acp", "a b"),
+    capabilities=AgentCapabilities(load_session=True, meta={"example.org/fork": {"deep": [1] * 40}}),
+    auth_methods=(AuthMethod("b", "Browser", "Your subscription"), AuthMethod("t", "Own", None, "terminal")),
+    log=tuple(f"line {number}" for number in range(100)),
+)
+
+
+def test_every_capability_has_its_line() -> None:
+    assert set(CAPABILITIES) == {field.name for field in fields(AgentCapabilities)} - {"meta"}
+
+
+def test_it_says_what_there_is_and_what_follows_from_what_is_not() -> None:
+    text = card_text(FACTS, is_open=False).plain
+    for words in (
+        "agent-acp 1.2",
+        "ACP v1",
+        "agent --acp 'a b'",
+        "✓ load a session\n",
+        "✗ delete a session: sessions can be deleted only by its own tools",
+        "· Browser: Your subscription",
+        "· Own (in a terminal)",
+        "▸ example.org/fork",
+        "line 99",
+    ):
+        assert words in text
+    assert "line 79" not in text
+    assert " …" in text
+
+
+async def test_it_scrolls_unfolds_and_closes() -> None:
+    async with open_dialog(CapabilityCard(FACTS), size=(80, 24)) as page:
+        assert "The Agent" in page.words
+        await page.press("end")
+        assert "line 99" in page.words
+        await page.press("space")
+        assert "▾ example.org/fork" in card_text(FACTS, is_open=True).plain
+        assert "1," in page.words
+        await page.press("escape")
+        assert page.result is None
+
+
+async def test_c_copies_all_of_it_as_text() -> None:
+    async with open_dialog(CapabilityCard(FACTS)) as page:
+        await page.press("c")
+        assert page.app.clipboard == card_text(FACTS, is_open=True).plain

@@ -1,0 +1,143 @@
+"""Text of an agent's in dialogs: nothing that a terminal obeys or that misleads a reader gets there raw."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.screen import Screen
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    FieldChoice,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+    UrlVisit,
+)
+from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
+from acp_tui.conversation.visible import _STAND_INS
+from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
+from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
+from acp_tui.ui.screens.form import FormDialog
+from acp_tui.ui.screens.login import LoginDialog, LoginMethod
+from acp_tui.ui.screens.options import OptionsDialog
+from acp_tui.ui.screens.picker import Picker, PickerRow
+from acp_tui.ui.screens.sessions import SessionsDialog
+from acp_tui.ui.screens.trust import TrustDialog
+from acp_tui.ui.screens.visit import VisitDialog
+from support.dialogs import open_dialog
+
+HIDDEN = frozenset(map(chr, _STAND_INS))
+TEXTS = {
+    "every character": "".join(sorted(HIDDEN - set(map(chr, range(0xD800, 0xE000))))),
+    "sequences": "tab\tand\nline \x1b[2J \x1b]52;c;aGk=\x07 \x9b31m \r\x08 a\u202eb \u2066c\u2069 d\u200be \ud83d",
+}
+MARKUP = "[bold]x[/bold][/]"
+TALL = (300, 200)
+
+
+@dataclass(frozen=True)
+class Listed:
+    session_id: str
+    title: str | None
+    cwd: Path
+    updated_at: str | None
+
+
+def _picker(text: str) -> Screen[Any]:
+    return Picker(text, [PickerRow(1, text, text, text), PickerRow(2, text, "", "", False, text)])
+
+
+def _options(text: str) -> Screen[Any]:
+    select = SelectOption("a", text, text, (Choice("v", text, text, text),), text, text)
+    return OptionsDialog([select, BooleanOption("b", text, True, text, text)])
+
+
+def _sessions(text: str) -> Screen[Any]:
+    async def load(cursor: str | None) -> tuple[Sequence[Listed], str | None]:
+        if cursor is not None:
+            raise ClientError(text, hint=text, detail=text)
+        return [Listed(text, title, Path(text.replace("\0", "")), text) for title in (text, None)], "more"
+
+    return SessionsDialog(text, load, no_delete=text, no_open=text)
+
+
+def _login(text: str) -> Screen[Any]:
+    async def refuse(method: LoginMethod) -> None:
+        raise ClientError(text, hint=text, detail=text)
+
+    return LoginDialog(text, [AuthMethod(text, text, text)], refuse, reason=text)
+
+
+def _card(text: str) -> Screen[Any]:
+    capabilities = AgentCapabilities(meta={text: {text: text}})
+    methods = (AuthMethod(text, text, text, "terminal"),)
+    return CapabilityCard(AgentFacts(text, text, text, text, (text, text), capabilities, methods, (text,)))
+
+
+def _form(text: str) -> Screen[Any]:
+    choices = (FieldChoice("a", text, text), FieldChoice(text, text))
+    fields = (
+        TextField("t", text, text, True, text, pattern="(" + text, format=text),
+        TextField("p" + text, pattern="^$", default=text.replace("\x1b", "")),
+        NumberField("n" + text, text, text, default=1),
+        BooleanField("b" + text, text, text),
+        ChoiceField("c" + text, choices, text, text, default=text),
+        MultiChoiceField("m" + text, choices, text, text),
+        UnknownField("u" + text, text, {text: text}, True),
+    )
+    return FormDialog(Form(RequestKey(1), text, fields, text, text), text)
+
+
+def _visit(text: str) -> Screen[Any]:
+    return VisitDialog(UrlVisit(RequestKey(1), text, text, f"https://{text}@{text}/{text}"), text)
+
+
+def _trust(text: str) -> Screen[Any]:
+    servers: list[Server] = [
+        StdioServer(text, text, (text,), ((text, text),)),
+        HttpServer("http", text, text, ((text, text),)),
+    ]
+    return TrustDialog(Path(text.replace("\0", "")), servers)
+
+
+DIALOGS: tuple[tuple[Callable[[str], Screen[Any]], tuple[str, ...]], ...] = (
+    (_picker, ("down",)),
+    (_options, ("enter", "down")),
+    (_sessions, ("d", "enter", "ctrl+end", "down")),
+    (_login, ("enter",)),
+    (_card, ("space",)),
+    (_form, ("tab", "tab", "tab", "tab", "down", "ctrl+enter")),
+    (_visit, ()),
+    (_trust, ()),
+)
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize(("make", "keys"), DIALOGS, ids=[make.__name__.strip("_") for make, _ in DIALOGS])
+async def test_nothing_hostile_reaches_the_screen(
+    make: Callable[[str], Screen[Any]], keys: tuple[str, ...], text: str
+) -> None:
+    async with open_dialog(make(text), size=TALL) as page:
+        for key in (None, *keys):
+            await page.press(*([key] if key else []))
+            raw = {char for line in page.lines for char in line if char in HIDDEN or char in "\n\t"}
+            assert raw == set(), f"after {key}"
+
+
+@pytest.mark.parametrize(("make", "keys"), DIALOGS, ids=[make.__name__.strip("_") for make, _ in DIALOGS])
+async def test_markup_is_shown_as_it_was_written(
+    make: Callable[[str], Screen[Any]], keys: tuple[str, ...]
+) -> None:
+    async with open_dialog(make(MARKUP), size=TALL) as page:
+        assert MARKUP in page.text
+        for key in keys:
+            await page.press(key)
+            assert MARKUP in page.text

@@ -1,0 +1,81 @@
+"""Logging in: choosing a method, waiting for the agent, cancelling."""
+
+import anyio
+
+from acp_tui.client.errors import ClientError
+from acp_tui.protocol.capabilities import AuthMethod
+from acp_tui.ui.screens.login import LoginDialog, LoginMethod
+from support.dialogs import NOTHING, open_dialog
+
+BROWSER = AuthMethod("b", "Browser", "Your subscription")
+TERMINAL = AuthMethod("t", "Own login", None, "terminal")
+
+
+class Agent:
+    """Logs in when told to; keeps what it was asked for."""
+
+    def __init__(self, error: ClientError | None = None) -> None:
+        self.error = error
+        self.asked: list[LoginMethod] = []
+        self.was_cancelled = False
+        self.done = anyio.Event()
+
+    async def authenticate(self, method: LoginMethod) -> None:
+        self.asked.append(method)
+        if self.error is not None:
+            raise self.error
+        try:
+            await self.done.wait()
+        except anyio.get_cancelled_exc_class():
+            self.was_cancelled = True
+            raise
+
+
+def dialog(agent: Agent) -> LoginDialog:
+    return LoginDialog("Agent", [BROWSER, TERMINAL], agent.authenticate, reason="Log in first")
+
+
+async def test_it_waits_for_the_agent_and_gives_the_method_that_worked() -> None:
+    agent = Agent()
+    async with open_dialog(dialog(agent)) as page:
+        assert "Log in first" in page.words
+        await page.press("enter", "enter")
+        assert "Waiting for the agent" in page.words
+        assert page.result is NOTHING
+        agent.done.set()
+        await page.until(lambda: page.result is not NOTHING)
+        assert page.result == BROWSER
+        assert agent.asked == [BROWSER]
+
+
+async def test_esc_stops_waiting_and_then_leaves() -> None:
+    agent = Agent()
+    async with open_dialog(dialog(agent)) as page:
+        await page.press("enter", "escape")
+        await page.until(lambda: agent.was_cancelled)
+        assert page.result is NOTHING
+        assert "Cancelled" in page.words
+        await page.press("escape")
+        assert page.result is None
+
+
+async def test_an_error_stands_in_its_place_and_one_can_try_again() -> None:
+    agent = Agent(ClientError("the agent refused", detail="no such account"))
+    async with open_dialog(dialog(agent)) as page:
+        await page.press("enter")
+        await page.until(lambda: "no such account" in page.words)
+        await page.press("enter")
+        assert agent.asked == [BROWSER, BROWSER]
+
+
+async def test_a_login_in_a_terminal_is_the_callers() -> None:
+    agent = Agent()
+    async with open_dialog(dialog(agent)) as page:
+        await page.press("down", "enter")
+        assert page.result == TERMINAL
+        assert agent.asked == []
+
+
+async def test_an_agent_without_methods_is_said_to_have_none() -> None:
+    async with open_dialog(LoginDialog("Agent", [], Agent().authenticate)) as page:
+        assert "names no way to log in" in page.words

@@ -1,0 +1,142 @@
+"""Pictures of the dialogs. `pytest tests/ui/dialogs --snapshot-update` takes them again: look at each."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import pytest
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from acp_tui.client.settings.mcp import HttpServer, StdioServer
+from acp_tui.conversation.elicitation import (
+    ChoiceField,
+    FieldChoice,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UrlVisit,
+)
+from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
+from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
+from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
+from acp_tui.ui.screens.form import FormDialog
+from acp_tui.ui.screens.login import LoginDialog, LoginMethod
+from acp_tui.ui.screens.options import OptionsDialog
+from acp_tui.ui.screens.picker import Picker, PickerRow
+from acp_tui.ui.screens.sessions import SessionsDialog
+from acp_tui.ui.screens.trust import TrustDialog
+from acp_tui.ui.screens.visit import VisitDialog
+from support.dialogs import SIZE, DialogApp, DialogPage
+
+AGENT: Final = "Claude Code"
+METHODS: Final = (
+    AuthMethod("browser", "Log in with your subscription", "Opens a browser on this machine"),
+    AuthMethod("key", "Use an API key", None, "terminal"),
+)
+
+
+@dataclass(frozen=True)
+class Listed:
+    session_id: str
+    title: str | None
+    cwd: Path
+    updated_at: str
+
+
+def _picker() -> Screen[Any]:
+    families = (("Small", ("Haiku 4", "Haiku 5")), ("Large", ("Sonnet 5", "Opus 5")))
+    rows = [
+        PickerRow(name, name, "good at what it does", group, name == "Opus 5", "")
+        for group, names in families
+        for name in names
+    ]
+    return Picker("Model", [*rows, PickerRow("x", "Next", "", "Large", False, "not in your plan")])
+
+
+def _options() -> Screen[Any]:
+    modes = (Choice("ask", "Ask"), Choice("code", "Code"))
+    return OptionsDialog(
+        [
+            SelectOption("mode", "Mode", "ask", modes, "mode", "How much it does on its own"),
+            SelectOption("model", "Model", "o", (Choice("o", "Opus 5"),), "model"),
+            BooleanOption("fast", "Fast", True, None, "Quicker answers at a higher price"),
+        ]
+    )
+
+
+def _sessions() -> Screen[Any]:
+    async def load(cursor: str | None) -> tuple[Sequence[Listed], str | None]:
+        titles = ("Mend the parser of durations", None, "Write tests for the scheduler", "翻訳を直す")
+        return [
+            Listed(f"session-{at}", title, Path("/home/me/project"), f"2026-11-2{at}T10:00:00Z")
+            for at, title in enumerate(titles)
+        ], "next"
+
+    return SessionsDialog(AGENT, load, current="session-0")
+
+
+def _login() -> Screen[Any]:
+    async def wait(method: LoginMethod) -> None:
+        await anyio.sleep_forever()
+
+    return LoginDialog(AGENT, METHODS, wait, reason="Authentication required")
+
+
+def _card() -> Screen[Any]:
+    offered = AgentCapabilities(
+        load_session=True, list_sessions=True, image=True, meta={"example.org/fork": {}}
+    )
+    command = ("npx", "-y", "claude-agent-acp")
+    return CapabilityCard(
+        AgentFacts(AGENT, "claude-agent-acp", "0.12.3", "v1", command, offered, METHODS, ())
+    )
+
+
+def _form() -> Screen[Any]:
+    licenses = (FieldChoice("mit", "MIT", "short and permissive"), FieldChoice("agpl", "AGPL"))
+    fields = (
+        TextField("name", "Name", "Of the package", True, "Demo", pattern="^[a-z]+$"),
+        NumberField("workers", "Workers", None, False, True, 4, 1, 8),
+        ChoiceField("license", licenses, "License", default="mit"),
+        MultiChoiceField("parts", (FieldChoice("ci", "CI"), FieldChoice("docs", "Docs")), "Parts"),
+    )
+    return FormDialog(Form(RequestKey(1), "A few things before I begin.", fields, "New project"), AGENT)
+
+
+def _visit() -> Screen[Any]:
+    url = "https://user@xn--80ak6aa92e.com/login?next=%2Fdone&state=2f9c1d7ab0e34c5f8a6b"
+    return VisitDialog(UrlVisit(RequestKey(1), "Connect your account to go on.", "e", url), AGENT)
+
+
+def _trust() -> Screen[Any]:
+    files = StdioServer("files", "npx", ("-y", "@example/files", "/home/me/a b"), (("API_KEY", "${KEY}"),))
+    web = HttpServer("http", "web", "https://example.org/mcp", (("Authorization", "Bearer ${TOKEN}"),))
+    return TrustDialog(Path("/home/me/project/.mcp.json"), [files, web])
+
+
+DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
+    "picker": (_picker, ("o", "p")),
+    "options": (_options, ("down",)),
+    "sessions": (_sessions, ("down", "down", "d")),
+    "login": (_login, ("enter",)),
+    "capability card": (_card, ()),
+    "form": (_form, ("ctrl+enter",)),
+    "visit": (_visit, ("tab",)),
+    "trust": (_trust, ()),
+}
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_every_dialog_looks_as_it_did(name: str, snap_compare: Callable[..., bool]) -> None:
+    make, keys = DIALOGS[name]
+
+    async def press(pilot: Pilot[Any]) -> None:
+        page = DialogPage(pilot, pilot.app)  # type: ignore[arg-type]
+        await page.settled()
+        await page.press(*keys)
+
+    assert snap_compare(DialogApp(make()), terminal_size=SIZE, run_before=press)
