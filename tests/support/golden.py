@@ -14,6 +14,7 @@ _BESIDE = Path(__file__).parents[3] / "shared"
 GOLDEN = _BESIDE / "acp" / "golden"
 SCHEMA_V1 = _BESIDE / "acp" / "schema" / "v1" / "schema.json"
 TRANSCRIPTS = _BESIDE / "agents" / "transcripts"
+AGENTS = _BESIDE / "agents"
 
 needs_schema = pytest.mark.skipif(
     not SCHEMA_V1.exists(), reason="the protocol's schema is not beside the repository"
