@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anyio import to_thread
+from anyio import Event, to_thread
 from textual.screen import Screen
 
 from acp_tui.client import settings
@@ -50,6 +50,9 @@ class AgentDesk:
         self._cwd = cwd
         self._servers: Sequence[settings.Server] = ()
         self._asked: tuple[Any, Elicitation, Screen[Any]] | None = None
+        self._session: Session | None = None
+        """The one whose questions were looked for last."""
+        self._answered = Event()
         self.agent: Agent | None = None
 
     # The way to a session
@@ -64,6 +67,7 @@ class AgentDesk:
         assert self._start is not None
         self.agent = await self._start()
         self.agent.on_elicitations = self.look_for_questions
+        self.look_for_questions()  # one may have come right behind the handshake
 
     async def _new_session(self) -> Session:
         return await self._logged_in(lambda agent: agent.new_session(self._cwd, mcp_servers=self._servers))
@@ -86,6 +90,7 @@ class AgentDesk:
 
         async def authenticate(method: LoginMethod) -> None:
             await agent.authenticate(method.method_id)
+            await self._until_nothing_is_asked()  # the login's dialog can be closed only from the top
 
         dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
         method = await self._screen.app.push_screen_wait(dialog)
@@ -114,12 +119,9 @@ class AgentDesk:
         """The user's servers and, once the user trusts them, the project's; what is left out is said (R-MCP-2)."""
         assert self.agent is not None
         capabilities = self.agent.capabilities
-        try:
-            user = await to_thread.run_sync(settings.read_user_servers, settings.settings_file())
-            theirs = await self._project_servers()
-        except SettingsError as error:
-            self._say_error(error)
-            return ()
+        users = to_thread.run_sync(settings.read_user_servers, settings.settings_file())
+        user = await self._readable(users)
+        theirs = await self._readable(self._project_servers())
         usable, skipped = settings.prepare(
             (*user.servers, *theirs.servers),
             http=capabilities.mcp_http,
@@ -130,6 +132,14 @@ class AgentDesk:
         for line in (*user.warnings, *theirs.warnings, *left_out):
             self._say(line, severity="warning", title="MCP servers")
         return usable
+
+    async def _readable(self, servers: Awaitable[settings.ServerList]) -> settings.ServerList:
+        """Those servers; a file that is of no use is said, and keeps those of the other file from nobody."""
+        try:
+            return await servers
+        except SettingsError as error:
+            self._say_error(error)
+            return settings.ServerList()
 
     async def _project_servers(self) -> settings.ServerList:
         project = await to_thread.run_sync(settings.read_project_servers, self._cwd)
@@ -143,25 +153,32 @@ class AgentDesk:
                 TrustDialog(project.file, project.declared.servers)
             )
             trust = settings.Trust.TRUSTED if is_trusted else settings.Trust.REJECTED
-            settings.remember(project, trust, settings.trust_file())
+            try:
+                settings.remember(project, trust, settings.trust_file())
+            except SettingsError as error:
+                self._say_error(error)  # the answer holds all the same
         return settings.trusted_servers(project, trust)
 
     # What the agent asks
 
     def look_for_questions(self, session: Session | None = None) -> None:
-        """Show the next question of the agent, and take away one that has been withdrawn. Cheap where there is none."""
+        """Show the next question of the agent, and take away one that has been withdrawn. Cheap where there is none.
+
+        Without `session`, the agent's own questions have changed, and those of the session last given still count.
+        """
+        self._session = session or self._session
         if self._asked is not None:
             owner, asked, dialog = self._asked
             if asked.key not in _waiting(owner) and dialog.is_active:
                 dialog.dismiss(("cancel", None) if isinstance(asked, Form) else "cancel")
             return
-        for owner in (session, self.agent):
+        for owner in (self._session, self.agent):
             waiting = next(iter(_waiting(owner).values()), None)
             if owner is not None and waiting is not None:
-                self._screen.run_worker(self._ask(owner, waiting, session))
+                self._screen.run_worker(self._ask(owner, waiting))
                 return
 
-    async def _ask(self, owner: Any, elicitation: Elicitation, session: Session | None) -> None:
+    async def _ask(self, owner: Any, elicitation: Elicitation) -> None:
         if self._asked is not None or elicitation.key not in _waiting(owner):
             return
         title = self.agent.title if self.agent is not None else "The agent"
@@ -174,7 +191,7 @@ class AgentDesk:
             self._asked = (owner, elicitation, form)
             action, values = await self._screen.app.push_screen_wait(form)
             self._answer(owner, elicitation, action, values)
-        self.look_for_questions(session)
+        self.look_for_questions()
 
     async def _ask_to_visit(self, owner: Any, visit: UrlVisit, title: str) -> None:
         from acp_tui.ui.screens.visit import VisitDialog
@@ -188,7 +205,13 @@ class AgentDesk:
 
     def _answer(self, owner: Any, elicitation: Elicitation, action: Any, values: FormValues | None) -> None:
         self._asked = None
+        self._answered.set()
         owner.answer_elicitation(elicitation.key, action, values)
+
+    async def _until_nothing_is_asked(self) -> None:
+        while self._asked is not None:
+            self._answered = Event()
+            await self._answered.wait()
 
     # What the user wants
 
@@ -211,7 +234,7 @@ class AgentDesk:
         """Let the user open, delete or begin a session; gives the one to show now, or None for the same."""
         from acp_tui.ui.screens.sessions import SessionsDialog
 
-        agent = self.agent
+        agent = self._agent_or_say()
         if agent is None:
             return None
         offered = agent.capabilities
@@ -269,7 +292,7 @@ class AgentDesk:
 
     async def begin_session(self) -> Session | None:
         """A new session beside those that are open."""
-        return await self._fulfil("new", "", None)
+        return None if self._agent_or_say() is None else await self._fulfil("new", "", None)
 
     async def close_session(self, session: Session) -> Session | None:
         """Close a session in the agent; gives a new one to show in its place."""
@@ -283,10 +306,11 @@ class AgentDesk:
 
     async def log_out(self) -> None:
         """Log out of the agent."""
-        if self.agent is None:
+        agent = self._agent_or_say()
+        if agent is None:
             return
         try:
-            await self.agent.logout()
+            await agent.logout()
         except ClientError as error:
             self._say_error(error)
         else:
@@ -296,7 +320,7 @@ class AgentDesk:
         """Show what the agent offers and what it lacks."""
         from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
 
-        agent = self.agent
+        agent = self._agent_or_say()
         if agent is None:
             return
         identity = agent.identity
@@ -318,6 +342,11 @@ class AgentDesk:
         self._screen.notify(
             make_visible(text), severity=severity, title=make_visible_line(title), markup=False
         )
+
+    def _agent_or_say(self) -> Agent | None:
+        if self.agent is None:
+            self._say("There is no agent yet.", severity="warning")
+        return self.agent
 
     def _say_error(self, error: ClientError) -> None:
         detail = f"\n{error.detail}" if isinstance(error, AgentRefused) and error.detail else ""

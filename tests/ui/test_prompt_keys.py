@@ -218,3 +218,10 @@ async def test_ctrl_q_quits_wherever_the_focus_is() -> None:
             await page.press(*keys)
             await page.pilot.press("ctrl+q")
             assert page.pilot.app.return_code == 0
+
+
+async def test_what_is_typed_in_the_conversation_goes_to_the_prompt() -> None:
+    async with open_page(agent("an answer")) as page:
+        await page.press("tab")
+        await page.press("h", "i")
+        assert page.draft == "hi"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_desk import AgentDesk
+    from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
 Start = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
@@ -239,6 +240,11 @@ class SessionScreen(Screen[None]):
         """Page without leaving the prompt."""
         if self._panel is not None:
             self._panel.view.action_page(message.direction)
+
+    def on_conversation_view_typed(self, message: ConversationView.Typed) -> None:
+        """Whoever types means the prompt."""
+        self._prompt.focus()
+        self._prompt.insert(message.text)
 
     def on_session_panel_left(self) -> None:
         """Back to the draft."""

@@ -65,6 +65,13 @@ class ConversationView(Widget, can_focus=True):
             self.is_following = is_following
             self.new_entries = new_entries
 
+    class Typed(Message):
+        """The user types here what is meant for the prompt."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self.top_line = 0
@@ -351,6 +358,12 @@ class ConversationView(Widget, can_focus=True):
         bottom = self.top_line + self.size.height - 1
         place = self._heights.at(min(bottom, self._heights.total - 1))
         self._cursor = place[0] if place else None
+
+    def on_key(self, event: events.Key) -> None:
+        """Pass on what is typed; the space bar folds."""
+        if event.is_printable and event.character and event.character != " ":
+            event.stop()
+            self.post_message(self.Typed(event.character))
 
     def action_cursor(self, step: int) -> None:
         """Move the cursor by entries, over those that show nothing."""
