@@ -87,6 +87,13 @@ COMMANDS: Final = (
         "ctrl+n", "Ctrl+N", "begin_session", "Begin another session", "this one stays open in the agent", True
     ),
     Command("", "Ctrl+P", "close_session", "Close the session", "in the command palette"),
+    Command(
+        "",
+        "Ctrl+P",
+        "dismiss_visits",
+        "Be done with the pages you opened for the agent",
+        "in the command palette",
+    ),
     Command("", "Ctrl+P", "log_out", "Log out of the agent", "in the command palette"),
     Command(
         "ctrl+c",

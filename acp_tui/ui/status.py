@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
@@ -23,6 +25,10 @@ def facts_of(conversation: Conversation) -> tuple[str, ...]:
     shown = [_value(option) for option in conversation.options if option.category in ("mode", "model")]
     if conversation.usage is not None:
         shown.append(_usage(conversation.usage))
+    # The agent may never say that a page was dealt with: the palette takes the word away.
+    shown += [
+        f"page open: {urlsplit(visit.url).hostname or visit.url}" for visit in conversation.visits.values()
+    ]
     return tuple(map(make_visible_line, shown))
 
 

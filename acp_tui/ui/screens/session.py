@@ -340,3 +340,9 @@ class SessionScreen(Screen[None]):
         """Log out of the agent."""
         if self._desk is not None:
             await self._desk.log_out()
+
+    def action_dismiss_visits(self) -> None:
+        """Forget the pages that the agent asked for; it may never say that they are dealt with (R-ELIC-12)."""
+        if self._panel is not None and self._panel.session is not None:
+            for visit in tuple(self._panel.conversation.visits):
+                self._panel.session.dismiss_visit(visit)
