@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Generator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -21,6 +22,16 @@ _patches = pytest.MonkeyPatch()
 def anyio_backend() -> str:
     """The client runs inside Textual, so asyncio is the one loop that counts."""
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test reads the settings of whoever runs it, or writes there."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    return home
 
 
 @pytest.fixture

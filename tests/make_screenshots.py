@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -103,7 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     is_check = parser.parse_args(arguments).check
     os.environ.pop("NO_COLOR", None)
-    pictures = asyncio.run(take_all())
+    with tempfile.TemporaryDirectory() as home:
+        # Nobody's own settings are to be seen in the pictures.
+        os.environ.update(dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"), home))
+        pictures = asyncio.run(take_all())
     names = stale(pictures)
     for name in names:
         sys.stdout.write(f"{name}.svg {'is stale' if is_check else 'is written'}\n")

@@ -101,10 +101,16 @@ class Desk(Page):
         return [frame.get("result", frame.get("error")) for frame in self._sent() if "method" not in frame]
 
     def _sent(self) -> Iterator[dict[str, Any]]:
-        for wire in self.log.wires:
-            for event in wire.events:
-                if isinstance(event, tuple) and event[0] is Direction.OUT:
-                    yield json.loads(event[1])
+        return map(json.loads, self._frames(Direction.OUT))
+
+    def _frames(self, direction: Direction) -> Iterator[bytes]:
+        events = (event for wire in self.log.wires for event in wire.events)
+        return (event[1] for event in events if isinstance(event, tuple) and event[0] is direction)
+
+    async def hears(self, text: str) -> None:
+        """Wait until the agent has sent a frame with this in it."""
+        await self.until(lambda: any(text.encode() in frame for frame in self._frames(Direction.IN)))
+        await self.settled()
 
     async def gets(self, method: str, times: int = 1) -> list[Any]:
         """Wait until the agent was sent this so often; gives the params of each."""
@@ -126,7 +132,7 @@ OpenDesk: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]
 @asynccontextmanager
 async def desk_of(script: Sequence[str], cwd: Path, log: FrameLog) -> AsyncIterator[Desk]:
     """A desk of an agent that works in `cwd`; no longer than a page is open."""
-    command = scripted("".join(dedent(piece) for piece in script))
+    command = scripted("\n".join(dedent(piece) for piece in script))
     async with open_agent_page(command, cwd) as page:
         desk = Desk(page.pilot, page.session, page.connection, page.clock)
         desk.log = log

@@ -1,0 +1,24 @@
+"""What tests of the screen share: the way to a screen with an agent's process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from support.desks import Desk, OpenDesk, desk_of
+from support.frame_log import FrameLog
+
+
+@pytest.fixture
+def open_desk(tmp_path: Path, frame_log: FrameLog) -> OpenDesk:
+    """Opens the app with a scripted agent that works in `tmp_path`."""
+
+    @asynccontextmanager
+    async def opened(*script: str) -> AsyncIterator[Desk]:
+        async with desk_of(script, tmp_path, frame_log) as desk:
+            yield desk
+
+    return opened

@@ -1,0 +1,325 @@
+"""What an agent asks the user reaches the screen, one question at a time, and what the user answers the agent."""
+
+from __future__ import annotations
+
+import webbrowser
+
+import pytest
+
+from support.desks import SESSION, OpenDesk
+
+ASKING = """
+def ask_form(request_id, message, **scope):
+    schema = {"type": "object", "properties": {"name": {"type": "string", "title": "Name"}}}
+    scope = scope or {"sessionId": "s1"}
+    send(id=request_id, method="elicitation/create",
+         params={"mode": "form", "message": message, "requestedSchema": schema, **scope})
+
+def ask_visit(request_id, message, **scope):
+    page = {"elicitationId": f"visit-{request_id}", "url": "https://pages.example/login"}
+    scope = scope or {"sessionId": "s1"}
+    send(id=request_id, method="elicitation/create", params={"mode": "url", "message": message, **page, **scope})
+"""
+FORM = """
+ask_form(1, "Who are you?")
+say("answered with " + json.dumps(read()["result"]))
+serve_until_closed()
+"""
+VISIT = """
+ask_visit(1, "Please log in.")
+say("answered with " + json.dumps(read()["result"]))
+serve_until_closed()
+"""
+
+
+@pytest.fixture
+def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pages that were opened in the browser."""
+    pages: list[str] = []
+
+    def visit(url: str) -> bool:
+        pages.append(url)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", visit)
+    return pages
+
+
+# Forms
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (("A", "d", "a", "enter"), {"action": "accept", "content": {"name": "Ada"}}),
+        (("tab", "tab", "enter"), {"action": "decline"}),
+        (("A", "escape"), {"action": "cancel"}),
+    ],
+    ids=["accept", "decline", "cancel"],
+)
+async def test_a_form_is_filled_in_declined_or_cancelled(
+    open_desk: OpenDesk, keys: tuple[str, ...], answer: dict[str, object]
+) -> None:
+    """R-ELIC-3, R-ELIC-10."""
+    async with open_desk(SESSION, ASKING, FORM) as desk:
+        await desk.shows("scripted asks", "Who are you?", "Name")
+        await desk.press(*keys)
+        assert await desk.gets_answers() == [answer]
+        await desk.hides("Who are you?")
+        await desk.shows("answered with")
+
+
+async def test_a_form_that_the_agent_withdraws_goes_and_the_next_question_comes(open_desk: OpenDesk) -> None:
+    """R-CREQ-2."""
+    script = """
+    ask_form(1, "Who are you?")
+    expect("_go_on")
+    send(method="$/cancel_request", params={"requestId": 1})
+    ask_visit(2, "Please log in.")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, ASKING, script) as desk:
+        await desk.shows("Who are you?")
+        desk.let_go_on()
+        await desk.shows("Please log in.")
+        assert "Who are you?" not in desk.words
+        [answer] = desk.answers()
+        assert answer["code"] == -32800
+
+
+async def test_the_question_of_an_agent_that_dies_goes_with_it(open_desk: OpenDesk) -> None:
+    script = """
+    ask_form(1, "Who are you?")
+    expect("_go_on")
+    """
+    async with open_desk(SESSION, ASKING, script) as desk:
+        await desk.shows("Who are you?")
+        desk.let_go_on()
+        await desk.hides("Who are you?")
+        await desk.shows("✗ scripted exited")
+
+
+async def test_two_questions_are_asked_after_each_other(open_desk: OpenDesk) -> None:
+    script = """
+    ask_form(1, "Who are you?")
+    ask_form(2, "And who else?")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, ASKING, script) as desk:
+        await desk.shows("Who are you?")
+        assert "And who else?" not in desk.words
+        await desk.press("A", "enter")
+        await desk.shows("And who else?")
+        await desk.press("B", "enter")
+        assert [answer["content"]["name"] for answer in await desk.gets_answers(2)] == ["A", "B"]
+        await desk.hides("And who else?")
+
+
+async def test_a_question_of_the_session_follows_one_that_belongs_to_none(open_desk: OpenDesk) -> None:
+    script = """
+    ask_form(1, "Who are you?", requestId=7)
+    ask_form(2, "And in this session?")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, ASKING, script) as desk:
+        for question in ("Who are you?", "And in this session?"):
+            await desk.shows(question)
+            await desk.press("escape")
+            await desk.hides(question)
+        assert len(desk.answers()) == 2
+
+
+async def test_a_question_before_any_session_is_asked_too(open_desk: OpenDesk) -> None:
+    """R-ELIC-1."""
+    script = """
+    handshake()
+    new = expect("session/new")
+    ask_form("first", "Where do you work?", requestId=new["id"])
+    read()
+    answer(new, sessionId="s1")
+    say("welcome")
+    serve_until_closed()
+    """
+    async with open_desk(ASKING, script) as desk:
+        await desk.shows("Where do you work?")
+        await desk.press("H", "enter")
+        await desk.shows("welcome")
+        assert desk.answers() == [{"action": "accept", "content": {"name": "H"}}]
+
+
+async def test_a_question_that_comes_with_the_handshake_is_asked(open_desk: OpenDesk) -> None:
+    script = """
+    start = expect("initialize")
+    ask_form("first", "Where do you work?", requestId=start["id"])
+    answer(start, protocolVersion=1)
+    new = expect("session/new")
+    read()
+    answer(new, sessionId="s1")
+    say("welcome")
+    serve_until_closed()
+    """
+    async with open_desk(ASKING, script) as desk:
+        await desk.shows("Where do you work?")
+        await desk.press("escape")
+        await desk.shows("welcome")
+
+
+async def test_a_question_in_the_middle_of_a_login_is_asked_over_its_dialog(open_desk: OpenDesk) -> None:
+    script = """
+    handshake(authMethods=[{"id": "key", "name": "With a key"}])
+    refuse(expect("session/new"), -32000, "who are you?")
+    login = expect("authenticate")
+    ask_form("code", "Which code?", requestId=login["id"])
+    read()
+    answer(login)
+    answer(expect("session/new"), sessionId="s1")
+    say("welcome")
+    serve_until_closed()
+    """
+    async with open_desk(ASKING, script) as desk:
+        await desk.shows("With a key")
+        await desk.press("enter")
+        await desk.shows("Which code?")
+        await desk.press("4", "2", "enter")
+        await desk.shows("welcome")
+        assert desk.answers() == [{"action": "accept", "content": {"name": "42"}}]
+
+
+async def test_a_login_that_ends_before_its_question_is_answered_leaves_the_question(
+    open_desk: OpenDesk,
+) -> None:
+    script = """
+    handshake(authMethods=[{"id": "key", "name": "With a key"}])
+    refuse(expect("session/new"), -32000, "who are you?")
+    login = expect("authenticate")
+    ask_form("code", "Which code?", requestId=login["id"])
+    expect("_go_on")
+    answer(login, _meta={"how": "logged in"})
+    answer(expect("session/new"), sessionId="s1")
+    say("welcome")
+    ask_form("name", "Who are you?")
+    serve_until_closed()
+    """
+    async with open_desk(ASKING, script) as desk:
+        await desk.shows("With a key")
+        await desk.press("enter")
+        await desk.shows("Which code?")
+        desk.let_go_on()
+        await desk.hears("logged in")
+        await desk.press("4", "2", "enter")
+        await desk.shows("Who are you?")
+        await desk.press("escape")
+        await desk.shows("welcome")
+        assert desk.answers() == [{"action": "accept", "content": {"name": "42"}}, {"action": "cancel"}]
+
+
+# Pages
+
+
+async def test_a_page_is_opened_in_the_browser_only_once_the_user_agrees(
+    open_desk: OpenDesk, visited: list[str]
+) -> None:
+    """R-ELIC-11."""
+    async with open_desk(SESSION, ASKING, VISIT) as desk:
+        await desk.shows("scripted asks you to visit a page", "Please log in.", "https://pages.example/login")
+        await desk.press("enter")
+        assert (desk.answers(), visited) == ([], [])
+        await desk.press("tab", "tab", "enter")
+        assert await desk.gets_answers() == [{"action": "accept"}]
+        await desk.until(lambda: visited == ["https://pages.example/login"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "action"), [(("tab", "enter"), "decline"), (("escape",), "cancel")], ids=["decline", "cancel"]
+)
+async def test_a_page_that_the_user_does_not_want_is_not_opened(
+    open_desk: OpenDesk, visited: list[str], keys: tuple[str, ...], action: str
+) -> None:
+    """R-ELIC-3, R-ELIC-11."""
+    async with open_desk(SESSION, ASKING, VISIT) as desk:
+        await desk.shows("Please log in.")
+        await desk.press(*keys)
+        assert await desk.gets_answers() == [{"action": action}]
+        await desk.hides("Please log in.")
+        assert visited == []
+
+
+async def test_without_a_browser_the_address_is_told(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda _: False)
+    async with open_desk(SESSION, ASKING, VISIT) as desk:
+        await desk.shows("Please log in.")
+        await desk.press("tab", "tab", "enter")
+        await desk.shows("No browser could be started.", "https://pages.example/login")
+
+
+async def test_a_page_that_is_done_with_ends_no_session_and_no_question(
+    open_desk: OpenDesk, visited: list[str]
+) -> None:
+    """R-ELIC-12."""
+    script = """
+    ask_visit(1, "Please log in.")
+    read()
+    for elicitation_id in ("visit-1", "visit-1", "never-heard-of"):
+        send(method="elicitation/complete", params={"elicitationId": elicitation_id})
+    ask_form(2, "Who are you?")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, ASKING, script) as desk:
+        await desk.shows("Please log in.")
+        await desk.press("tab", "tab", "enter")
+        await desk.shows("Who are you?")
+        assert desk.shown_session.conversation.visits == {}
+
+
+async def test_a_page_that_is_never_reported_done_is_shown_until_the_user_is_done_with_it(
+    open_desk: OpenDesk, visited: list[str]
+) -> None:
+    """R-ELIC-12."""
+    async with open_desk(SESSION, ASKING, VISIT) as desk:
+        await desk.shows("Please log in.")
+        await desk.press("tab", "tab", "enter")
+        await desk.shows("page open: pages.example")
+        await desk.choose("Be done with the pages you opened for the agent")
+        await desk.hides("page open: pages.example")
+        assert desk.shown_session.conversation.visits == {}
+
+
+# Permissions
+
+
+async def test_a_permission_request_is_answered_on_its_card(open_desk: OpenDesk) -> None:
+    """R-PERM-4."""
+    script = """
+    prompt = expect("session/prompt")
+    ask("allow_once", "reject_once")
+    say("decided: " + outcome())
+    end(prompt)
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("Delete everything", "allow_once")
+        await desk.enter_card()
+        await desk.press("2")
+        await desk.shows("decided: reject_once")
+
+
+async def test_esc_cancels_the_turn_and_the_permission_request_with_it(open_desk: OpenDesk) -> None:
+    """R-CANC-1, R-CANC-5."""
+    script = """
+    prompt = expect("session/prompt")
+    ask("allow_once", "reject_once")
+    expect("session/cancel")
+    say("decided: " + outcome())
+    end(prompt, "cancelled")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("Delete everything")
+        await desk.press("escape")
+        await desk.shows("decided: cancelled", "■ cancelled")

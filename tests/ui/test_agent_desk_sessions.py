@@ -1,0 +1,186 @@
+"""A user reaches every session of an agent: begins, lists, opens, closes and deletes them."""
+
+from __future__ import annotations
+
+from support.desks import SESSION, OpenDesk
+
+LISTING = """
+sessions = [{"sessionId": f"old-{n}", "cwd": "/project", "title": f"Earlier {n}"} for n in range(1, 4)]
+"""
+LOADING = """
+handshake(agentCapabilities={"loadSession": True, "sessionCapabilities": {"list": {}, "delete": {}, "close": {}}})
+answer(expect("session/new"), sessionId="s1")
+"""
+RESUMING = """
+handshake(agentCapabilities={"sessionCapabilities": {"list": {}, "resume": {}}})
+answer(expect("session/new"), sessionId="s1")
+"""
+
+
+async def test_ctrl_n_begins_another_session_and_shows_it(open_desk: OpenDesk) -> None:
+    """R-SESS-1, R-SESS-12."""
+    script = """
+    say("the first")
+    answer(expect("session/new"), sessionId="s2")
+    update("agent_message_chunk", session="s2", content={"type": "text", "text": "the second"})
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.shows("the first")
+        await desk.press("ctrl+n")
+        await desk.shows("the second")
+        assert "the first" not in desk.text
+        assert len(desk.sent("session/new")) == 2
+
+
+async def test_f3_lists_page_by_page_and_asks_for_more_at_the_end(open_desk: OpenDesk) -> None:
+    """R-SESS-8, R-SESS-9."""
+    script = """
+    answer(expect("session/list"), sessions=sessions[:2], nextCursor="more")
+    answer(expect("session/list"), sessions=sessions[2:])
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, LOADING, script) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Earlier 1", "Earlier 2", "2 so far")
+        await desk.press("down", "down")
+        await desk.shows("Earlier 3", "3 in all")
+        assert [params.get("cursor") for params in desk.sent("session/list")] == [None, "more"]
+        await desk.press("escape")
+        await desk.hides("Earlier 1")
+
+
+async def test_a_session_of_the_list_is_loaded_with_its_replay_on_the_screen(open_desk: OpenDesk) -> None:
+    """R-SESS-3, R-SESS-4, R-SESS-10."""
+    script = """
+    answer(expect("session/list"), sessions=sessions)
+    load = expect("session/load")
+    for kind, text in (("user_message_chunk", "What was it?"), ("agent_message_chunk", "It was this.")):
+        update(kind, session="old-2", content={"type": "text", "text": text})
+    answer(load)
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, LOADING, script) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Earlier 2")
+        await desk.press("down", "enter")
+        await desk.shows("What was it?", "It was this.")
+        assert [params["sessionId"] for params in desk.sent("session/load")] == ["old-2"]
+
+
+async def test_a_session_is_resumed_where_it_cannot_be_loaded(open_desk: OpenDesk) -> None:
+    """R-SESS-6, R-SESS-10."""
+    script = """
+    answer(expect("session/list"), sessions=sessions)
+    answer(expect("session/resume"))
+    update("agent_message_chunk", session="old-1", content={"type": "text", "text": "Where were we?"})
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, RESUMING, script) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Earlier 1")
+        await desk.press("enter")
+        await desk.shows("Where were we?")
+        assert [params["sessionId"] for params in desk.sent("session/resume")] == ["old-1"]
+
+
+async def test_a_session_that_is_open_already_is_shown_without_asking_the_agent(open_desk: OpenDesk) -> None:
+    script = """
+    say("the first")
+    answer(expect("session/new"), sessionId="s2")
+    answer(expect("session/list"), sessions=[{"sessionId": "s1", "cwd": "/project", "title": "The first one"}])
+    serve_until_closed()
+    """
+    async with open_desk(LOADING, script) as desk:
+        await desk.shows("the first")
+        await desk.press("ctrl+n")
+        await desk.hides("the first")
+        await desk.press("f3")
+        await desk.shows("The first one")
+        await desk.press("enter")
+        await desk.shows("the first")
+        assert desk.sent("session/load") == []
+
+
+async def test_deleting_asks_first_and_no_keeps_the_session(open_desk: OpenDesk) -> None:
+    """R-SESS-11."""
+    script = """
+    answer(expect("session/list"), sessions=sessions)
+    answer(expect("session/delete"))
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, LOADING, script) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Earlier 1")
+        await desk.press("d")
+        await desk.shows("Delete “Earlier 1”?")
+        await desk.press("n")
+        await desk.hides("Delete “Earlier 1”?")
+        assert desk.sent("session/delete") == []
+        await desk.press("d", "y")
+        await desk.shows("The session is deleted.")
+        assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
+
+
+async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(open_desk: OpenDesk) -> None:
+    """R-SESS-11."""
+    script = """
+    say("the first")
+    answer(expect("session/list"), sessions=[{"sessionId": "s1", "cwd": "/project", "title": "The first one"}])
+    answer(expect("session/close"))
+    answer(expect("session/delete"))
+    answer(expect("session/new"), sessionId="s2")
+    serve_until_closed()
+    """
+    async with open_desk(LOADING, script) as desk:
+        await desk.shows("the first")
+        await desk.press("f3")
+        await desk.shows("The first one")
+        await desk.press("d", "y")
+        await desk.gets("session/new", times=2)
+        await desk.hides("the first")
+        assert desk.sent("session/close") == desk.sent("session/delete") == [{"sessionId": "s1"}]
+
+
+async def test_closing_a_session_from_the_palette_shows_a_new_one(open_desk: OpenDesk) -> None:
+    """R-SESS-7."""
+    script = """
+    say("the first")
+    answer(expect("session/close"))
+    answer(expect("session/new"), sessionId="s2")
+    serve_until_closed()
+    """
+    async with open_desk(LOADING, script) as desk:
+        await desk.shows("the first")
+        await desk.choose("Close the session")
+        await desk.hides("the first")
+        await desk.has_session()
+        assert desk.sent("session/close") == [{"sessionId": "s1"}]
+
+
+async def test_an_agent_that_cannot_list_its_sessions_is_not_asked_to(open_desk: OpenDesk) -> None:
+    """R-SESS-8."""
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("does not offer to list its sessions; Ctrl+N begins a new one")
+        assert desk.sent("session/list") == []
+
+
+async def test_a_refused_wish_is_told_and_the_session_on_the_screen_stays(open_desk: OpenDesk) -> None:
+    script = """
+    say("the first")
+    answer(expect("session/list"), sessions=sessions)
+    refuse(expect("session/load"), -32603, "Its file is gone")
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, LOADING, script) as desk:
+        await desk.shows("the first")
+        await desk.press("f3")
+        await desk.shows("Earlier 1")
+        await desk.press("enter")
+        await desk.shows("Its file is gone", "the first")
