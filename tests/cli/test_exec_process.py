@@ -30,6 +30,18 @@ os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
+@pytest.fixture(autouse=True)
+def no_signal_is_ignored() -> Iterator[None]:
+    """exec leaves a signal ignored that was so from the start, as under nohup: which the tests may run under."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, lambda *_: None)  # a handler is not inherited
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def exec_argv(script: str, *options: str) -> list[str]:
     return [sys.executable, "-m", "acp_tui", "exec", "-p", "go", *options, "--", *scripted_argv(script)]
 
