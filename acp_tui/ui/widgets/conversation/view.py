@@ -28,6 +28,7 @@ from acp_tui.ui.drawings.terminals import TerminalScreens
 from acp_tui.ui.themes import palette_for
 from acp_tui.ui.widgets.conversation.baking import Bakery
 from acp_tui.ui.widgets.conversation.heights import Heights
+from acp_tui.ui.widgets.conversation.scroll_bar import handle_rows, line_at
 
 log = logging.getLogger(__name__)
 
@@ -277,13 +278,7 @@ class ConversationView(Widget, can_focus=True):
 
     @property
     def _thumb(self) -> range:
-        """The rows of the scroll bar's handle; none where everything is in view."""
-        total, height = self._heights.total, self.size.height
-        if total <= height:
-            return range(0)
-        size = max(1, height * height // total)
-        start = round((height - size) * self.top_line / self.max_top_line)
-        return range(start, start + size)
+        return handle_rows(self._heights.total, self.size.height, self.top_line)
 
     # Scrolling
 
@@ -349,7 +344,7 @@ class ConversationView(Widget, can_focus=True):
             self.release_mouse()
 
     def _drag_to(self, y: int) -> None:
-        self.scroll_to_line(round(self.max_top_line * y / max(self.size.height - 1, 1)))
+        self.scroll_to_line(line_at(y, self._heights.total, self.size.height))
 
     # Entries
 
