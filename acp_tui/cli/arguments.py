@@ -14,27 +14,25 @@ from acp_tui.cli.exit_codes import ExitCode
 
 HELP = """\
 usage: acp-tui [AGENT] [--cwd DIR]        work with an agent
-       acp-tui run AGENT [--cwd DIR]      the same, for an agent called "exec" or "demo"
+       acp-tui run AGENT [--cwd DIR]      the same, also for one called "demo"
        acp-tui exec AGENT [--cwd DIR] [--prompt TEXT] [--format text|ndjson]
-                                          one turn without a screen; the prompt is read
-                                          from stdin where none is given
+                                          one turn without a screen; without
+                                          --prompt it is read from stdin
        acp-tui demo [SCENARIO | --list] [--speed X]
-                                          a scripted agent, to try acp-tui without one
+                                          a scripted agent, to try acp-tui
        acp-tui --version | --help
 
 AGENT is a known name, or -- and any command that speaks ACP on its stdio.
 
-examples:
-  acp-tui demo                            no agent needed, nothing of yours is touched
-  acp-tui gemini                          in this folder
+  acp-tui demo                            nothing of yours is touched
   acp-tui claude --cwd ~/src/project
   acp-tui -- npx -y @google/gemini-cli --acp
-  acp-tui exec gemini --prompt "What does this project do?"
-  git diff | acp-tui exec claude --format ndjson
+  git diff | acp-tui exec gemini --format ndjson
 
-exec ends with 0 when the turn is done, 1 on an error, 2 on a wrong command line, 3 refused by
-the agent, 4 a limit was reached, 5 a permission was rejected, 6 a login is needed, 7 the agent
-died or broke the protocol, 126/127 the command cannot be run / is not found, 130 cancelled.
+exec ends with 0 when the turn is done, 1 on an error, 2 on a wrong command
+line, 3 refused by the agent, 4 limit reached, 5 a permission was rejected,
+6 login needed, 7 the agent died or broke the protocol, 126/127 the command
+cannot be run / is not found, 130 cancelled.
 """
 
 COMMANDS = ("run", "exec", "demo")
