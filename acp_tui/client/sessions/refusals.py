@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from acp_tui.client.terminals.errors import TerminalError, UnknownTerminal
 from acp_tui.client.workspace.errors import InvalidPath, NotFound, WorkspaceError
@@ -26,3 +28,12 @@ def as_refusal(error: Exception) -> RequestFailed:
         case _:
             log.error("a request of the agent failed", exc_info=error)
             return RequestFailed(ErrorCode.INTERNAL_ERROR, f"Internal error: {error}")
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What goes wrong inside is raised as the error response for it: the boundary between our errors and the wire's."""
+    try:
+        yield
+    except Exception as error:
+        raise as_refusal(error) from error

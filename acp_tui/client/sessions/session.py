@@ -11,7 +11,7 @@ from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, Sess
 from acp_tui.client.permissions import PermissionBroker
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.prompt_blocks import fit
-from acp_tui.client.sessions.refusals import as_refusal
+from acp_tui.client.sessions.refusals import refusals
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.conversation import Change, Conversation
@@ -228,21 +228,18 @@ class Session:
         """A text file inside the workspace."""
         from acp_tui.client.workspace import NotFound
 
-        try:
-            return await self._files().read_text_file(path, line, limit)
-        except NotFound as error:
-            if self._quirks.missing_file_reads_empty:
-                return ""
-            raise as_refusal(error) from error
-        except Exception as error:
-            raise as_refusal(error) from error
+        with refusals():
+            try:
+                return await self._files().read_text_file(path, line, limit)
+            except NotFound:
+                if self._quirks.missing_file_reads_empty:
+                    return ""
+                raise
 
     async def write_text_file(self, path: str, content: str) -> None:
         """Write a text file inside the workspace."""
-        try:
+        with refusals():
             await self._files().write_text_file(path, content)
-        except Exception as error:
-            raise as_refusal(error) from error
 
     def _files(self) -> Workspace:
         if self._workspace is None:
@@ -264,10 +261,8 @@ class Session:
         terminals.size = self.terminal_size
         columns, rows = self.terminal_size
         directory = self.cwd if cwd is None else Path(cwd)
-        try:
+        with refusals():
             created = await terminals.create(command, args, env, directory, output_limit_bytes)
-        except Exception as error:
-            raise as_refusal(error) from error
         terminal_id = TerminalId(created)
         self.apply(
             TerminalOpened(terminal_id, " ".join([command, *args]), str(directory), True, columns, rows)
@@ -276,10 +271,8 @@ class Session:
 
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
         """What a terminal of this session printed so far."""
-        try:
+        with refusals():
             return self._open_terminals().output(terminal_id)
-        except Exception as error:
-            raise as_refusal(error) from error
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
         """Wait until a terminal's command has ended."""
@@ -294,10 +287,8 @@ class Session:
         await self._on_terminals(lambda terminals: terminals.release(terminal_id))
 
     async def _on_terminals(self, call: Callable[[Terminals], Awaitable[T]]) -> T:
-        try:
+        with refusals():
             return await call(self._open_terminals())
-        except Exception as error:
-            raise as_refusal(error) from error
 
     def _open_terminals(self) -> Terminals:
         if self._terminals is None:
