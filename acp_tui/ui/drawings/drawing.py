@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -45,6 +46,42 @@ class Drawing(Protocol):
 
     def set_open(self, is_open: bool) -> None:
         """Unfold or fold."""
+
+
+class KeptDrawing(ABC):
+    """A drawing that is made anew as a whole when its entry, the scene or its fold has changed, and kept until then."""
+
+    def __init__(self) -> None:
+        self._is_open = False
+        self._drawn: tuple[Scene, Sequence[Strip]] | None = None
+
+    @abstractmethod
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        """The lines as they are now."""
+
+    def refresh(self) -> bool:
+        """Draw again when asked."""
+        self._drawn = None
+        return True
+
+    def close(self) -> None:  # noqa: B027 - not everything has something to close
+        """Nothing is kept open."""
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """The lines."""
+        if self._drawn is None or self._drawn[0] is not scene:
+            self._drawn = (scene, self._draw(scene))
+        return self._drawn[1]
+
+    def toggle(self) -> bool:
+        """Show all of it, or the gist."""
+        self.set_open(not self._is_open)
+        return True
+
+    def set_open(self, is_open: bool) -> None:
+        """Show all of it, or the gist."""
+        self._is_open = is_open
+        self._drawn = None
 
 
 class Indented(Sequence[Strip]):

@@ -12,7 +12,7 @@ from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.ui.drawings.blocks import block_label
-from acp_tui.ui.drawings.drawing import Indented, Joined, Scene
+from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
@@ -81,26 +81,12 @@ class AgentMessage:
         """A message does not fold."""
 
 
-class UserMessage:
+class UserMessage(KeptDrawing):
     """A prompt of the user: as it was typed, behind a bar, on a ground of its own over the whole width."""
 
     def __init__(self, message: Message) -> None:
+        super().__init__()
         self._message = message
-        self._drawn: tuple[Scene, list[Strip]] | None = None
-
-    def refresh(self) -> bool:
-        """Draw again when asked."""
-        self._drawn = None
-        return True
-
-    def close(self) -> None:
-        """Nothing is kept open."""
-
-    def lines(self, scene: Scene) -> Sequence[Strip]:
-        """The prompt."""
-        if self._drawn is None or self._drawn[0] is not scene:
-            self._drawn = (scene, self._draw(scene))
-        return self._drawn[1]
 
     def _draw(self, scene: Scene) -> list[Strip]:
         style = scene.palette.user
@@ -119,31 +105,13 @@ class UserMessage:
         """A prompt does not fold."""
         return False
 
-    def set_open(self, is_open: bool) -> None:
-        """A prompt does not fold."""
 
-
-class Thought:
+class Thought(KeptDrawing):
     """What the agent thought: one dim line, until it is opened."""
 
     def __init__(self, message: Message) -> None:
+        super().__init__()
         self._message = message
-        self._is_open = False
-        self._drawn: tuple[Scene, list[Strip]] | None = None
-
-    def refresh(self) -> bool:
-        """Draw again when asked."""
-        self._drawn = None
-        return True
-
-    def close(self) -> None:
-        """Nothing is kept open."""
-
-    def lines(self, scene: Scene) -> Sequence[Strip]:
-        """The first line of it, or all."""
-        if self._drawn is None or self._drawn[0] is not scene:
-            self._drawn = (scene, self._draw(scene))
-        return self._drawn[1]
 
     def _draw(self, scene: Scene) -> list[Strip]:
         style = scene.palette.thought
@@ -157,13 +125,3 @@ class Thought:
         marker = Segment(f"{INDENT}{'▾' if self._is_open else '▸'} ", scene.palette.muted)
         indent = Segment(INDENT + "  ")
         return [Strip([marker if not row else indent, *line]) for row, line in enumerate(lines)]
-
-    def toggle(self) -> bool:
-        """Show one line or all."""
-        self.set_open(not self._is_open)
-        return True
-
-    def set_open(self, is_open: bool) -> None:
-        """Show all, or one line."""
-        self._is_open = is_open
-        self._drawn = None

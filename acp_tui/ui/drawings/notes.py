@@ -14,7 +14,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Compaction, Failure, TurnEnd, Unknown
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.drawings.blocks import block_label
-from acp_tui.ui.drawings.drawing import Scene
+from acp_tui.ui.drawings.drawing import KeptDrawing, Scene
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
 
@@ -30,32 +30,19 @@ STOP_REASONS: Final = {
 }
 
 
-class NoteDrawing:
+class NoteDrawing(KeptDrawing):
     """A few lines of ours about the session."""
 
     def __init__(self, note: Note) -> None:
+        super().__init__()
         self._note = note
-        self._is_open = False
-        self._drawn: tuple[Scene, list[Strip]] | None = None
 
-    def refresh(self) -> bool:
-        """Draw again when asked."""
-        self._drawn = None
-        return True
-
-    def close(self) -> None:
-        """Nothing is kept open."""
-
-    def lines(self, scene: Scene) -> Sequence[Strip]:
-        """The note."""
-        if self._drawn is None or self._drawn[0] is not scene:
-            lines = [
-                Strip([Segment(INDENT), *line])
-                for text, style in self._spans(scene)
-                for line in plain_lines(text, scene.width - 2 * len(INDENT), style)
-            ]
-            self._drawn = (scene, lines)
-        return self._drawn[1]
+    def _draw(self, scene: Scene) -> list[Strip]:
+        return [
+            Strip([Segment(INDENT), *line])
+            for text, style in self._spans(scene)
+            for line in plain_lines(text, scene.width - 2 * len(INDENT), style)
+        ]
 
     def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
         palette = scene.palette
@@ -96,14 +83,8 @@ class NoteDrawing:
         return spans
 
     def toggle(self) -> bool:
-        """Show all of it or the gist."""
-        self.set_open(not self._is_open)
-        return not isinstance(self._note, TurnEnd)
-
-    def set_open(self, is_open: bool) -> None:
-        """Show all of it, or the gist."""
-        self._is_open = is_open
-        self._drawn = None
+        """Show all of it, or the gist; the end of a turn is one line."""
+        return super().toggle() and not isinstance(self._note, TurnEnd)
 
 
 class Undrawable:

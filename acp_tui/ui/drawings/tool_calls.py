@@ -23,7 +23,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.drawings.blocks import block_label
-from acp_tui.ui.drawings.drawing import Indented, Joined, Scene
+from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.places import shown_location, shown_path
 from acp_tui.ui.drawings.terminals import TerminalLines
 from acp_tui.ui.rendering.diff import DiffRenderer
@@ -62,39 +62,14 @@ QUIET_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
 RAIL: Final = "    │ "
 
 
-class ToolCallDrawing:
+class ToolCallDrawing(KeptDrawing):
     """One tool call."""
 
     def __init__(self, entry: ToolCallEntry) -> None:
+        super().__init__()
         self._entry = entry
-        self._is_open = False
         self._diffs: dict[tuple[str, str | None, str], DiffRenderer] = {}
         self._texts: dict[str, MarkdownRenderer] = {}
-        self._drawn: tuple[Scene, Sequence[Strip]] | None = None
-
-    def refresh(self) -> bool:
-        """Draw again when asked."""
-        self._drawn = None
-        return True
-
-    def close(self) -> None:
-        """Nothing is kept open."""
-
-    def toggle(self) -> bool:
-        """Show the gist or all."""
-        self.set_open(not self._is_open)
-        return True
-
-    def set_open(self, is_open: bool) -> None:
-        """Show all of it, or the gist."""
-        self._is_open = is_open
-        self._drawn = None
-
-    def lines(self, scene: Scene) -> Sequence[Strip]:
-        """The call."""
-        if self._drawn is None or self._drawn[0] is not scene:
-            self._drawn = (scene, self._draw(scene))
-        return self._drawn[1]
 
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         width = scene.width - len(RAIL) - 2
