@@ -1,30 +1,65 @@
-"""What the user has set, and what projects bring along: so far the MCP servers for sessions.
+"""What the user has set, and the MCP servers that projects bring along.
 
 The bottom layer of the client: it knows neither agents nor sessions, and asks the user nothing.
 """
 
-from acp_tui.client.settings.masking import mask, masked
-from acp_tui.client.settings.mcp import (
-    HttpServer,
-    Server,
-    ServerList,
-    Skipped,
-    StdioServer,
-    describe,
-    gate,
-    prepare,
-    resolve,
-    wire,
-)
-from acp_tui.client.settings.project_mcp import ProjectServers, read_project_servers
-from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state, trusted_servers
-from acp_tui.client.settings.user_mcp import read_user_servers, settings_file
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_tui.client.settings.masking import mask, masked
+    from acp_tui.client.settings.mcp import (
+        HttpServer,
+        Server,
+        ServerList,
+        Skipped,
+        StdioServer,
+        describe,
+        gate,
+        prepare,
+        resolve,
+        wire,
+    )
+    from acp_tui.client.settings.project_mcp import ProjectServers, read_project_servers
+    from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
+    from acp_tui.client.settings.refusal_rule import RefusalRule
+    from acp_tui.client.settings.tree import Settings
+    from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state, trusted_servers
+    from acp_tui.client.settings.user_mcp import read_user_servers, settings_file
+
+# Loaded when first used: the first frame waits for the tree, but not for MCP servers, of which there may be none.
+_NAMES = {
+    "masking": ("mask", "masked"),
+    "mcp": (
+        "HttpServer",
+        "Server",
+        "ServerList",
+        "Skipped",
+        "StdioServer",
+        "describe",
+        "gate",
+        "prepare",
+        "resolve",
+        "wire",
+    ),
+    "project_mcp": ("ProjectServers", "read_project_servers"),
+    "reader": ("Problem", "SettingsRead", "read_settings"),
+    "refusal_rule": ("RefusalRule",),
+    "tree": ("Settings",),
+    "trust": ("Trust", "remember", "trust_file", "trust_state", "trusted_servers"),
+    "user_mcp": ("read_user_servers", "settings_file"),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "HttpServer",
+    "Problem",
     "ProjectServers",
+    "RefusalRule",
     "Server",
     "ServerList",
+    "Settings",
+    "SettingsRead",
     "Skipped",
     "StdioServer",
     "Trust",
@@ -34,6 +69,7 @@ __all__ = [
     "masked",
     "prepare",
     "read_project_servers",
+    "read_settings",
     "read_user_servers",
     "remember",
     "resolve",
@@ -43,3 +79,9 @@ __all__ = [
     "trusted_servers",
     "wire",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

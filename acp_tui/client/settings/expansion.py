@@ -8,6 +8,12 @@ from collections.abc import Mapping
 from acp_tui.client.errors import SettingsError
 
 _REFERENCE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?\}|\$\{")
+_HOME = re.compile(r"\A~(?=/|\Z)")
+
+
+def expand_path(text: str, environ: Mapping[str, str]) -> str:
+    """As `expand`, and with a leading ~ as ${HOME}; other users' homes (~name) stay as they are written."""
+    return expand(_HOME.sub("${HOME}", text), environ)
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:

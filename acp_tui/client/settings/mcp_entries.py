@@ -5,12 +5,12 @@ It opens no file. A server with a mistake is skipped and the mistake said; the o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, TypeGuard
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.mcp import HttpKind, HttpServer, Pairs, Server, ServerList, Skipped, StdioServer
+from acp_tui.client.settings.wording import shown_name
 
 _HTTP_KINDS: Final[Mapping[str, HttpKind]] = {"http": "http", "streamable-http": "http", "sse": "sse"}
 _STDIO_KEYS = ("command", "args", "env", "type", "disabled")
@@ -25,7 +25,7 @@ def read_servers(table: object, where: str) -> ServerList:
     skipped: list[Skipped] = []
     warnings: list[str] = []
     for name, value in table.items():
-        key = f"{where}.{_shown(name)}"
+        key = f"{where}.{shown_name(name)}"
         try:
             entry = _read_entry(value, key)
             servers.append(_read_server(name, entry, key))
@@ -33,11 +33,6 @@ def read_servers(table: object, where: str) -> ServerList:
         except SettingsError as error:
             skipped.append(Skipped(name, str(error)))
     return ServerList(tuple(servers), tuple(skipped), tuple(warnings))
-
-
-def _shown(name: str) -> str:
-    """A name in a message: as it is, unless it could mislead there."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else repr(name)
 
 
 def _read_entry(value: object, key: str) -> dict[str, object]:
@@ -98,7 +93,7 @@ def _pairs(entry: Mapping[str, object], name: str, key: str) -> Pairs:
 def _unknown_keys(entry: Mapping[str, object], key: str) -> list[str]:
     known = _STDIO_KEYS if "command" in entry else _HTTP_KEYS
     return [
-        f"{key}.{_shown(name)} means nothing and is ignored; known: {', '.join(known)}"
+        f"{key}.{shown_name(name)} means nothing and is ignored; known: {', '.join(known)}"
         for name in entry
         if name not in known
     ]

@@ -5,12 +5,12 @@ What else stands in that file is not its matter.
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.mcp import ServerList
 from acp_tui.client.settings.mcp_entries import read_servers
+from acp_tui.client.settings.toml_file import read_toml
 
 EXAMPLE = """\
 [mcp.github]
@@ -33,14 +33,7 @@ def settings_file() -> Path:
 
 def read_user_servers(file: Path) -> ServerList:
     """The servers of the settings file, none where there is no file. Raises SettingsError where it is of no use."""
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ServerList()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise SettingsError(
-            f"{file} cannot be read: {error}", hint=f"mend it or move it away; it looks like:\n{EXAMPLE}"
-        ) from error
+    content = read_toml(file, EXAMPLE)
     try:
         return read_servers(content.get("mcp", {}), f"{file}: mcp")
     except SettingsError as error:

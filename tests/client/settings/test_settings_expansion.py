@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.expansion import expand
+from acp_tui.client.settings.expansion import expand, expand_path
 
 ENVIRON = {"A": "x", "EMPTY": "", "LOOKS_LIKE_ONE": "${A}"}
 
@@ -49,3 +49,18 @@ def test_a_variable_that_is_not_set_is_named() -> None:
 def test_any_other_reference_is_refused_rather_than_sent_as_it_is(text: str) -> None:
     with pytest.raises(SettingsError, match=r"neither \$\{NAME\} nor \$\{NAME:-default\}"):
         expand(text, ENVIRON)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("~", "/home/u"),
+        ("~/a", "/home/u/a"),
+        ("~/${A}", "/home/u/x"),
+        ("~other/a", "~other/a"),
+        ("/a/~/b", "/a/~/b"),
+        ("/a\n~/b", "/a\n~/b"),
+    ],
+)
+def test_a_leading_tilde_is_the_home_directory(text: str, value: str) -> None:
+    assert expand_path(text, {**ENVIRON, "HOME": "/home/u"}) == value

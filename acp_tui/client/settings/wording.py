@@ -1,0 +1,101 @@
+"""The words for settings, the same in messages and in the reference: names, values found, values allowed.
+
+Whole sentences are made where they are said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from acp_tui.client.settings.setting import Declared
+
+MAX_SHOWN: Final = 60
+"""Characters of a string that a message repeats."""
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_KINDS: Final[dict[type[Any], tuple[str, str]]] = {
+    str: ("a string", "strings"),
+    bool: ("true or false", "true and false"),
+    int: ("a whole number", "whole numbers"),
+    float: ("a number", "numbers"),
+    Path: ("an absolute path", "absolute paths"),
+}
+
+
+def shown_name(name: str) -> str:
+    """A name in a message: as it is, unless it could mislead there."""
+    return name if _PLAIN_NAME.fullmatch(name) else repr(name)
+
+
+def shown_value(found: object) -> str:
+    """A value of a TOML document, short and on one line."""
+    match found:
+        case str():
+            return quoted(found if len(found) <= MAX_SHOWN else f"{found[:MAX_SHOWN]}…")
+        case bool():
+            return str(found).lower()
+        case int():  # Python refuses to write out thousands of digits
+            return str(found) if abs(found) < 10**MAX_SHOWN else "a very long number"
+        case float():
+            return str(found)
+        case dict():
+            return "a table"
+        case list():
+            return "a list"
+        case _:
+            return "a date or a time"
+
+
+def quoted(text: str) -> str:
+    """The text as a string; what could not be seen is escaped."""
+    if '"' in text:
+        return repr(text)
+    escaped = repr("'" + text)[2:-1]  # the quote in front has repr use double quotes itself
+    return f'"{escaped}"'
+
+
+def allowed_values(one: Declared) -> str:
+    """What may be set, as in: a number of seconds, at least 0."""
+    singular, plural = _kind_words(one)
+    return ", ".join([plural if one.is_list else singular, *_limits(one)])
+
+
+def _kind_words(one: Declared) -> tuple[str, str]:
+    """For one value, and for a list of them."""
+    if is_dataclass(one.kind):
+        return "a table", f"tables [[{one.name}]]"
+    if one.allowed:
+        choice = either([quoted(value) for value in one.allowed])
+        return choice, f"a list, each {choice}"
+    of_unit = f" of {one.setting.unit}" if one.setting.unit else ""
+    singular, plural = _KINDS[one.kind]
+    return f"{singular}{of_unit}", f"a list of {plural}{of_unit}"
+
+
+def _limits(one: Declared) -> Iterator[str]:
+    about = one.setting
+    if about.minimum is not None:
+        yield f"at least {about.minimum:_}"
+    if about.maximum is not None:
+        yield f"at most {about.maximum:_}"
+    if not about.is_blank_allowed:
+        yield "not blank"
+    if about.one_of:
+        yield f"{'each ' if one.is_list else ''}with at least one of {', '.join(about.one_of)}"
+
+
+def either(words: Sequence[str]) -> str:
+    """a, b or c."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def near(name: str, known: Sequence[str]) -> str | None:
+    """The one that may have been meant."""
+    from difflib import get_close_matches  # loaded only when something is misspelt
+
+    return next(iter(get_close_matches(name.lower(), known, n=1)), None)

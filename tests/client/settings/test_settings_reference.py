@@ -1,0 +1,50 @@
+"""The documentation of all settings, made from the tree."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from acp_tui.client.settings.reference import SettingDoc, as_markdown, documented
+from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
+
+DOCS = {one.key: one for one in documented()}
+
+
+def test_every_section_is_documented() -> None:
+    sections = [key for key in DOCS if "." not in key]
+
+    assert sections == [*(each.name for each in fields(Settings)), *READ_ELSEWHERE]
+
+
+def test_every_setting_has_a_sentence_and_says_what_is_allowed() -> None:
+    assert [one.key for one in DOCS.values() if not (one.doc.endswith(".") and one.allowed)] == []
+
+
+def test_a_setting_comes_with_unit_limits_and_default() -> None:
+    assert DOCS["agent.start_limit_s"] == SettingDoc(
+        "agent.start_limit_s",
+        "a number of seconds, at least 0",
+        "300.0",
+        "How long an agent may take to answer `initialize`; 0: as long as it likes.",
+    )
+
+
+def test_the_settings_of_tables_in_a_list_have_no_index() -> None:
+    assert DOCS["refuse"].allowed == "tables [[refuse]], each with at least one of kind, path, command"
+    assert DOCS["refuse[].path"].allowed == "a string, not blank"
+
+
+def test_where_variables_are_replaced_the_documentation_says_so() -> None:
+    replaced = [key for key, one in DOCS.items() if "`${NAME}`" in one.doc]
+
+    assert "workspace.additional_directories" in replaced
+    assert "appearance.theme" not in replaced
+
+
+def test_the_markdown_is_one_table_with_a_row_for_each() -> None:
+    head, rule, *rows = as_markdown().splitlines()
+
+    assert head.count("|") == rule.count("|") == 5
+    assert [row.split("`")[1] for row in rows] == list(DOCS)
+    assert {row.replace("\\|", "").count("|") for row in rows} == {5}
+    assert '| `workspace.read` | "on", "ask" or "off" | `"on"` |' in as_markdown()

@@ -1,0 +1,62 @@
+"""What can be set: defaults, and what it costs to know them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from acp_tui.client import settings
+from acp_tui.client.settings.refusal_rule import TOOL_KINDS, RefusalRule
+from acp_tui.client.settings.setting import declared
+from acp_tui.client.settings.tree import Settings, TerminalSettings, TraceContext
+from acp_tui.client.terminals.terminals import DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES
+from acp_tui.conversation.tool_calls import KINDS
+from acp_tui.protocol.v1.connection import TRACE_KEYS
+
+COSTLY = ("pydantic", "anyio", "asyncio", "platformdirs", "tomllib", "hashlib", "difflib", "json", "textual")
+
+
+@pytest.mark.parametrize("module", ["tree", "reader", "reference"])
+def test_settings_are_known_before_anything_costly_is_loaded(module: str) -> None:
+    code = f"import sys, acp_tui.client.settings.{module}; print([n for n in {COSTLY} if n in sys.modules])"
+
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert loaded.stdout.strip() == "[]"
+
+
+def test_every_public_name_of_the_package_is_found_when_it_is_used() -> None:
+    found = {name: getattr(settings, name) for name in settings.__all__}
+
+    assert found["Settings"] is Settings
+    assert callable(found["describe"])
+
+
+def test_a_name_that_the_package_does_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        settings.nonsense  # noqa: B018
+
+
+def test_the_kinds_of_a_rule_are_those_of_the_tool_calls() -> None:
+    assert TOOL_KINDS == KINDS
+
+
+def test_the_limits_of_a_terminal_are_those_that_terminals_have() -> None:
+    (limit,) = declared(TerminalSettings)
+
+    assert (limit.default, limit.setting.maximum) == (DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES)
+
+
+def test_only_the_trace_context_that_is_set_is_sent() -> None:
+    assert TraceContext().as_mapping() == {}
+    assert TraceContext(traceparent="a", baggage="b").as_mapping() == {"traceparent": "a", "baggage": "b"}
+    assert tuple(TraceContext("a", "b", "c").as_mapping()) == TRACE_KEYS
+
+
+def test_settings_are_values() -> None:
+    assert Settings() == Settings()
+    assert hash(Settings(refuse=(RefusalRule("read", None, None, "why"),)))
