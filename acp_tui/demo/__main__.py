@@ -1,4 +1,7 @@
-"""`python -m acp_tui.demo [SCENARIO] [--speed X]`: plays a scenario on stdin and stdout until stdin closes."""
+"""`python -m acp_tui.demo [SCENARIO] [--speed X]`: plays a scenario on stdin and stdout until stdin closes.
+
+With `--login` it is not an agent but the program by which one logs in to it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 
 import anyio
 
+from acp_tui.demo import login
 from acp_tui.demo.agent import DemoAgent
 from acp_tui.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
 from acp_tui.demo.stdio import StdioStream
@@ -18,11 +22,15 @@ EXIT_INTERRUPTED = 130
 def main(argv: list[str] | None = None) -> int:
     """Serve one client; the exit status."""
     arguments = _parser().parse_args(argv)
+    if arguments.login:
+        return login.ask()
     try:
-        agent = DemoAgent(load(arguments.scenario), speed=arguments.speed)
+        scenario = load(arguments.scenario)
     except ScenarioError as error:
         sys.stderr.write(_explained(error))
         return EXIT_USAGE
+    logged_in = scenario.auth.required and login.take_mark()
+    agent = DemoAgent(scenario, speed=arguments.speed, logged_in=logged_in)
     try:
         anyio.run(_serve, agent)
     except KeyboardInterrupt:
@@ -44,6 +52,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 knows no delays (default: 1)"
     )
+    parser.add_argument(
+        login.OPTION, action="store_true", help="log in on this terminal, for the agent that is started next"
+    )
     return parser
 
 
@@ -57,7 +68,9 @@ def _speed(text: str) -> float:
 def _explained(error: ScenarioError) -> str:
     lines = [str(error)]
     if isinstance(error, UnknownScenario):
-        lines += ["", *(f"  {name:<12} {description}" for name, description in available().items())]
+        shipped = available()
+        width = max(map(len, shipped))
+        lines += ["", *(f"  {name:<{width}}  {description}" for name, description in shipped.items())]
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@ What a turn says and does is the scenario's, played by `turn`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import PurePath
 from typing import Any, Final
@@ -16,27 +17,24 @@ from acp_tui import __version__
 from acp_tui.demo import scenario as scenarios
 from acp_tui.demo.client_calls import ClientCalls
 from acp_tui.demo.faults import AUTH_REQUIRED
-from acp_tui.demo.script import Scenario, ScriptedTurn
+from acp_tui.demo.script import Scenario, ScriptedTurn, Wire
 from acp_tui.demo.session import Session
+from acp_tui.demo.sessions import Sessions
 from acp_tui.demo.turn import Pace, Turn
-from acp_tui.rpc import ErrorCode, Peer, RequestFailed, Tap
+from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
 
-CAPABILITIES: Final = {
-    "loadSession": False,
-    "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
-    "sessionCapabilities": {"close": {}},
-}
+PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": True}
 
 
 class DemoAgent:
     """Plays one scenario for one client. Speed 1 is as written, 2 twice as fast, 0 without delays."""
 
-    def __init__(self, scenario: Scenario, *, speed: float = 0) -> None:
+    def __init__(self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False) -> None:
         self._scenario = scenario
         self._pace = Pace(speed)
-        self._logged_in = not scenario.auth.required
-        self._sessions: dict[str, Session] = {}
-        self._sessions_opened = 0
+        self._logged_in = logged_in or not scenario.auth.required
+        self._sessions = Sessions(scenario)
+        self._last_line = b""
         self._client: ClientCalls
         self._tasks: TaskGroup
         self._methods: dict[str, Callable[[Any], Awaitable[Any]]] = {
@@ -47,11 +45,39 @@ class DemoAgent:
             "session/prompt": self._prompt,
             "session/set_mode": self._set_mode,
             "session/set_config_option": self._set_config_option,
+        } | self._optional_methods()
+
+    def _optional_methods(self) -> dict[str, Callable[[Any], Awaitable[Any]]]:
+        """What is served only where the scenario says so, and then advertised, too."""
+        kept: dict[str, Callable[[Any], Awaitable[Any]]] = {
+            "list": self._list_sessions,
+            "load": self._load_session,
+            "resume": self._resume_session,
+            "delete": self._delete_session,
+        }
+        offered = {f"session/{name}": kept[name] for name in self._scenario.keeping.offers}
+        return offered | ({"logout": self._logout} if self._scenario.auth.logout else {})
+
+    def _capabilities(self) -> dict[str, Any]:
+        offers = self._scenario.keeping.offers
+        return {
+            "loadSession": "load" in offers,
+            "promptCapabilities": PROMPT_CAPABILITIES,
+            "sessionCapabilities": {name: {} for name in ("close", *sorted(offers - {"load"}))},
+            "auth": {"logout": {}} if self._scenario.auth.logout else {},
         }
 
     async def serve(self, stream: ByteStream, *, tap: Tap | None = None) -> None:
         """Serve the client until it ends the connection."""
-        peer = Peer(stream, self, tap=tap)
+
+        def keep_line(way: Direction, line: bytes) -> None:
+            # The peer keeps the ids of requests to itself, and a question may name the one that it is about.
+            if way is Direction.IN:
+                self._last_line = line
+            if tap is not None:
+                tap(way, line)
+
+        peer = Peer(stream, self, tap=keep_line)
         self._client = ClientCalls(peer, stream)
         # Outlives each request: for what is sent after its answer.
         async with anyio.create_task_group() as self._tasks:
@@ -71,7 +97,7 @@ class DemoAgent:
     def on_notification(self, method: str, params: Any) -> None:
         """Cancel a turn; anything else is not for this agent."""
         if method == "session/cancel" and isinstance(params, dict):
-            session = self._sessions.get(params.get("sessionId", ""))
+            session = self._sessions.get(params.get("sessionId"))
             if session is not None and session.turn is not None:
                 session.turn.cancel()
 
@@ -89,14 +115,26 @@ class DemoAgent:
         return {
             "protocolVersion": setup.protocol_version,
             "agentInfo": {"name": "acp-tui-demo", "title": "Demo", "version": __version__},
-            "agentCapabilities": CAPABILITIES,
-            "authMethods": list(self._scenario.auth.methods),
+            "agentCapabilities": self._capabilities(),
+            "authMethods": self._auth_methods(),
         }
 
+    def _auth_methods(self) -> list[Wire]:
+        return [
+            method
+            for method in self._scenario.auth.methods
+            if method.get("type") != "terminal" or self._client.can_log_in_in_terminal
+        ]
+
     async def _authenticate(self, params: dict[str, Any]) -> dict[str, Any]:
-        if params.get("methodId") not in [method["id"] for method in self._scenario.auth.methods]:
-            raise _invalid(f"There is no login method {params.get('methodId')!r}")
+        method = next((m for m in self._auth_methods() if m["id"] == params.get("methodId")), None)
+        if method is None or method.get("type") == "terminal":
+            raise _invalid(f"There is no login method {params.get('methodId')!r} of the agent's own")
         self._logged_in = True
+        return {}
+
+    async def _logout(self, _: dict[str, Any]) -> dict[str, Any]:
+        self._logged_in = False
         return {}
 
     def _check_login(self) -> None:
@@ -106,17 +144,33 @@ class DemoAgent:
     # Sessions
 
     async def _new_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        session = self._sessions.begin(self._cwd(params))
+        return {"sessionId": session.id} | self._declare(session)
+
+    async def _load_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Tell everything that was said, then answer."""
+        session = self._sessions.reopen(params.get("sessionId"), self._cwd(params))
+        past, session.past = session.past or [], []
+        replay = Turn(session, self._client, Pace(), "", self._scenario.texts)
+        await replay.play(self._sessions.untold(session))
+        for update in past:
+            replay.send(update)
+        return self._declare(session)
+
+    async def _resume_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        return self._declare(self._sessions.reopen(params.get("sessionId"), self._cwd(params)))
+
+    def _cwd(self, params: dict[str, Any]) -> str:
         self._check_login()
         cwd = params.get("cwd")
         if not isinstance(cwd, str) or not PurePath(cwd).is_absolute():
             raise _invalid(f"cwd must be an absolute path and is {cwd!r}")
-        self._sessions_opened += 1
-        session_id = f"demo-{self._sessions_opened}"
-        boolean_options = self._client.takes_boolean_options
-        session = Session(session_id, cwd, self._scenario.session, boolean_options=boolean_options)
-        self._sessions[session_id] = session
+        return cwd
+
+    def _declare(self, session: Session) -> dict[str, Any]:
+        session.takes_boolean_options = self._client.takes_boolean_options
         if self._scenario.session.commands:
-            self._tasks.start_soon(self._announce_commands, session_id)
+            self._tasks.start_soon(self._announce_commands, session.id)
         return session.declaration()
 
     async def _announce_commands(self, session_id: str) -> None:
@@ -125,10 +179,16 @@ class DemoAgent:
         self._client.update(session_id, update)
 
     async def _close_session(self, params: dict[str, Any]) -> dict[str, Any]:
-        session = self._session(params)
-        if session.turn is not None:
-            session.turn.cancel()
-        del self._sessions[session.id]
+        self._sessions.close(self._session(params).id)
+        return {}
+
+    async def _list_sessions(self, params: dict[str, Any]) -> dict[str, Any]:
+        self._check_login()
+        return self._sessions.page(params.get("cwd"), params.get("cursor"))
+
+    async def _delete_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        self._check_login()
+        self._sessions.delete(params.get("sessionId"))
         return {}
 
     async def _set_mode(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +202,7 @@ class DemoAgent:
 
     def _session(self, params: dict[str, Any]) -> Session:
         self._check_login()
-        session = self._sessions.get(params.get("sessionId", ""))
+        session = self._sessions.get(params.get("sessionId"))
         if session is None:
             raise _invalid(f"There is no session {params.get('sessionId')!r}")
         return session
@@ -156,7 +216,9 @@ class DemoAgent:
             raise _invalid("The session is in the middle of a turn")
         text = _prompt_text(params.get("prompt"))
         scenario, scripted = self._answer_to(session, text)
-        session.turn = Turn(session, self._client, self._pace, text, scenario.texts)
+        session.remember_prompt(text, params["prompt"])
+        request_id = json.loads(self._last_line)["id"]
+        session.turn = Turn(session, self._client, self._pace, text, scenario.texts, request_id)
         return self._play(session, session.turn, scripted)
 
     def _answer_to(self, session: Session, text: str) -> tuple[Scenario, ScriptedTurn]:

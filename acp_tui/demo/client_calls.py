@@ -21,14 +21,23 @@ class ClientCalls:
         self.can_write = False
         self.can_run = False
         self.takes_boolean_options = False
+        self.takes_forms = False
+        self.takes_pages = False
+        self.takes_notices = False
+        self.takes_compaction = False
+        self.can_log_in_in_terminal = False
 
     def learn(self, capabilities: Any) -> None:
         """Note what the client offered in `initialize`; whatever is missing or malformed is not offered."""
         self.can_read = _at(capabilities, "fs", "readTextFile") is True
         self.can_write = _at(capabilities, "fs", "writeTextFile") is True
         self.can_run = _at(capabilities, "terminal") is True
-        boolean = _at(capabilities, "session", "configOptions", "boolean")
-        self.takes_boolean_options = isinstance(boolean, dict)
+        self.can_log_in_in_terminal = _at(capabilities, "auth", "terminal") is True
+        self.takes_boolean_options = _is_marked(capabilities, "session", "configOptions", "boolean")
+        self.takes_notices = _is_marked(capabilities, "session", "notices")
+        self.takes_compaction = _is_marked(capabilities, "session", "compaction")
+        self.takes_forms = _is_marked(capabilities, "elicitation", "form")
+        self.takes_pages = _is_marked(capabilities, "elicitation", "url")
 
     def update(self, session_id: str, update: Wire) -> None:
         """Send a session update."""
@@ -51,6 +60,24 @@ class ClientCalls:
         answer: Any = await self._peer.request("session/request_permission", params)
         option_id = _at(answer, "outcome", "optionId")
         return option_id if isinstance(option_id, str) else None
+
+    async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
+        """Ask the user: accept, decline or cancel, and what a form was filled in with."""
+        answer: Any = await self._peer.request("elicitation/create", question)
+        content = _at(answer, "content")
+        return str(_at(answer, "action")), content if isinstance(content, dict) else {}
+
+    def complete_elicitation(self, elicitation_id: str) -> None:
+        """Say that what was to be done on a page is done."""
+        self._peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
+
+    async def call_extension(self, method: str, params: Wire) -> Any:
+        """A request beyond the protocol; its result as it is."""
+        return await self._peer.request(method, params)
+
+    def notify_extension(self, method: str, params: Wire) -> None:
+        """A notification beyond the protocol."""
+        self._peer.notify(method, params)
 
     async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         """The text of a file, or of a part of it."""
@@ -107,3 +134,8 @@ def _at(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+def _is_marked(value: Any, *keys: str) -> bool:
+    """Whether a capability is there that has no value but an object."""
+    return isinstance(_at(value, *keys), dict)

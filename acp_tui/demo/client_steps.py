@@ -86,7 +86,7 @@ async def run(turn: Turn, step: script.Run) -> Ending:
     except RequestFailed as error:
         _refuse(turn, call, f"`{line}` could not be run: {error.message}.")
         return await turn.play(step.failed)
-    return await turn.play(step.succeeded if exit_code == 0 else step.failed)
+    return await turn.play(step.succeeded if _succeeded(step, exit_code) else step.failed)
 
 
 async def _run_in_terminal(
@@ -97,14 +97,21 @@ async def _run_in_terminal(
     ended = False
     try:
         _settle(turn, call, "in_progress", content=[{"type": "terminal", "terminalId": terminal_id}])
+        if step.kill_after_s is not None:
+            await turn.pace.wait(step.kill_after_s)
+            await client.kill_terminal(session_id, terminal_id)
         exit_code = await client.wait_for_terminal_exit(session_id, terminal_id)
         ended = True
         output = await client.terminal_output(session_id, terminal_id)
     finally:
         await _end_terminal(turn, terminal_id, kill=not ended)
-    status = "completed" if exit_code == 0 else "failed"
+    status = "completed" if _succeeded(step, exit_code) else "failed"
     _settle(turn, call, status, rawOutput={"exitCode": exit_code, "outputCharacters": len(output)})
     return exit_code
+
+
+def _succeeded(step: script.Run, exit_code: int | None) -> bool:
+    return exit_code == 0 or step.kill_after_s is not None
 
 
 async def _create_terminal(turn: Turn, step: script.Run, command: str, args: list[str]) -> str:

@@ -26,11 +26,13 @@ def read_scenario(name: str, source: str, file: str) -> script.Scenario:
         initialize=_read_initialize(top.table("initialize")),
         auth=_read_auth(top.table("auth")),
         session=_read_session(top.table("session")),
+        keeping=_read_keeping(top.table("sessions")) if top.has("sessions") else script.Keeping(),
         texts=top.table("texts").all_of(str),
+        include=top.texts("include"),
     )
     top.close()
-    if not scenario.turns:
-        raise top.error('it has no [[prompt]]; give one at least, with "step" or "play"')
+    if not scenario.turns and not scenario.include:
+        raise top.error('it has no [[prompt]]; give one at least, with "step" or "play", or an "include"')
     return scenario
 
 
@@ -60,9 +62,19 @@ def _read_initialize(table: Table) -> script.Initialize:
 
 def _read_auth(table: Table) -> script.Auth:
     required = table.get("required", bool, False)
-    methods = tuple(_read_named(method) for method in table.tables("methods"))
+    logout = table.get("logout", bool, False)
+    methods = tuple(_read_method(method) for method in table.tables("methods"))
     table.close()
-    return script.Auth(required, methods)
+    return script.Auth(required, methods, logout)
+
+
+def _read_method(table: Table) -> script.Wire:
+    is_terminal = table.has("type") and table.one_of("type", ("agent", "terminal")) == "terminal"
+    terminal = (
+        {"args": list(table.texts("args")), "env": table.table("env").all_of(str)} if is_terminal else {}
+    )
+    method = _read_named(table)
+    return {"type": "terminal"} | method | terminal if is_terminal else method
 
 
 def _read_session(table: Table) -> script.SessionSetup:
@@ -98,3 +110,30 @@ def _read_named(table: Table, id_key: str = "id") -> dict[str, str]:
     named |= table.given({"description": str})
     table.close()
     return named
+
+
+def _read_keeping(table: Table) -> script.Keeping:
+    offers = frozenset(table.texts("offers")) if table.has("offers") else frozenset(script.KEEPING_OFFERS)
+    if unknown := offers - frozenset(script.KEEPING_OFFERS):
+        raise table.error(f'"offers" has {min(unknown)!r}; allowed: {", ".join(script.KEEPING_OFFERS)}')
+    keeping = script.Keeping(
+        offers,
+        page_size=max(1, table.get("page_size", int, 10)),
+        sessions=tuple(_read_kept_session(session) for session in table.tables("kept")),
+    )
+    table.close()
+    return keeping
+
+
+def _read_kept_session(table: Table) -> script.KeptSession:
+    session = script.KeptSession(
+        session_id=table.need("id", str),
+        title=table.get("title", str, None),
+        updated_at=table.get("updated_at", str, None),
+        cwd=table.get("cwd", str, "."),
+        history=read_steps(table, "history"),
+    )
+    table.close()
+    if any(isinstance(step, script.ASKING_STEPS) for step in session.history):
+        raise table.error('a "history" has no steps that ask something of the client')
+    return session

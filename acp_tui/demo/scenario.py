@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from acp_tui.demo.reading import read_scenario
-from acp_tui.demo.script import Scenario
+from acp_tui.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
 from acp_tui.demo.shipped import DEFAULT, available, path_of
 from acp_tui.demo.table import ScenarioError
 
@@ -17,7 +19,15 @@ class UnknownScenario(ScenarioError):
 
 
 def load(name_or_path: str | Path) -> Scenario:
-    """A shipped scenario by its name, or any by the path of its .toml file. Raises ScenarioError, UnknownScenario."""
+    """A shipped scenario by its name, or any by the path of its .toml file, with what it includes.
+
+    Raises ScenarioError, UnknownScenario.
+    """
+    scenario = _read(name_or_path)
+    return _joined(scenario, [_read(part) for part in scenario.include]) if scenario.include else scenario
+
+
+def _read(name_or_path: str | Path) -> Scenario:
     path = path_of(str(name_or_path))
     try:
         source = path.read_text("utf-8")
@@ -26,3 +36,34 @@ def load(name_or_path: str | Path) -> Scenario:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path.name}: not UTF-8: {error}") from error
     return read_scenario(path.stem, source, path.name)
+
+
+def _joined(scenario: Scenario, parts: Sequence[Scenario]) -> Scenario:
+    """The first turns of the parts as one turn, before those of the scenario; all of them may use what any has."""
+    together = ScriptedTurn(None, tuple(step for part in parts for step in _first_steps(scenario, part)))
+    matched = (turn for part in parts for turn in part.turns if turn.match is not None)
+    texts = {name: text for one in (*parts, scenario) for name, text in one.texts.items()}
+    return replace(
+        scenario,
+        turns=(together, *scenario.turns, *matched),
+        session=_joined_setup([scenario.session, *(part.session for part in parts)]),
+        texts=texts,
+    )
+
+
+def _first_steps(scenario: Scenario, part: Scenario) -> tuple[Step, ...]:
+    steps = next((turn.steps for turn in part.unmatched), ())
+    if not steps or part.include:
+        raise ScenarioError(
+            f'{scenario.name}: "include" has {part.name!r}, which does not begin with steps of its own'
+        )
+    return steps
+
+
+def _joined_setup(setups: Sequence[SessionSetup]) -> SessionSetup:
+    """Every command and option, and the modes of the first that has modes."""
+    return SessionSetup(
+        commands=tuple(command for setup in setups for command in setup.commands),
+        modes=next((setup.modes for setup in setups if setup.modes is not None), None),
+        config=tuple(option for setup in setups for option in setup.config),
+    )

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
+
+KEEPING_OFFERS: Final = ("list", "load", "resume", "delete")
+"""What may be offered of sessions that are kept."""
 
 Wire: TypeAlias = Mapping[str, Any]
 """An object in the protocol's own spelling."""
@@ -24,12 +27,16 @@ DEFAULT_OPTIONS: tuple[Wire, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Stream Markdown, as the message or as a thought."""
+    """Stream Markdown: the agent's message, its thought, or what the user is said to have said."""
 
     text: str
-    update: Literal["agent_message_chunk", "agent_thought_chunk"] = "agent_message_chunk"
+    update: Literal["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"] = (
+        "agent_message_chunk"
+    )
     repeat: int = 1
     chunk_s: float = DEFAULT_CHUNK_S
+    message: str | None = None
+    """The scenario's own name for the message; those of one name are one. None: its chunks have no message id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +117,68 @@ class Run:
     title: str | None
     name: str | None
     output_limit_bytes: int | None
+    kill_after_s: float | None
+    """For a command that does not end by itself; being killed then counts as success."""
     succeeded: tuple[Step, ...]
     failed: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Elicit:
+    """Put a question to the user, and go on along the branch of the answer."""
+
+    question: Wire
+    """What is asked, in the shape of the wire: mode, message, and the form's schema or the page's address."""
+    name: str | None
+    """The scenario's own name for a page, to complete it by."""
+    tool_call: str | None
+    scope: Literal["session", "request"]
+    """What the question belongs to: the session, or the prompt's request and so no session."""
+    accepted: tuple[Step, ...]
+    declined: tuple[Step, ...]
+    cancelled: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """Say that what was to be done on a page is done."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallExtension:
+    """Send a request beyond the protocol, and go on along the branch of the answer."""
+
+    method: str
+    params: Wire
+    answered: tuple[Step, ...]
+    refused: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyExtension:
+    """Send a notification beyond the protocol."""
+
+    method: str
+    params: Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Say something that is for now and not for history."""
+
+    fields: Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Shorten the context: begin, stream a summary, end."""
+
+    summary: str
+    error: str | None
+    """Why it fails in the end; None: it does not."""
+    chunk_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +249,12 @@ Step: TypeAlias = (
     | Write
     | Permission
     | Run
+    | Elicit
+    | Complete
+    | CallExtension
+    | NotifyExtension
+    | Notice
+    | Compact
     | Wait
     | SendUpdate
     | SwitchMode
@@ -191,6 +264,9 @@ Step: TypeAlias = (
     | Stderr
     | Fault
 )
+
+ASKING_STEPS: Final = (Read, Write, Permission, Run, Elicit, CallExtension)
+"""Those that wait for an answer of the client's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +295,8 @@ class Auth:
 
     required: bool = False
     methods: tuple[Wire, ...] = ()
+    logout: bool = False
+    """One can log out again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +309,29 @@ class SessionSetup:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptSession:
+    """A session of an earlier day."""
+
+    session_id: str
+    title: str | None
+    updated_at: str | None
+    cwd: str
+    """Relative to the folder of the session that was opened last."""
+    history: tuple[Step, ...]
+    """What was said in it: steps that ask nothing of the client."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What the agent does with sessions beside opening and closing them: nothing, where it keeps none."""
+
+    offers: frozenset[str] = frozenset()
+    """Of KEEPING_OFFERS."""
+    page_size: int = 10
+    sessions: tuple[KeptSession, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """One scripted agent."""
 
@@ -240,8 +341,11 @@ class Scenario:
     initialize: Initialize = field(default_factory=Initialize)
     auth: Auth = field(default_factory=Auth)
     session: SessionSetup = field(default_factory=SessionSetup)
+    keeping: Keeping = field(default_factory=Keeping)
     texts: Mapping[str, str] = field(default_factory=dict)
     """Long texts by name, for `{name}` in any step."""
+    include: tuple[str, ...] = ()
+    """The names of other scenarios, of which the first turns are joined to the first one here."""
 
     @property
     def unmatched(self) -> Sequence[ScriptedTurn]:

@@ -7,23 +7,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from acp_tui.demo import script
+from acp_tui.demo.form_reading import read_schema
 from acp_tui.demo.table import Table
+from acp_tui.demo.tool_reading import read_patch, read_permission_option
 
-TOOL_KINDS: Final = (
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch_mode",
-    "other",
-)
-TOOL_STATUSES: Final = ("pending", "in_progress", "completed", "failed")
-OPTION_KINDS: Final = ("allow_once", "allow_always", "reject_once", "reject_always")
 STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+SEVERITIES: Final = ("info", "warning", "error")
+SCOPES: Final = ("session", "request")
 
 PLAN_ENTRY: Final = re.compile(r"\[(?P<mark>[ ~x])\] (?:(?P<priority>high|medium|low): )?(?P<content>.+)")
 PLAN_MARKS: Final = {" ": "pending", "~": "in_progress", "x": "completed"}
@@ -87,8 +77,13 @@ def _read_think(table: Table) -> script.Step:
     return script.Say(table.need("think", str), "agent_thought_chunk", *_read_streaming(table))
 
 
-def _read_streaming(table: Table) -> tuple[int, float]:
-    return table.get("repeat", int, 1), table.get("chunk_s", float, script.DEFAULT_CHUNK_S)
+def _read_user(table: Table) -> script.Step:
+    return script.Say(table.need("user", str), "user_message_chunk", *_read_streaming(table))
+
+
+def _read_streaming(table: Table) -> tuple[int, float, str | None]:
+    chunk_s = table.get("chunk_s", float, script.DEFAULT_CHUNK_S)
+    return table.get("repeat", int, 1), chunk_s, table.get("id", str, None)
 
 
 def _read_block(table: Table) -> script.Step:
@@ -115,7 +110,7 @@ def _read_entry(table: Table, text: str) -> script.Wire:
 
 def _read_tool(table: Table) -> script.Step:
     tool = table.table("tool")
-    patch = _read_patch(tool)
+    patch = read_patch(tool)
     if "title" not in patch.fields:
         raise tool.error('"title" is missing; it is a text')
     tool.close()
@@ -124,57 +119,9 @@ def _read_tool(table: Table) -> script.Step:
 
 def _read_update(table: Table) -> script.Step:
     update = table.table("update")
-    patch = _read_patch(update)
+    patch = read_patch(update)
     update.close()
     return script.Update(patch)
-
-
-def _read_patch(table: Table) -> script.ToolPatch:
-    name = table.get("id", str, None)
-    fields: dict[str, Any] = table.given({"title": str})
-    for key, allowed in (("kind", TOOL_KINDS), ("status", TOOL_STATUSES)):
-        if table.has(key):
-            fields[key] = table.one_of(key, allowed)
-    if table.has("content"):
-        fields["content"] = [_read_content(item) for item in table.tables("content")]
-    if table.has("locations"):
-        fields["locations"] = [_read_location(item) for item in table.tables("locations")]
-    for key, wire_key in (("raw_input", "rawInput"), ("raw_output", "rawOutput")):
-        if table.has(key):
-            fields[wire_key] = table.anything(key)
-    return script.ToolPatch(name, fields)
-
-
-def _read_content(table: Table) -> script.Wire:
-    if table.has("text"):
-        content: dict[str, Any] = {
-            "type": "content",
-            "content": {"type": "text", "text": table.need("text", str)},
-        }
-    elif table.has("block"):
-        content = {"type": "content", "content": table.need("block", dict)}
-    elif table.has("terminal"):
-        content = {"type": "terminal", "terminalId": table.need("terminal", str)}
-    elif table.has("diff"):
-        content = _read_diff(table.table("diff"))
-    else:
-        raise table.error("a content item is one of: text, block, terminal, diff")
-    table.close()
-    return content
-
-
-def _read_diff(table: Table) -> dict[str, Any]:
-    diff = {"type": "diff", "path": table.need("path", str), "newText": table.need("new", str)}
-    if table.has("old"):
-        diff["oldText"] = table.need("old", str)
-    table.close()
-    return diff
-
-
-def _read_location(table: Table) -> script.Wire:
-    location = {"path": table.need("path", str)} | table.given({"line": int})
-    table.close()
-    return location
 
 
 # What is asked of the client
@@ -202,22 +149,12 @@ def _read_write(table: Table) -> script.Step:
 
 def _read_permission(table: Table) -> script.Step:
     permission = table.table("permission")
-    patch = _read_patch(permission)
+    patch = read_patch(permission)
     options = script.DEFAULT_OPTIONS
     if permission.has("options"):
-        options = tuple(_read_permission_option(option) for option in permission.tables("options"))
+        options = tuple(read_permission_option(option) for option in permission.tables("options"))
     permission.close()
     return script.Permission(patch, options, read_steps(table, "allowed"), read_steps(table, "rejected"))
-
-
-def _read_permission_option(table: Table) -> script.Wire:
-    option = {
-        "optionId": table.need("id", str),
-        "name": table.need("name", str),
-        "kind": table.one_of("kind", OPTION_KINDS),
-    }
-    table.close()
-    return option
 
 
 def _read_run(table: Table) -> script.Step:
@@ -230,11 +167,60 @@ def _read_run(table: Table) -> script.Step:
         title=run.get("title", str, None),
         name=run.get("id", str, None),
         output_limit_bytes=run.get("output_limit_bytes", int, None),
+        kill_after_s=run.get("kill_after_s", float, None),
         succeeded=read_steps(table, "succeeded"),
         failed=read_steps(table, "failed"),
     )
     run.close()
     return step
+
+
+def _read_form(table: Table) -> script.Step:
+    form = table.table("form")
+    question = {"mode": "form", "message": form.need("message", str), "requestedSchema": read_schema(form)}
+    return _read_elicit(table, form, question)
+
+
+def _read_visit(table: Table) -> script.Step:
+    visit = table.table("visit")
+    question = {"mode": "url", "message": visit.need("message", str), "url": visit.need("url", str)}
+    return _read_elicit(table, visit, question)
+
+
+def _read_elicit(table: Table, asked: Table, question: script.Wire) -> script.Step:
+    is_of_request = asked.has("scope") and asked.one_of("scope", SCOPES) == "request"
+    step = script.Elicit(
+        question,
+        name=asked.get("id", str, None) if question["mode"] == "url" else None,
+        tool_call=asked.get("tool_call", str, None),
+        scope="request" if is_of_request else "session",
+        accepted=read_steps(table, "accepted"),
+        declined=read_steps(table, "declined"),
+        cancelled=read_steps(table, "cancelled"),
+    )
+    asked.close()
+    return step
+
+
+def _read_complete(table: Table) -> script.Step:
+    return script.Complete(table.need("complete", str))
+
+
+def _read_request(table: Table) -> script.Step:
+    method, params = _read_extension(table.table("request"))
+    return script.CallExtension(method, params, read_steps(table, "answered"), read_steps(table, "refused"))
+
+
+def _read_notify(table: Table) -> script.Step:
+    return script.NotifyExtension(*_read_extension(table.table("notify")))
+
+
+def _read_extension(table: Table) -> tuple[str, script.Wire]:
+    method, params = table.need("method", str), table.get("params", dict, {})
+    if not method.startswith("_"):
+        raise table.error(f'"method" is {method!r}; the names of extensions begin with "_"')
+    table.close()
+    return method, params
 
 
 # The session
@@ -253,6 +239,34 @@ def _read_usage(table: Table) -> script.Step:
 
 def _read_title(table: Table) -> script.Step:
     return script.SendUpdate({"sessionUpdate": "session_info_update", "title": table.need("title", str)})
+
+
+def _read_info(table: Table) -> script.Step:
+    info = table.table("info")
+    fields = info.given({"title": str})
+    if info.has("updated_at"):
+        fields["updatedAt"] = info.need("updated_at", str)
+    info.close()
+    return script.SendUpdate({"sessionUpdate": "session_info_update"} | fields)
+
+
+def _read_notice(table: Table) -> script.Step:
+    notice = table.table("notice")
+    fields = {"severity": notice.one_of("severity", SEVERITIES), "title": notice.need("title", str)}
+    fields |= notice.given({"description": str})
+    notice.close()
+    return script.Notice(fields)
+
+
+def _read_compact(table: Table) -> script.Step:
+    compact = table.table("compact")
+    step = script.Compact(
+        compact.need("summary", str),
+        compact.get("error", str, None),
+        compact.get("chunk_s", float, script.DEFAULT_CHUNK_S),
+    )
+    compact.close()
+    return step
 
 
 def _read_commands_step(table: Table) -> script.Step:
@@ -297,6 +311,7 @@ def _read_fault(table: Table) -> script.Step:
 READERS: Final[dict[str, Callable[[Table], script.Step]]] = {
     "say": _read_say,
     "think": _read_think,
+    "user": _read_user,
     "block": _read_block,
     "plan": _read_plan,
     "tool": _read_tool,
@@ -305,9 +320,17 @@ READERS: Final[dict[str, Callable[[Table], script.Step]]] = {
     "write": _read_write,
     "permission": _read_permission,
     "run": _read_run,
+    "form": _read_form,
+    "visit": _read_visit,
+    "complete": _read_complete,
+    "request": _read_request,
+    "notify": _read_notify,
     "wait_s": _read_wait,
     "usage": _read_usage,
     "title": _read_title,
+    "info": _read_info,
+    "notice": _read_notice,
+    "compact": _read_compact,
     "commands": _read_commands_step,
     "mode": _read_mode,
     "config": _read_config,

@@ -15,13 +15,14 @@ from typing import Any, Final, TypeAlias, assert_never
 
 import anyio
 
-from acp_tui.demo import client_steps, faults, script
+from acp_tui.demo import client_steps, faults, question_steps, script
 from acp_tui.demo.client_calls import ClientCalls
 from acp_tui.demo.session import Session
 from acp_tui.rpc import RequestFailed
 
 CHUNK_CHARS: Final = 20
 CHUNKS_PER_FLUSH: Final = 64
+PLACEHOLDER: Final = re.compile(r"{([^{}]+)}")
 PROGRAMS: Final = Path(__file__).with_name("programs.py")
 
 Ending: TypeAlias = str | RequestFailed | None
@@ -43,15 +44,23 @@ class Turn:
     """One prompt and the answer to it."""
 
     def __init__(
-        self, session: Session, client: ClientCalls, pace: Pace, text: str, texts: Mapping[str, str]
+        self,
+        session: Session,
+        client: ClientCalls,
+        pace: Pace,
+        text: str,
+        texts: Mapping[str, str],
+        request_id: Any = None,
     ) -> None:
         self.session = session
         self.client = client
         self.pace = pace
+        self.request_id = request_id
+        """The prompt's, as the client gave it."""
         self.scope = anyio.CancelScope()
         self.deaf = False
         self.late: tuple[script.Step, ...] = ()
-        self._call_ids: dict[str, str] = {}
+        self._ids: dict[tuple[str, str], str] = {}
         self._values = dict(texts) | {
             "cwd": session.cwd,
             "text": text,
@@ -59,7 +68,6 @@ class Turn:
             "python": "python3" if shutil.which("python3") else sys.executable,
             "programs": str(PROGRAMS),
         }
-        self._placeholder = re.compile("{(" + "|".join(map(re.escape, self._values)) + ")}")
 
     def cancel(self) -> None:
         """Stop playing; a turn that plays deaf goes on."""
@@ -94,6 +102,18 @@ class Turn:
                 return await client_steps.ask(self, step)
             case script.Run():
                 return await client_steps.run(self, step)
+            case script.Elicit():
+                return await question_steps.elicit(self, step)
+            case script.Complete(name):
+                question_steps.complete(self, name)
+            case script.CallExtension():
+                return await question_steps.call_extension(self, step)
+            case script.NotifyExtension(method, params):
+                self.client.notify_extension(method, self.fill(params))
+            case script.Notice(fields):
+                self._notify(fields)
+            case script.Compact():
+                await self._compact(step)
             case script.Wait(seconds):
                 await self.pace.wait(seconds)
             case script.SendUpdate(update):
@@ -127,13 +147,37 @@ class Turn:
         return next((ending for ending in endings if ending is not None), None)
 
     async def _stream(self, step: script.Say) -> None:
-        text = self.fill(step.text)
+        update: dict[str, Any] = {"sessionUpdate": step.update}
+        if step.message is not None:
+            update["messageId"] = self.id_of("message", step.message)
+        await self._stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
+
+    async def _stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
         chunks = [text[at : at + CHUNK_CHARS] for at in range(0, len(text), CHUNK_CHARS)]
-        for number, chunk in enumerate(chunks * step.repeat, 1):
-            self.send({"sessionUpdate": step.update, "content": {"type": "text", "text": chunk}})
+        for number, chunk in enumerate(chunks * repeat, 1):
+            self.send({**update, "content": {"type": "text", "text": chunk}})
             if number % CHUNKS_PER_FLUSH == 0:
                 await self.client.flush()
-            await self.pace.wait(step.chunk_s)
+            await self.pace.wait(chunk_s)
+
+    def _notify(self, fields: script.Wire) -> None:
+        if self.client.takes_notices:
+            # Past the session's memory: a notice is no history.
+            self.client.update(self.session.id, {"sessionUpdate": "notice"} | self.fill(fields))
+        else:
+            self.lack("notices", f"“{fields['title']}” was not shown")
+
+    async def _compact(self, step: script.Compact) -> None:
+        if not self.client.takes_compaction:
+            self.lack("compaction", "the context was shortened in silence")
+            return
+        named = {"compactionId": self.id_of("compaction", None)}
+        update = {"sessionUpdate": "compaction_update"} | named
+        self.send(update | {"status": "in_progress"})
+        chunk = {"sessionUpdate": "compaction_summary_chunk"} | named
+        await self._stream_text(chunk, self.fill(step.summary), 1, step.chunk_s)
+        ending = {"status": "failed", "error": step.error} if step.error else {"status": "completed"}
+        self.send(update | ending)
 
     def _switch_mode(self, mode_id: str) -> None:
         self.session.set_mode(mode_id)
@@ -149,23 +193,36 @@ class Turn:
 
     def send(self, update: script.Wire) -> None:
         """Send a session update as it is."""
+        self.session.remember(update)
         self.client.update(self.session.id, update)
 
     def say(self, text: str) -> None:
         """Send a short message in one piece, as it is."""
         self.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
 
-    def call_id(self, name: str | None) -> str:
-        """The tool call id behind a scenario's name: the same within the turn, a fresh one in the next."""
+    def lack(self, what: str, so: str) -> None:
+        """Say that the client does not offer what a step needs, and what comes of it."""
+        self.say(f"*The client offers no {what}, so {so}.*\n\n")
+
+    def learn(self, values: Mapping[str, str]) -> None:
+        """Fill in `{name}` with these, too, from now on."""
+        self._values |= values
+
+    def id_of(self, kind: str, name: str | None) -> str:
+        """The id behind a scenario's name: the same within the turn, a fresh one in the next and for no name."""
         if name is None:
-            return self.session.next_call_id()
-        if name not in self._call_ids:
-            self._call_ids[name] = self.session.next_call_id()
-        return self._call_ids[name]
+            return self.session.next_id(kind)
+        if (kind, name) not in self._ids:
+            self._ids[kind, name] = self.session.next_id(kind)
+        return self._ids[kind, name]
+
+    def call_id(self, name: str | None) -> str:
+        """The id of a tool call."""
+        return self.id_of("call", name)
 
     def is_known(self, name: str | None) -> bool:
         """Whether this turn has mentioned the tool call before."""
-        return name in self._call_ids
+        return name is not None and ("call", name) in self._ids
 
     def tool_call(self, patch: script.ToolPatch) -> dict[str, Any]:
         """A patch as it goes on the wire: filled in, with its id and absolute paths."""
@@ -190,7 +247,7 @@ class Turn:
     def fill(self, value: Any) -> Any:
         """A value with `{cwd}`, `{text}` and the like replaced in every text; what they stand for is not looked at."""
         if isinstance(value, str):
-            return self._placeholder.sub(lambda found: self._values[found[1]], value)
+            return PLACEHOLDER.sub(lambda found: self._values.get(found[1], found[0]), value)
         if isinstance(value, Mapping):
             return {key: self.fill(item) for key, item in value.items()}
         if isinstance(value, list | tuple):

@@ -19,7 +19,9 @@ from acp_tui.rpc.memory import connected_pair
 OFFERED = {
     "fs": {"readTextFile": True, "writeTextFile": True},
     "terminal": True,
-    "session": {"configOptions": {"boolean": {}}},
+    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+    "elicitation": {"form": {}, "url": {}},
+    "auth": {"terminal": True},
 }
 CWD = "/project"
 
@@ -32,10 +34,13 @@ class FakeClient:
         self.updates: list[dict[str, Any]] = []
         self.updates_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.notifications: list[tuple[str, dict[str, Any]]] = []
+        """Those that are no updates."""
         self.cancelled_requests: list[str] = []
         self.junk: list[bytes] = []
         self.files: dict[str, str] = {}
         self.permission_kind = "allow_once"
+        self.elicitation_action = "accept"
         self.exit_code = 0
         self.answers: dict[str, Callable[[dict[str, Any]], Awaitable[Any]]] = {}
         self._changed = anyio.Event()
@@ -94,9 +99,11 @@ class FakeClient:
     # rpc.Handler
 
     def on_notification(self, method: str, params: Any) -> None:
-        assert method == "session/update"
-        self.updates.append(params["update"])
-        self.updates_of[params["sessionId"]].append(params["update"])
+        if method == "session/update":
+            self.updates.append(params["update"])
+            self.updates_of[params["sessionId"]].append(params["update"])
+        else:
+            self.notifications.append((method, params))
         self._signal()
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
@@ -130,6 +137,10 @@ class FakeClient:
                 return {}
             case "session/request_permission":
                 return {"outcome": self._choose(params["options"])}
+            case "elicitation/create":
+                is_filled_in = self.elicitation_action == "accept" and params["mode"] == "form"
+                content = {"content": filled_in(params["requestedSchema"])} if is_filled_in else {}
+                return {"action": self.elicitation_action} | content
             case "terminal/create":
                 return {"terminalId": f"term-{self.methods.count('terminal/create')}"}
             case "terminal/wait_for_exit":
@@ -144,6 +155,12 @@ class FakeClient:
         word = self.permission_kind.partition("_")[0]
         chosen = next(option for option in options if option["kind"].startswith(word))
         return {"outcome": "selected", "optionId": chosen["optionId"]}
+
+
+def filled_in(schema: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a form that have a default, with it."""
+    properties = schema["properties"].items()
+    return {name: field["default"] for name, field in properties if "default" in field}
 
 
 Connect = Callable[..., AbstractAsyncContextManager[FakeClient]]

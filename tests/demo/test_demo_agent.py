@@ -22,6 +22,17 @@ methods = [{{ id = "demo", name = "Log in" }}]
 step = [{{ fault = "auth_required" }}]
 """
 
+LOGIN_IN_TERMINAL = f"""
+[auth]
+required = true
+logout = true
+methods = [
+  {{ id = "agent", name = "Log in" }},
+  {{ id = "own", type = "terminal", name = "Log in here", args = ["--login"], env = {{ A = "b" }} }},
+]
+{HELLO}
+"""
+
 A, B = ('{ value = "a", name = "A" }', '{ value = "b", name = "B" }')
 
 SETTINGS = f"""
@@ -102,6 +113,34 @@ async def test_a_login_can_expire_in_mid_turn(connect):
         await client.prompt()
         assert await refused(client.prompt()) == -32000
         assert await refused(client.new_session()) == -32000
+
+
+async def test_a_login_in_a_terminal_is_shown_to_clients_that_have_one(connect):
+    async with connect(LOGIN_IN_TERMINAL) as client:
+        assert (await client.initialize())["authMethods"][1] == {
+            "type": "terminal",
+            "id": "own",
+            "name": "Log in here",
+            "args": ["--login"],
+            "env": {"A": "b"},
+        }
+        assert [m["id"] for m in (await client.initialize(capabilities={}))["authMethods"]] == ["agent"]
+
+
+async def test_a_login_in_a_terminal_is_nothing_that_the_agent_does(connect):
+    async with connect(LOGIN_IN_TERMINAL) as client:
+        await client.initialize()
+        request = client.peer.request("authenticate", {"methodId": "own"})
+        assert await refused(request) == ErrorCode.INVALID_PARAMS
+
+
+async def test_after_a_logout_a_login_is_demanded(connect):
+    async with connect(LOGIN_IN_TERMINAL) as client:
+        assert (await client.initialize())["agentCapabilities"]["auth"] == {"logout": {}}
+        await client.peer.request("authenticate", {"methodId": "agent"})
+        await client.new_session()
+        await client.peer.request("logout", {})
+        assert await refused(client.prompt()) == -32000
 
 
 async def test_commands_are_announced_behind_the_new_session(connect):

@@ -46,28 +46,49 @@ def alone(shipped: script.Scenario, turn: script.ScriptedTurn) -> script.Scenari
     return replace(shipped, turns=(replace(turn, match=None, steps=steps),), initialize=initialize)
 
 
-@pytest.mark.parametrize("permission_kind", ["allow_once", "reject_once"])
+ANSWERS = [("allow_once", "accept"), ("reject_once", "decline"), ("reject_once", "cancel")]
+"""What is chosen of the options of a permission request, and what is made of an elicitation."""
+
+
+@pytest.mark.parametrize("answers", ANSWERS, ids=lambda answers: answers[1])
 @pytest.mark.parametrize("name", sorted(scenario.available()))
-async def test_every_message_fits_the_schema(name, permission_kind, connect, check):
+async def test_every_message_fits_the_schema(name, answers, connect, check):
     shipped = scenario.load(name)
     for turn in shipped.turns:
         if turn.play is None:
-            check_frames(await frames_of(alone(shipped, turn), permission_kind, connect), check)
+            check_frames(await frames_of(alone(shipped, turn), answers, connect), check)
 
 
 async def frames_of(
-    played: script.Scenario, permission_kind: str, connect: Any
+    played: script.Scenario, answers: tuple[str, str], connect: Any
 ) -> list[tuple[Direction, bytes]]:
     frames: dict[tuple[Direction, bytes], None] = {}
     async with connect(played, tap=lambda way, frame: frames.setdefault((way, frame))) as client:
-        client.permission_kind = permission_kind
+        client.permission_kind, client.elicitation_action = answers
         client.files["/project/durations.py"] = "total = 0\n"
         await client.initialize()
         for method in played.auth.methods:
-            await client.peer.request("authenticate", {"methodId": method["id"]})
+            if method.get("type") != "terminal":
+                await client.peer.request("authenticate", {"methodId": method["id"]})
         await client.new_session()
         await client.peer.request("session/prompt", {"sessionId": "demo-1", "prompt": []}, read_error=str)
+        await use_kept_sessions(played.keeping, client)
+        if played.auth.logout:
+            await client.peer.request("logout", {})
     return list(frames)
+
+
+async def use_kept_sessions(keeping: script.Keeping, client: Any) -> None:
+    """Every method for sessions that are kept, as far as the scenario offers it."""
+    if "list" in keeping.offers:
+        await client.peer.request("session/list", {})
+    for old in keeping.sessions:
+        place = {"sessionId": old.session_id, "cwd": "/project", "mcpServers": []}
+        for method in sorted(keeping.offers & {"load", "resume"}):
+            await client.peer.request(f"session/{method}", place)
+        await client.peer.request("session/close", {"sessionId": old.session_id})
+        if "delete" in keeping.offers:
+            await client.peer.request("session/delete", {"sessionId": old.session_id})
 
 
 def check_frames(frames: list[tuple[Direction, bytes]], check: Any) -> None:
@@ -76,7 +97,7 @@ def check_frames(frames: list[tuple[Direction, bytes]], check: Any) -> None:
         message = json.loads(frame)
         if direction is Direction.IN:
             asked |= {message["id"]: message["method"]} if "method" in message and "id" in message else {}
-        elif "method" in message:
+        elif "method" in message and not message["method"].startswith("_"):
             check(message["method"], "client", False, message["params"])
         elif "result" in message:
             check(asked[message["id"]], "agent", True, message["result"])

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 TIMEOUT_S = 20
 
@@ -73,3 +76,25 @@ def test_an_unknown_scenario_exits_with_2_and_the_list():
     assert done.returncode == 2
     assert 'there is no scenario "nope"' in done.stderr
     assert "coding" in done.stderr
+
+
+def test_a_login_in_the_terminal_holds_for_the_next_agent_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    command = [sys.executable, "-m", "acp_tui.demo", "login", "--login"]
+    done = subprocess.run(command, input="Ada\n", capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert (done.returncode, "Hello, Ada" in done.stdout) == (0, True)
+    with running("login") as agent:
+        agent.request(2, "session/prompt", sessionId="demo-1", prompt=[])
+        assert agent.answer(2) == {"stopReason": "end_turn"}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("entered", ["", "\n"])
+def test_a_login_without_a_name_fails(entered: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    command = [sys.executable, "-m", "acp_tui.demo", "login", "--login"]
+    done = subprocess.run(command, input=entered, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert done.returncode == 1
+    assert list(tmp_path.iterdir()) == []

@@ -84,6 +84,31 @@ def test_an_unknown_scenario_is_named():
             "[session]\nmodes = { current = 'a' }\n" + STEP + 'say = ""',
             "session, modes: \"current\" is 'a'; allowed: nothing",
         ),
+        (
+            STEP + 'form = { message = "a", fields = [{ name = "b", type = "date" }] }',
+            "step 2, form, fields 1: \"type\" is 'date'; allowed: string, number, integer, boolean, array",
+        ),
+        (
+            STEP + 'form = { message = "a", fields = [{ name = "b", type = "array" }] }',
+            'step 2, form, fields 1: give the values of an array: "values" or "choices"',
+        ),
+        (
+            STEP + 'form = { message = "a", fields = [{ name = "b", type = "boolean", minimum = 1 }] }',
+            'fields 1: unknown key "minimum"; allowed: name, required, type, title, description, default',
+        ),
+        (STEP + 'visit = { message = "a" }', 'x.toml, prompt 1, step 2, visit: "url" is missing'),
+        (
+            STEP + 'request = { method = "session/fork" }',
+            'step 2, request: "method" is \'session/fork\'; the names of extensions begin with "_"',
+        ),
+        (
+            "[sessions]\noffers = ['fork']\n" + STEP + 'say = ""',
+            "x.toml, sessions: \"offers\" has 'fork'; allowed: list, load, resume, delete",
+        ),
+        (
+            '[sessions]\nkept = [{ id = "a", history = [{ read = { path = "b" } }] }]\n' + STEP + 'say = ""',
+            'x.toml, sessions, kept 1: a "history" has no steps that ask something of the client',
+        ),
         ("prompt = 5", 'x.toml: "prompt" is 5; it must be a list'),
         ("[", "x.toml: not TOML: "),
     ],
@@ -92,6 +117,28 @@ def test_an_error_names_file_place_key_and_what_is_allowed(source: str, error: s
     with pytest.raises(ScenarioError) as raised:
         read_scenario("x", 'description = ""\n' + source, "x.toml")
     assert error in str(raised.value)
+
+
+def test_included_scenarios_are_one_turn_in_a_session_that_has_what_they_have(tmp_path: Path):
+    path = tmp_path / "own.toml"
+    path.write_text(
+        'description = ""\ninclude = ["session_updates", "terminal"]\n[[prompt]]\nstep = [{ say = "z" }]'
+    )
+    parts = [scenario.load("session_updates"), scenario.load("terminal")]
+    own = scenario.load(path)
+    first, second = own.unmatched
+    assert first.steps == (*parts[0].unmatched[0].steps, *parts[1].unmatched[0].steps)
+    assert second.steps[0].text == "z"
+    assert own.session == parts[0].session
+    assert own.matching("server") == parts[1].matching("server")
+
+
+@pytest.mark.parametrize("part", ["full", "nope"])
+def test_a_scenario_that_cannot_be_included_is_named(part: str, tmp_path: Path):
+    path = tmp_path / "own.toml"
+    path.write_text(f'description = ""\ninclude = ["{part}"]')
+    with pytest.raises(ScenarioError, match=part):
+        scenario.load(path)
 
 
 def test_every_fault_that_can_be_written_can_be_played():
