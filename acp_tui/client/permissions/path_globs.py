@@ -1,0 +1,135 @@
+"""Whether a path lies where a glob of the user's says; it asks the disk only where symbolic links lead.
+
+A glob is read as in a .gitignore: without a slash inside, it stands for that name at any depth of a workspace root;
+with one, it begins at the root; `**` stands for any number of directories; and whatever lies below a match matches
+too. One that begins with `/` or `~` is absolute.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import translate
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, TypeAlias
+from urllib.parse import unquote
+
+IGNORES_CASE: Final = sys.platform in ("darwin", "win32")
+"""As the disks of these systems do, unless they were set up otherwise."""
+
+_MAGIC: Final = re.compile("[*?[]")
+_MAX_RESOLVED: Final = 200
+"""Paths of one call that are looked up on the disk; a command can have any number of words."""
+_MAX_PATH: Final = 4096
+"""Characters; no longer path can exist."""
+
+Names: TypeAlias = tuple[str, ...]
+"""The names of a path, from the top."""
+Pattern: TypeAlias = tuple[re.Pattern[str] | None, ...]
+"""One for each name; None for any number of names."""
+
+
+class Places:
+    """The places that paths name: as they are spelled, and where they lead."""
+
+    def __init__(self, paths: Sequence[str], roots: Sequence[Path]) -> None:
+        """A path that is not absolute is taken to lie below each of the `roots`."""
+        spelled_roots = dict.fromkeys(map(str, roots))
+        self._roots = {names for root in spelled_roots for names in map(_names, _spellings(root))}
+        self._relative = [_names(os.path.normpath(path)) for path in paths if not _is_absolute(path)]
+        spelled = [place for path in paths for place in _absolute(path, spelled_roots)]
+        resolved = [place for path in spelled[:_MAX_RESOLVED] for place in _spellings(path)]
+        self._absolute = dict.fromkeys(map(_names, [*map(os.path.normpath, spelled), *resolved]))
+
+    def any_match(self, glob: str) -> bool:
+        """Whether one of them is where `glob` says, or below."""
+        if _is_absolute(glob):
+            return any(
+                _covers(_pattern(one), names) for one in _glob_spellings(glob) for names in self._absolute
+            )
+        pattern = _pattern(os.path.normpath(glob) if "/" in glob.rstrip("/") else f"**/{glob}")
+        return any(_covers(pattern, names) for names in self._below_roots())
+
+    def _below_roots(self) -> Iterator[Names]:
+        yield from (names for names in self._relative if names[:1] != ("..",))
+        for names in self._absolute:
+            yield from (names[len(root) :] for root in self._roots if names[: len(root)] == root)
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith(("/", "~", "file://"))
+
+
+def _absolute(path: str, roots: Iterable[str]) -> list[str]:
+    """The places that `path` may mean, links and `..` in it not followed."""
+    if path.startswith("file://"):
+        path = unquote(path.removeprefix("file://").removeprefix("localhost"))
+    if not _is_absolute(path):
+        return [f"{root}/{path}" for root in roots]
+    try:
+        return [os.path.expanduser(path)]  # noqa: PTH111 - a Path would lose how it is spelled
+    except ValueError:  # a user of no possible name
+        return [path]
+
+
+def _spellings(path: str) -> list[str]:
+    """The path without `..`, and where links lead."""
+    plain = os.path.normpath(path)
+    if len(path) > _MAX_PATH:
+        return [plain]
+    try:
+        return [plain, os.path.realpath(path)]
+    except (OSError, ValueError):  # no path at all: it has a NUL or half a character
+        return [plain]
+
+
+def _glob_spellings(glob: str) -> list[str]:
+    """An absolute glob, and with the links followed that lead to its first wildcard."""
+    glob = _absolute(glob, ())[0]
+    magic = _MAGIC.search(glob)
+    head, slash, tail = glob[: magic.start() if magic else None].rpartition("/")
+    if magic is None:
+        return _spellings(glob)
+    rest = slash + tail + glob[magic.start() :]
+    return [one.rstrip("/") + rest for one in _spellings(head or "/")]
+
+
+def _names(path: str) -> Names:
+    path = unicodedata.normalize("NFC", path.casefold() if IGNORES_CASE else path)
+    return tuple(name for name in path.split("/") if name not in ("", "."))
+
+
+@lru_cache(maxsize=256)
+def _pattern(glob: str) -> Pattern:
+    return tuple(None if name == "**" else re.compile(translate(name)) for name in _names(glob))
+
+
+def _covers(pattern: Pattern, names: Names) -> bool:
+    """Whether `pattern` matches `names` or the beginning of it."""
+    states = _with_skips(pattern, {0})
+    for name in names:
+        if len(pattern) in states:
+            return True
+        after = set()
+        for state in states:
+            part = pattern[state]
+            if part is None:
+                after.add(state)
+            elif part.match(name):
+                after.add(state + 1)
+        states = _with_skips(pattern, after)
+    return len(pattern) in states
+
+
+def _with_skips(pattern: Pattern, states: set[int]) -> set[int]:
+    """`states`, and those that are reached where a `**` stands for nothing."""
+    reached = set(states)
+    for state in states:
+        while state < len(pattern) and pattern[state] is None:
+            state += 1
+            reached.add(state)
+    return reached
