@@ -6,7 +6,7 @@ It does not decide what the protocol answers: the caller maps the classes to err
     ├── InvalidPath          the request names no path at all (invalid params)
     │   ├── NotAbsolute
     │   └── UnusablePath     empty, with a NUL, too long, not representable
-    ├── OutsideWorkspace     ask the user, then call again with outside_allowed
+    ├── OutsideWorkspace     ask the user, then call again with the place that was agreed to
     ├── NotFound             (resource not found)
     ├── AccessDenied
     ├── NotAFile

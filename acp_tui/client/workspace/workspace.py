@@ -1,7 +1,7 @@
 """The files that an agent may read and write: a session's directories, served off the event loop.
 
-It does not ask the user anything: a path outside raises OutsideWorkspace, and whoever has asked passes
-`outside_allowed`.
+It does not ask the user anything: a path outside raises OutsideWorkspace, and whoever has asked says what place the
+user agreed to, so that a link that is swapped meanwhile leads nowhere else.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,44 +41,50 @@ class Workspace:
         return await to_thread.run_sync(self._locate, path, abandon_on_cancel=True)
 
     async def read_text_file(
-        self, path: str, line: int | None = None, limit: int | None = None, *, outside_allowed: bool = False
+        self, path: str, line: int | None = None, limit: int | None = None, *, allowed_at: Path | None = None
     ) -> str:
         """The file's text, or `limit` lines from the 1-based `line` on, with their endings (R-FS-1, R-FS-2).
 
+        Outside of the workspace only the file at `allowed_at` is read, all links followed.
+
         Raises: WorkspaceError.
         """
-        read = partial(self._read, path, LineRange.of_request(line, limit), outside_allowed)
+        read = partial(self._read, path, LineRange.of_request(line, limit), allowed_at)
         return await to_thread.run_sync(read, abandon_on_cancel=True)
 
-    async def write_text_file(self, path: str, content: str, *, outside_allowed: bool = False) -> Written:
+    async def write_text_file(self, path: str, content: str, *, allowed_at: Path | None = None) -> Written:
         """Make `content`, as exactly its UTF-8 bytes, the file's content; writes run in the order of their calls.
 
-        A write that has begun is finished even if the caller is cancelled (R-FS-4).
+        A write that has begun is finished even if the caller is cancelled (R-FS-4). Outside of the workspace only the
+        file at `allowed_at` is written, all links followed.
 
         Raises: WorkspaceError.
         """
         async with self._one_write_at_a_time:
-            return await to_thread.run_sync(partial(self._write, path, content, outside_allowed))
+            return await to_thread.run_sync(partial(self._write, path, content, allowed_at))
 
     def _locate(self, path: str) -> Location:
-        with self._reach("find", path, outside_allowed=True) as place:
-            return place.location
+        try:
+            with self._boundary.reach(path) as place:
+                return place.location
+        except OSError as error:
+            raise from_os_error("find", path, error) from error
 
-    def _read(self, path: str, lines: LineRange, outside_allowed: bool) -> str:
-        with self._reach("read", path, outside_allowed) as place:
+    def _read(self, path: str, lines: LineRange, allowed_at: Path | None) -> str:
+        with self._reach("read", path, allowed_at) as place:
             return read_text(place, lines, self._max_read_bytes)
 
-    def _write(self, path: str, content: str, outside_allowed: bool) -> Written:
+    def _write(self, path: str, content: str, allowed_at: Path | None) -> Written:
         encoded = _encode(path, content)
-        with self._reach("write", path, outside_allowed) as place:
+        with self._reach("write", path, allowed_at) as place:
             return write_bytes(place, encoded)
 
     @contextmanager
-    def _reach(self, action: Action, path: str, outside_allowed: bool) -> Iterator[Place]:
+    def _reach(self, action: Action, path: str, allowed_at: Path | None) -> Iterator[Place]:
         """The place of a path that may be served; whatever the system refuses there becomes a WorkspaceError."""
         try:
             with self._boundary.reach(path) as place:
-                if not (place.location.inside or outside_allowed):
+                if not place.location.inside and place.location.path != allowed_at:
                     raise OutsideWorkspace(path, place.location.path)
                 yield place
         except OSError as error:

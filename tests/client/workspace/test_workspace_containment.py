@@ -149,9 +149,19 @@ async def test_a_path_outside_is_served_once_the_user_has_allowed_it(
     scene: Scene, workspace: Workspace
 ) -> None:
     asked = f"{scene.work}/to_outside/new/file"
-    written = await workspace.write_text_file(asked, "allowed", outside_allowed=True)
+    written = await workspace.write_text_file(asked, "allowed", allowed_at=scene.base / "outside/new/file")
     assert written.path == scene.base / "outside/new/file"
-    assert await workspace.read_text_file(asked, outside_allowed=True) == "allowed"
+    assert await workspace.read_text_file(asked, allowed_at=scene.base / "outside/new/file") == "allowed"
+
+
+async def test_a_link_that_leads_elsewhere_than_what_the_user_has_allowed_is_not_followed(
+    scene: Scene, workspace: Workspace
+) -> None:
+    allowed = scene.base / "outside/agreed"
+    before = scene.outside()
+    with pytest.raises(OutsideWorkspace):
+        await workspace.write_text_file(f"{scene.work}/to_outside/other", "x", allowed_at=allowed)
+    assert scene.outside() == before
 
 
 async def test_a_missing_path_is_located_where_it_would_be_created(
