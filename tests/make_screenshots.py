@@ -16,8 +16,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+from unittest.mock import patch
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.session import Session
 from acp_tui.demo.project import copy_project
 from acp_tui.ui.themes import LIGHT
 from support.screens import Page, open_agent_page
@@ -74,9 +76,11 @@ async def _demo(scenario: str, size: tuple[int, int] = SIZE) -> AsyncIterator[Pa
     with TemporaryDirectory() as directory:
         project = Path(directory, "project")
         copy_project(project)
-        async with open_agent_page(command, project, size=size) as page:
-            await page.until(lambda: page.status.startswith("●"))
-            yield page
+        # A picture shows no time of day.
+        with patch.object(Session, "now", staticmethod(lambda: None)):
+            async with open_agent_page(command, project, size=size) as page:
+                await page.until(lambda: page.status.startswith("●"))
+                yield page
 
 
 async def _turn_over(page: Page) -> None:

@@ -6,6 +6,7 @@ import math
 import signal
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -24,21 +25,23 @@ from acp_tui.client.errors import (
     ClientError,
 )
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.sessions.offers import HEADLESS
+from acp_tui.client.sessions.policy import policy_of
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings import Settings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.facts import Fact
-from acp_tui.protocol.handler import ClientOffer
 
-# Nobody can be asked to fill in a form or to visit a page.
-OFFER: Final = ClientOffer(elicitation_form=False, elicitation_url=False, auth_terminal=False)
 CANCEL_GRACE_S: Final = 10.0
 """How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
 
 
-def run_exec(command: AgentCommand, cwd: Path, prompt: str | None, output_format: str) -> int:
+def run_exec(
+    command: AgentCommand, cwd: Path, prompt: str | None, output_format: str, settings: Settings
+) -> int:
     """Run one turn in `cwd`; `prompt` None reads it from stdin. Returns the exit status."""
     text = _read_prompt() if prompt is None else prompt
     if not text.strip():
@@ -46,7 +49,7 @@ def run_exec(command: AgentCommand, cwd: Path, prompt: str | None, output_format
         return ExitCode.USAGE
 
     async def take_turn() -> int:
-        return await Turn(command, cwd, text, output_format).run()
+        return await Turn(command, cwd, text, output_format, settings).run()
 
     return anyio.run(take_turn)
 
@@ -71,8 +74,11 @@ def _code_of(stop_reason: str | None) -> ExitCode:
 class Turn:
     """The one turn of an `exec`."""
 
-    def __init__(self, command: AgentCommand, cwd: Path, prompt: str, output_format: str) -> None:
+    def __init__(
+        self, command: AgentCommand, cwd: Path, prompt: str, output_format: str, settings: Settings
+    ) -> None:
         self._command = command
+        self._settings = settings
         self._cwd = cwd
         self._prompt = prompt
         stdout = Stdout(on_lost=self._stop_without_stdout)
@@ -121,11 +127,20 @@ class Turn:
     async def _with_agent(self) -> None:
         async with open_hub() as hub:
             try:
-                agent = await hub.start_agent(self._command, offer=OFFER, tap=self._output.tap)
-                await agent.initialize()
+                agent = await self._start_agent(hub)
                 await self._take_turn(agent)
             except ClientError as error:
                 self._fail(error)
+
+    async def _start_agent(self, hub: SessionHub) -> Agent:
+        agent = await hub.start_agent(
+            self._command,
+            offer=replace(HEADLESS, trace_context=self._settings.agent.trace_context.as_mapping()),
+            tap=self._output.tap,
+            policy=policy_of(self._settings),
+        )
+        await agent.initialize(self._settings.agent.start_limit_s or None)
+        return agent
 
     def _fail(self, error: ClientError) -> None:
         match error:

@@ -83,10 +83,7 @@ class PermissionDesk:
             self._session.cancel()
 
     def _call(self, request: PermissionRequest) -> ToolCall:
-        conversation = self._session.conversation
-        entry = conversation.entries[conversation.tool_call_entries[request.tool_call_id]]
-        assert isinstance(entry, ToolCallEntry)
-        return entry.call
+        return self._session.conversation.tool_call(request.tool_call_id).call
 
     async def _ask(self, terminal: int, request: PermissionRequest) -> None:
         _print(terminal, "\n" + "\n".join(_describe(self._call(request))) + "\n\n")

@@ -14,6 +14,7 @@ from acp_tui.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.settings import SettingsRead
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,10 +46,7 @@ def _run(request: arguments.Request) -> int:
         case arguments.Run(agent, cwd):
             return _run_on_screen(agent, cwd)
         case arguments.Exec(agent, cwd, prompt, output_format):
-            from acp_tui.cli.exec import run_exec
-
-            found = _find(agent)
-            return found if isinstance(found, int) else run_exec(found, cwd, prompt, output_format)
+            return _run_exec(agent, cwd, prompt, output_format)
         case arguments.Demo(scenario, speed):
             return _run_demo(scenario, speed)
         case arguments.ListAgents():
@@ -78,6 +76,26 @@ def _find(choice: arguments.AgentChoice) -> AgentCommand | int:
         return ExitCode.NOT_FOUND if isinstance(error, AgentNotFound) else ExitCode.USAGE
 
 
+def _read_settings() -> SettingsRead | int:
+    """The user's settings; an exit status where it is not safe to go on without what is wrong in them."""
+    from acp_tui.client import settings
+    from acp_tui.client.errors import SettingsError
+
+    try:
+        read = settings.read_settings(settings.settings_file())
+        if any(problem.key.startswith("refuse") for problem in read.problems):
+            read.checked()  # a rule that cannot be read would not refuse
+    except SettingsError as error:
+        _say(error)
+        return ExitCode.USAGE
+    return read
+
+
+def _notes(read: SettingsRead) -> tuple[str, ...]:
+    """What the user should know of the settings, and can go on with."""
+    return (*map(str, read.problems), *read.warnings)
+
+
 def _say(error: Exception) -> None:
     sys.stderr.write(f"acp-tui: {error}\n")
     hint = getattr(error, "hint", "")
@@ -95,9 +113,23 @@ def _show(command: AgentCommand, cwd: Path) -> int:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         sys.stderr.write("acp-tui needs a terminal; for a turn without one: acp-tui exec\n")
         return ExitCode.USAGE
+    read = _read_settings()
+    if isinstance(read, int):
+        return read
     from acp_tui.cli.screen import run_screen
 
-    return run_screen(command, cwd)
+    return run_screen(command, cwd, read.settings, _notes(read))
+
+
+def _run_exec(choice: arguments.AgentChoice, cwd: Path, prompt: str | None, output_format: str) -> int:
+    found, read = _find(choice), _read_settings()
+    if isinstance(found, int) or isinstance(read, int):
+        return found if isinstance(found, int) else ExitCode.USAGE
+    from acp_tui.cli.exec import run_exec
+
+    for note in _notes(read):
+        sys.stderr.write(f"acp-tui: {note}\n")
+    return run_exec(found, cwd, prompt, output_format, read.settings)
 
 
 def _run_demo(scenario: str | None, speed: float) -> int:

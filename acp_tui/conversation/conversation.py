@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.entries import Entry, EntryId, TerminalState
+from acp_tui.conversation.entries import Entry, EntryId, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import (
     Command,
     ConfigOption,
@@ -85,3 +85,9 @@ class Conversation:
     def plan(self) -> Plan | None:
         """The plan reported first, where there is one with steps."""
         return next(iter(self.plans.values()), None)
+
+    def tool_call(self, call_id: ToolCallId) -> ToolCallEntry:
+        """The entry of a call that was reported. Raises KeyError."""
+        entry = self.entries[self.tool_call_entries[call_id]]
+        assert isinstance(entry, ToolCallEntry)
+        return entry

@@ -24,6 +24,8 @@ class Message:
     role: Role
     message_id: str | None = None
     parts: list[TextBuffer | ContentBlock] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+    """What the user should know of his own prompt, one sentence each."""
 
     def append(self, block: ContentBlock) -> None:
         """Text joins the text before it without a separator; any other block stands alone."""
@@ -47,6 +49,10 @@ class Decision:
     option_name: str | None
     """As the agent named it; None: cancelled with the turn."""
     option_kind: str | None
+    at: float | None = None
+    """Seconds since the epoch, where it is known."""
+    rule: str | None = None
+    """The standing rule that decided, in a line; None: the user did."""
 
 
 @dataclass(slots=True)
@@ -107,6 +113,10 @@ class TerminalState:
     columns: int = 120
     rows: int = 30
     output: ByteRing = field(default_factory=lambda: ByteRing(TERMINAL_SCROLLBACK_BYTES))
+    is_waiting: bool = False
+    """Its command waits for the user to type."""
     has_exited: bool = False
     exit_code: int | None = None
     signal: str | None = None
+    seconds: float | None = None
+    """How long the command ran; None while it runs, and where nobody has measured it."""

@@ -156,6 +156,8 @@ class PermissionRequest:
     tool_call_id: ToolCallId
     options: tuple[PermissionOption, ...]
     meta: Meta | None = None
+    note: str | None = None
+    """What the user is to know beside it."""
 
 
 @dataclass(frozen=True, slots=True)

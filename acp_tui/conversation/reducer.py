@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from acp_tui.conversation import tool_calls
-from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import MAX_NOTICES, NOTHING, Change, Conversation, Echo
 from acp_tui.conversation.elicitation_reducer import apply_elicitation, forget_elicitations
 from acp_tui.conversation.entries import (
@@ -25,7 +25,7 @@ from acp_tui.conversation.entries import (
     Unknown,
 )
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, Notice, Plan, SelectOption, Turn
-from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallPatch
 from acp_tui.conversation.unset import UNSET, or_else
 from acp_tui.conversation.updates import (
     CancelRequested,
@@ -43,12 +43,14 @@ from acp_tui.conversation.updates import (
     OptionsReplaced,
     PermissionAnswered,
     PermissionAsked,
+    PermissionNoted,
     PlanReplaced,
     PromptSent,
     SessionUpdate,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalWaiting,
     ToolCallReported,
     TurnEnded,
     TurnFailed,
@@ -66,8 +68,8 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return _terminal_output(conversation, update)
         case ToolCallReported(patch):
             return Change((_report_tool_call(conversation, patch),))
-        case PromptSent(blocks):
-            return _prompt_sent(conversation, blocks)
+        case PromptSent():
+            return _prompt_sent(conversation, update)
         case CancelRequested():
             return _cancel_requested(conversation)
         case TurnEnded(stop_reason):
@@ -76,11 +78,11 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return _turn_failed(conversation, Failure(message, detail))
         case Disconnected(reason, stderr_tail):
             return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
-        case PermissionAsked() | PermissionAnswered():
+        case PermissionAsked() | PermissionAnswered() | PermissionNoted():
             return _permission(conversation, update)
         case ElicitationAsked() | ElicitationAnswered() | ElicitationCompleted():
             return apply_elicitation(conversation, update)
-        case TerminalOpened() | TerminalExited():
+        case TerminalOpened() | TerminalExited() | TerminalWaiting():
             return _terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():
             return _compaction(conversation, update)
@@ -158,9 +160,9 @@ def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> 
 # Turns
 
 
-def _prompt_sent(conversation: Conversation, blocks: tuple[ContentBlock, ...]) -> Change:
-    message = Message("user")
-    for block in blocks:
+def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
+    message = Message("user", notes=prompt.notes)
+    for block in prompt.blocks:
         message.append(block)
     entry_id = _append(conversation, message)
     conversation.echo = Echo(message.text)
@@ -205,7 +207,7 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
     conversation.is_connected = False
     asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
     for call_id in asked:
-        _call(conversation, call_id).waiting = 0
+        conversation.tool_call(call_id).waiting = 0
     conversation.permissions.clear()
     forgotten = forget_elicitations(conversation)
     settled = _settle_calls(conversation, tool_calls.FAILED)
@@ -238,7 +240,7 @@ def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> Entry
     if entry_id is None:
         entry_id = _append(conversation, ToolCallEntry(ToolCall(call_id)))
         conversation.tool_call_entries[call_id] = entry_id
-    call = _call(conversation, call_id).call
+    call = conversation.tool_call(call_id).call
     call.apply(patch)
     if call.is_settled:
         conversation.unsettled_calls.discard(call_id)
@@ -251,24 +253,25 @@ def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> Entry
     return entry_id
 
 
-def _call(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
-    entry = conversation.entries[conversation.tool_call_entries[call_id]]
-    assert isinstance(entry, ToolCallEntry)
-    return entry
-
-
-def _permission(conversation: Conversation, update: PermissionAsked | PermissionAnswered) -> Change:
+def _permission(
+    conversation: Conversation, update: PermissionAsked | PermissionAnswered | PermissionNoted
+) -> Change:
     if isinstance(update, PermissionAsked):
         entry_id = _report_tool_call(conversation, update.patch)
         conversation.permissions[update.request.key] = update.request
-        _call(conversation, update.request.tool_call_id).waiting += 1
+        conversation.tool_call(update.request.tool_call_id).waiting += 1
         return Change((entry_id,), (Fact.PERMISSIONS,))
-    request = conversation.permissions.pop(update.key, None)
+    request = conversation.permissions.get(update.key)
     if request is None:
         return NOTHING
+    if isinstance(update, PermissionNoted):
+        conversation.permissions[update.key] = replace(request, note=update.note)
+        return Change(facts=(Fact.PERMISSIONS,))
+    del conversation.permissions[update.key]
     option = next((option for option in request.options if option.option_id == update.option_id), None)
-    entry = _call(conversation, request.tool_call_id)
-    decision = Decision(option.name, option.kind) if option else Decision(None, None)
+    entry = conversation.tool_call(request.tool_call_id)
+    name, kind = (option.name, option.kind) if option else (None, None)
+    decision = Decision(name, kind, update.at, update.rule)
     entry.decisions = (*entry.decisions, decision)
     entry.waiting -= 1
     return Change((conversation.tool_call_entries[request.tool_call_id],), (Fact.PERMISSIONS,))
@@ -286,15 +289,21 @@ def _terminal_output(conversation: Conversation, update: TerminalOutput) -> Chan
     return _terminal_change(conversation, update.terminal_id)
 
 
-def _terminal(conversation: Conversation, update: TerminalOpened | TerminalExited) -> Change:
+def _terminal(
+    conversation: Conversation, update: TerminalOpened | TerminalExited | TerminalWaiting
+) -> Change:
     state = _terminal_state(conversation, update.terminal_id)
-    if isinstance(update, TerminalOpened):
-        state.command = update.command or state.command
-        state.cwd = update.cwd or state.cwd
-        state.is_ours = update.is_ours
-        state.columns, state.rows = update.columns, update.rows
-    else:
-        state.has_exited, state.exit_code, state.signal = True, update.exit_code, update.signal
+    match update:
+        case TerminalOpened():
+            state.command = update.command or state.command
+            state.cwd = update.cwd or state.cwd
+            state.is_ours = update.is_ours
+            state.columns, state.rows = update.columns, update.rows
+        case TerminalWaiting():
+            state.is_waiting = update.is_waiting
+        case TerminalExited():
+            state.has_exited, state.is_waiting = True, False
+            state.exit_code, state.signal, state.seconds = update.exit_code, update.signal, update.seconds
     return _terminal_change(conversation, update.terminal_id)
 
 

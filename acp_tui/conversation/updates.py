@@ -32,6 +32,8 @@ class PromptSent:
     """The user sent a prompt; the turn runs from here."""
 
     blocks: tuple[ContentBlock, ...]
+    notes: tuple[str, ...] = ()
+    """What the user should know of it, one sentence each; the agent does not get them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,18 @@ class PermissionAnswered:
     key: RequestKey
     option_id: str | None
     """None: cancelled."""
+    at: float | None = None
+    """Seconds since the epoch, where it is known."""
+    rule: str | None = None
+    """The standing rule of the user's that refused it, in a line; None: the user answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionNoted:
+    """What the user is to know beside a request that waits."""
+
+    key: RequestKey
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +236,16 @@ class TerminalExited:
     terminal_id: TerminalId
     exit_code: int | None
     signal: str | None
+    seconds: float | None = None
+    """How long it ran; None where nobody has measured it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalWaiting:
+    """A terminal's command waits for the user to type, or does so no longer."""
+
+    terminal_id: TerminalId
+    is_waiting: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,12 +282,14 @@ SessionUpdate: TypeAlias = (
     | CompactionChunk
     | PermissionAsked
     | PermissionAnswered
+    | PermissionNoted
     | ElicitationAsked
     | ElicitationAnswered
     | ElicitationCompleted
     | TerminalOpened
     | TerminalOutput
     | TerminalExited
+    | TerminalWaiting
     | Disconnected
     | UnknownUpdate
 )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anyio import Event, to_thread
 from textual.screen import Screen
 
-from acp_tui.client import settings
+from acp_tui.client import settings as mcp
 from acp_tui.client.errors import (
     AgentRefused,
     AuthenticationRequired,
@@ -31,28 +31,39 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.settings import Settings
     from acp_tui.conversation.elicitation import Elicitation, FormValues
     from acp_tui.ui.screens.login import LoginMethod
 
 T = TypeVar("T")
 
 StartAgent = Callable[[], Awaitable["Agent"]]
-"""Starts and initializes the agent. Raises ClientError."""
+"""Starts the agent's process. Raises ClientError."""
 
 
 class AgentDesk:
     """The dialogs around one agent. Its methods are to run in a worker of the screen, since they wait for the user."""
 
-    def __init__(self, screen: Screen[None], start: StartAgent | None, cwd: Path) -> None:
+    def __init__(
+        self,
+        screen: Screen[None],
+        start: StartAgent | None,
+        cwd: Path,
+        settings: Settings,
+    ) -> None:
         """Without `start`, for a session that has no agent behind it, there is none to connect to."""
         self._screen = screen
         self._start = start
         self._cwd = cwd
-        self._servers: Sequence[settings.Server] = ()
+        self._settings = settings
+        self._servers: Sequence[mcp.Server] = ()
+        self._directories: Sequence[Path] = ()
         self._asked: tuple[Any, Elicitation, Screen[Any]] | None = None
         self._session: Session | None = None
         """The one whose questions were looked for last."""
         self._answered = Event()
+        self._starting: Agent | None = None
+        """It may ask before the handshake is done; nothing else is to be wanted of it till then."""
         self.agent: Agent | None = None
 
     # The way to a session
@@ -61,16 +72,23 @@ class AgentDesk:
         """Start the agent and open a session. Raises ClientError."""
         await self._start_agent()
         self._servers = await self._mcp_servers()
+        self._directories = self._additional_directories()
         return await self._new_session()
 
     async def _start_agent(self) -> None:
         assert self._start is not None
-        self.agent = await self._start()
-        self.agent.on_elicitations = self.look_for_questions
-        self.look_for_questions()  # one may have come right behind the handshake
+        self.agent = None
+        agent = self._starting = await self._start()
+        agent.on_elicitations = self.look_for_questions
+        await agent.initialize(self._settings.agent.start_limit_s or None)
+        self.agent = agent
 
     async def _new_session(self) -> Session:
-        return await self._logged_in(lambda agent: agent.new_session(self._cwd, mcp_servers=self._servers))
+        return await self._logged_in(
+            lambda agent: agent.new_session(
+                self._cwd, additional_directories=self._directories, mcp_servers=self._servers
+            )
+        )
 
     async def _logged_in(self, call: Callable[[Agent], Awaitable[T]]) -> T:
         """Make `call`; where the agent wants a login first, let the user log in and make it again (R-AUTH-3)."""
@@ -115,14 +133,26 @@ class AgentDesk:
             self._say(f"The login ended with status {status}, so it has not worked.", severity="error")
         await self._start_agent()
 
-    async def _mcp_servers(self) -> Sequence[settings.Server]:
+    def _additional_directories(self) -> Sequence[Path]:
+        """Those of the settings, where the agent takes any (R-DIR-1); what is left out is said."""
+        assert self.agent is not None
+        wanted = self._settings.workspace.additional_directories
+        if wanted and not self.agent.capabilities.additional_directories:
+            left_out = ", ".join(map(str, wanted))
+            self._say(f"{self.agent.title} takes no additional directories: {left_out}", severity="warning")
+            return ()
+        for missing in (path for path in wanted if not path.is_dir()):
+            self._say(f"There is no directory {missing}: it is left out.", severity="warning")
+        return tuple(path for path in wanted if path.is_dir())
+
+    async def _mcp_servers(self) -> Sequence[mcp.Server]:
         """The user's servers and, once the user trusts them, the project's; what is left out is said (R-MCP-2)."""
         assert self.agent is not None
         capabilities = self.agent.capabilities
-        users = to_thread.run_sync(settings.read_user_servers, settings.settings_file())
+        users = to_thread.run_sync(mcp.read_user_servers, mcp.settings_file())
         user = await self._readable(users)
         theirs = await self._readable(self._project_servers())
-        usable, skipped = settings.prepare(
+        usable, skipped = mcp.prepare(
             (*user.servers, *theirs.servers),
             http=capabilities.mcp_http,
             sse=capabilities.mcp_sse,
@@ -133,31 +163,31 @@ class AgentDesk:
             self._say(line, severity="warning", title="MCP servers")
         return usable
 
-    async def _readable(self, servers: Awaitable[settings.ServerList]) -> settings.ServerList:
+    async def _readable(self, servers: Awaitable[mcp.ServerList]) -> mcp.ServerList:
         """Those servers; a file that is of no use is said, and keeps those of the other file from nobody."""
         try:
             return await servers
         except SettingsError as error:
             self._say_error(error)
-            return settings.ServerList()
+            return mcp.ServerList()
 
-    async def _project_servers(self) -> settings.ServerList:
-        project = await to_thread.run_sync(settings.read_project_servers, self._cwd)
+    async def _project_servers(self) -> mcp.ServerList:
+        project = await to_thread.run_sync(mcp.read_project_servers, self._cwd)
         if project is None:
-            return settings.ServerList()
-        trust = settings.trust_state(project, settings.trust_file())
-        if trust is settings.Trust.UNDECIDED and project.declared.servers:
+            return mcp.ServerList()
+        trust = mcp.trust_state(project, mcp.trust_file())
+        if trust is mcp.Trust.UNDECIDED and project.declared.servers:
             from acp_tui.ui.screens.trust import TrustDialog
 
             is_trusted = await self._screen.app.push_screen_wait(
                 TrustDialog(project.file, project.declared.servers)
             )
-            trust = settings.Trust.TRUSTED if is_trusted else settings.Trust.REJECTED
+            trust = mcp.Trust.TRUSTED if is_trusted else mcp.Trust.REJECTED
             try:
-                settings.remember(project, trust, settings.trust_file())
+                mcp.remember(project, trust, mcp.trust_file())
             except SettingsError as error:
                 self._say_error(error)  # the answer holds all the same
-        return settings.trusted_servers(project, trust)
+        return mcp.trusted_servers(project, trust)
 
     # What the agent asks
 
@@ -172,7 +202,7 @@ class AgentDesk:
             if asked.key not in _waiting(owner) and dialog.is_active:
                 dialog.dismiss(("cancel", None) if isinstance(asked, Form) else "cancel")
             return
-        for owner in (self._session, self.agent):
+        for owner in (self._session, self._starting):
             waiting = next(iter(_waiting(owner).values()), None)
             if owner is not None and waiting is not None:
                 self._screen.run_worker(self._ask(owner, waiting))
@@ -181,7 +211,7 @@ class AgentDesk:
     async def _ask(self, owner: Any, elicitation: Elicitation) -> None:
         if self._asked is not None or elicitation.key not in _waiting(owner):
             return
-        title = self.agent.title if self.agent is not None else "The agent"
+        title = self._starting.title if self._starting is not None else "The agent"
         if isinstance(elicitation, UrlVisit):
             await self._ask_to_visit(owner, elicitation, title)
         else:
@@ -280,7 +310,12 @@ class AgentDesk:
         if known is not None:
             return known
         return await self._logged_in(
-            lambda agent: agent.open_session(session_id, self._cwd, mcp_servers=self._servers)
+            lambda agent: agent.open_session(
+                session_id,
+                self._cwd,
+                additional_directories=self._directories,
+                mcp_servers=self._servers,
+            )
         )
 
     async def _delete(self, session_id: Any, current: Session | None) -> Session | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.types import CSSPathType
 
+from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import COMMANDS
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.stylesheets import stylesheets
@@ -35,16 +36,37 @@ class AcpTuiApp(App[None]):
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
-    def __init__(self, hub: SessionHub, command: AgentCommand, cwd: Path, *, theme: str = DARK.name) -> None:
+    def __init__(
+        self,
+        hub: SessionHub,
+        command: AgentCommand,
+        cwd: Path,
+        *,
+        settings: Settings | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """`notes` is what the user should know of the settings."""
         super().__init__()
         self._hub = hub
         self._command = command
         self._cwd = cwd
+        self.settings = settings or Settings()
+        self._notes = tuple(notes)
         for own in OWN_THEMES:
             self.register_theme(own)
-        self.theme = theme
+        self.theme = self._known_theme(self.settings.appearance.theme)
         self.last_key_at = 0.0
         """When the last key came, by the event loop's clock: what can wait makes room for its echo."""
+
+    def _known_theme(self, name: str) -> str:
+        if name and name not in self.available_themes:
+            self._notes += (f"appearance.theme: there is no theme {name!r}; known: {_names(self)}",)
+        return name if name in self.available_themes else DARK.name
+
+    def on_mount(self) -> None:
+        """Say what is wrong in the settings."""
+        for note in self._notes:
+            self.notify(note, title="Settings", severity="warning", markup=False)
 
     async def on_event(self, event: events.Event) -> None:
         """Note keys before anything is done with them."""
@@ -54,7 +76,7 @@ class AcpTuiApp(App[None]):
 
     def get_default_screen(self) -> SessionScreen:
         """The session's."""
-        return SessionScreen(self._start_agent, self._cwd)
+        return SessionScreen(self._start_agent, self._cwd, settings=self.settings)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: Textual's own commands, and ours from the table that the keys come from too."""
@@ -72,10 +94,16 @@ class AcpTuiApp(App[None]):
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
         await to_thread.run_sync(self._hub.preload)
         from acp_tui.client.sessions.offers import INTERACTIVE
+        from acp_tui.client.sessions.policy import policy_of
 
-        agent = await self._hub.start_agent(self._command, offer=INTERACTIVE, on_phase=on_phase)
-        await agent.initialize()
-        # What is loaded by now stays: without this, each full collection looks at all of it and stalls for 40 ms.
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 100)
-        return agent
+        trace_context = self.settings.agent.trace_context.as_mapping()
+        return await self._hub.start_agent(
+            self._command,
+            offer=replace(INTERACTIVE, trace_context=trace_context),
+            on_phase=on_phase,
+            policy=policy_of(self.settings),
+        )
+
+
+def _names(app: App[None]) -> str:
+    return ", ".join(sorted(app.available_themes))

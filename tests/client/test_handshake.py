@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from acp_tui import __version__
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, UnsupportedProtocol
+from acp_tui.client.sessions.phase import Phase
 from acp_tui.protocol.handler import ClientOffer
 from support.agents import in_memory, open_session, shake_hands
 from support.peers import settle
@@ -144,3 +146,30 @@ async def test_a_session_is_opened_after_a_refused_one(tmp_path: Path):
             await open_session(agent, wire, tmp_path, session_id=5)  # type: ignore[arg-type]
         assert failures.group_contains(AgentLost, match="broke the protocol")
         assert (await open_session(agent, wire, tmp_path)).session_id == "s1"
+
+
+async def test_an_agent_that_does_not_answer_in_time_is_ended_and_the_user_told_what_to_do():
+    """R-INIT-10."""
+    async with in_memory() as (agent, _):
+        with pytest.raises(AgentLost, match="has not answered within") as caught:
+            await agent.initialize(limit_s=0.01)
+        assert "start_limit_s" in caught.value.hint
+        await agent.stop()
+        assert agent.phase is Phase.GONE
+
+
+async def test_an_agent_that_asks_before_it_answers_may_take_its_time():
+    """R-INIT-10, R-ELIC-1."""
+    offer = ClientOffer(elicitation_form=True)
+    async with in_memory(offer) as (agent, wire), anyio.create_task_group() as tasks:
+        tasks.start_soon(agent.initialize, 60)
+        request = await wire.expect("initialize")
+        schema = {"type": "object", "properties": {}}
+        form = {"mode": "form", "message": "Who?", "requestedSchema": schema, "requestId": request["id"]}
+        await wire.send({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": form})
+        await settle()
+        [key] = agent.elicitations
+        assert agent.start_deadline == math.inf
+        agent.answer_elicitation(key, "accept", {})
+        assert (await wire.receive())["result"]["action"] == "accept"
+        await wire.answer(request, {"protocolVersion": 1})

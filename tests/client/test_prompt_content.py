@@ -44,7 +44,7 @@ async def sent(cwd: Path, capabilities: Any, *blocks: ContentBlock) -> tuple[lis
             await wire.answer(prompt, {"stopReason": "end_turn"})
         entry = session.conversation.entries[0]
         assert isinstance(entry, Message)
-        return prompt["params"]["prompt"], session.degraded, entry
+        return prompt["params"]["prompt"], entry.notes, entry
 
 
 async def test_what_the_agent_takes_goes_as_it_is(tmp_path: Path):

@@ -19,6 +19,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.protocol.handler import ClientOffer
@@ -73,7 +74,9 @@ class MemoryProcess:
 
 
 @asynccontextmanager
-async def in_memory(offer: ClientOffer | None = None) -> AsyncIterator[tuple[Agent, Counterpart]]:
+async def in_memory(
+    offer: ClientOffer | None = None, policy: Policy | None = None
+) -> AsyncIterator[tuple[Agent, Counterpart]]:
     """An agent of a hub, and the far end of its connection for the test to play."""
     with connected() as (wire, stream), anyio.fail_after(WAIT_S), pytest.MonkeyPatch.context() as patch:
 
@@ -83,7 +86,8 @@ async def in_memory(offer: ClientOffer | None = None) -> AsyncIterator[tuple[Age
 
         patch.setattr(agent_module, "running_agent", running_agent)
         async with open_hub() as hub:
-            agent = await hub.start_agent(AgentCommand("played", ("played",)), offer=offer)
+            command = AgentCommand("played", ("played",))
+            agent = await hub.start_agent(command, offer=offer, policy=policy)
             yield agent, wire
 
 
@@ -114,10 +118,15 @@ async def shake_hands(agent: Agent, wire: Counterpart, name: str = "played") -> 
 
 @asynccontextmanager
 async def in_session(
-    cwd: Path, *, name: str = "played", offer: ClientOffer | None = None, **setup: Any
+    cwd: Path,
+    *,
+    name: str = "played",
+    offer: ClientOffer | None = None,
+    policy: Policy | None = None,
+    **setup: Any,
 ) -> AsyncIterator[tuple[Session, Counterpart]]:
     """A session with an agent in memory."""
-    async with in_memory(offer) as (agent, wire):
+    async with in_memory(offer, policy) as (agent, wire):
         await shake_hands(agent, wire, name)
         yield await open_session(agent, wire, cwd, **setup), wire
 

@@ -185,7 +185,7 @@ class Conduct:
             self._note("served without having been offered (R-INIT-6)", message)
         if method == "session/request_permission" and result["outcome"]["outcome"] == "selected":
             option_id = result["outcome"]["optionId"]
-            if self.chosen[option_id] <= 0:
+            if self.chosen[option_id] <= 0 and not _refuses(request, option_id):
                 self._note("nobody chose this option (R-PERM-4)", message)
             self.chosen[option_id] -= 1
 
@@ -239,3 +239,9 @@ class Conduct:
 
 def _is_absolute(path: str) -> bool:
     return path.startswith("/")
+
+
+def _refuses(request: dict[str, Any], option_id: Any) -> bool:
+    """To refuse, nobody needs to be asked: a standing rule of the user's may do it."""
+    options = request["params"].get("options", ())
+    return any(option["optionId"] == option_id and option["kind"] == "reject_once" for option in options)

@@ -24,6 +24,7 @@ from acp_tui.client.agents.quirks import Quirks
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
@@ -116,7 +117,12 @@ class ScreenApp(AcpTuiApp):
     """The app with a screen that waits for a session to be shown."""
 
     def __init__(self, *, theme: str = DARK.name, clock: Clock | None = None) -> None:
-        super().__init__(cast(Any, None), AgentCommand(AGENT, ("agent",)), CWD, theme=theme)
+        super().__init__(
+            cast(Any, None),
+            AgentCommand(AGENT, ("agent",)),
+            CWD,
+            settings=Settings(appearance=Appearance(theme)),
+        )
         self.clock = clock or Clock()
 
     def get_default_screen(self) -> SessionScreen:
@@ -127,6 +133,7 @@ class ScreenApp(AcpTuiApp):
 def new_session(*updates: SessionUpdate, connection: RecordedConnection | None = None) -> Session:
     """An open session in /project that has said this so far."""
     session = Session(SessionId("s"), CWD, cast(Any, connection or RecordedConnection()), Quirks(), _explain)
+    session.now = lambda: None  # what a picture shows must not depend on the time of day
     for update in updates:
         session.apply(update)
     return session
@@ -337,17 +344,17 @@ class AgentApp(AcpTuiApp):
     def get_default_screen(self) -> SessionScreen:
         """One that starts the agent."""
         self.clock = Clock()
-        return SessionScreen(self._start_agent, self._cwd, clock=self.clock)
+        return SessionScreen(self._start_agent, self._cwd, settings=self.settings, clock=self.clock)
 
 
 @asynccontextmanager
 async def open_agent_page(
-    command: AgentCommand, cwd: Path, *, size: tuple[int, int] = SIZE
+    command: AgentCommand, cwd: Path, *, size: tuple[int, int] = SIZE, settings: Settings | None = None
 ) -> AsyncIterator[Page]:
     """A page of the whole app with an agent's process; it makes its own session. No longer than `WAIT_S`."""
     with anyio.fail_after(WAIT_S):
         async with open_hub() as hub:
-            app = AgentApp(hub, command, cwd)
+            app = AgentApp(hub, command, cwd, settings=settings)
             async with app.run_test(size=size, notifications=True) as pilot:
                 nothing: Any = None
                 yield Page(pilot, nothing, nothing, app.clock)

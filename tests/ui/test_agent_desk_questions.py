@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import webbrowser
 
 import pytest
@@ -147,6 +148,25 @@ async def test_a_question_before_any_session_is_asked_too(open_desk: OpenDesk) -
         assert desk.answers() == [{"action": "accept", "content": {"name": "H"}}]
 
 
+async def test_a_question_before_the_handshake_is_answered_is_asked(open_desk: OpenDesk) -> None:
+    """R-ELIC-1: an agent may need a word from the user to get as far as that."""
+    script = """
+    request = expect("initialize")
+    ask_form(1, "Which of your accounts?", requestId=request["id"])
+    answer_to_it = read()["result"]
+    answer(request, protocolVersion=1)
+    answer(expect("session/new"), sessionId="s1")
+    say("answered with " + json.dumps(answer_to_it))
+    serve_until_closed()
+    """
+    async with open_desk(ASKING, script) as desk:
+        await desk.shows("Which of your accounts?")
+        await desk.press("f4")
+        assert desk.sent("session/new") == []
+        await desk.press("A", "enter")
+        await desk.shows('"content": {"name": "A"}')
+
+
 async def test_a_question_that_comes_with_the_handshake_is_asked(open_desk: OpenDesk) -> None:
     script = """
     start = expect("initialize")
@@ -227,6 +247,18 @@ async def test_a_page_is_opened_in_the_browser_only_once_the_user_agrees(
         await desk.press("tab", "tab", "enter")
         assert await desk.gets_answers() == [{"action": "accept"}]
         await desk.until(lambda: visited == ["https://pages.example/login"])
+
+
+async def test_nothing_of_a_page_is_fetched_before_the_user_agrees(
+    open_desk: OpenDesk, visited: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R-ELIC-11."""
+    reached: list[object] = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *place, **_: reached.append(place))
+    monkeypatch.setattr(socket.socket, "connect", lambda _, place: reached.append(place))
+    async with open_desk(SESSION, ASKING, VISIT) as desk:
+        await desk.shows("https://pages.example/login")
+        assert (reached, visited) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ What can be wanted of it is in `calls` and `session_calls`, what it asks of its 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
@@ -23,7 +24,8 @@ from acp_tui.client.errors import (
 from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.calls import AgentCalls
 from acp_tui.client.sessions.phase import Phase
-from acp_tui.conversation.updates import Disconnected
+from acp_tui.client.sessions.policy import Policy
+from acp_tui.conversation.updates import Disconnected, SessionUpdate
 from acp_tui.protocol.errors import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.handler import ClientOffer
 from acp_tui.rpc import FrameTooLarge, Peer, RequestFailed, RpcError, Tap
@@ -44,10 +46,13 @@ class Agent(AgentCalls):
         on_phase: Callable[[Phase], None],
         tap: Tap | None = None,
         extensions: Extensions | None = None,
+        policy: Policy | None = None,
     ) -> None:
+        policy = policy or Policy()
         super().__init__(
             command,
-            offer=offer or ClientOffer(),
+            offer=policy.within(offer or ClientOffer()),
+            policy=policy,
             extensions=extensions or Extensions(),
             on_phase=on_phase,
         )
@@ -55,6 +60,7 @@ class Agent(AgentCalls):
         self._tap = tap
         self._process: AgentProcess | None = None
         self._scope = anyio.CancelScope()
+        self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
         self._ended = anyio.Event()
 
@@ -110,6 +116,28 @@ class Agent(AgentCalls):
     def _on_stderr(self, data: bytes) -> None:
         self.log.extend(data.decode("utf-8", "replace").splitlines())
 
+    async def initialize(self, limit_s: float | None = None) -> None:
+        """Agree on the protocol. Raises UnsupportedProtocol too, and AgentLost where it takes longer than `limit_s`.
+
+        An agent that asks the user something meanwhile is not silent: from then on it may take its time (R-INIT-10).
+        """
+        with anyio.move_on_after(limit_s) as self._start_limit:
+            await super().initialize()
+        if self._start_limit.cancelled_caught:
+            raise self._give_up(
+                f"{self.title} has not answered within {limit_s:g} s",
+                hint=f"it may still be downloading: run {self.command.line} by hand, or raise agent.start_limit_s",
+            )
+
+    @property
+    def start_deadline(self) -> float:
+        """When the handshake has to be done, by the event loop's clock."""
+        return self._start_limit.deadline
+
+    def _apply_outside(self, update: SessionUpdate) -> None:
+        self._start_limit.deadline = math.inf
+        super()._apply_outside(update)
+
     # What goes wrong
 
     async def _ask(self, call: Awaitable[T]) -> T:
@@ -131,12 +159,13 @@ class Agent(AgentCalls):
         # Whoever reads the connection learns more than whoever lost a request: the exit code, the rest of stderr.
         with anyio.move_on_after(2 * EXIT_GRACE_S):
             await self._lost_known.wait()
-        return self.lost or self._give_up(error)
+        return self.lost or self._give_up(f"{self.title} broke the protocol: {error}")
 
-    def _give_up(self, error: RpcError) -> AgentLost:
-        """It lives on and does not listen any more: as good as gone, so it is ended."""
+    def _give_up(self, message: str, hint: str = "") -> AgentLost:
+        """It lives on and does not listen, or does not speak: as good as gone, so it is ended."""
         assert self._process is not None
-        lost = self._lose(f"{self.title} broke the protocol: {error}", self._process)
+        lost = self._lose(message, self._process)
+        lost.hint = hint
         self._scope.cancel()
         return lost
 

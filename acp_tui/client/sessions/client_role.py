@@ -79,11 +79,11 @@ class ClientRole:
         self, session_id: SessionId, path: str, line: int | None, limit: int | None
     ) -> str:
         """Serve a file of the session's workspace."""
-        return await self._session(session_id).read_text_file(path, line, limit)
+        return await self._session(session_id).machine.read_text_file(path, line, limit)
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
         """Write a file of the session's workspace."""
-        await self._session(session_id).write_text_file(path, content)
+        await self._session(session_id).machine.write_text_file(path, content)
 
     async def create_terminal(
         self,
@@ -96,23 +96,23 @@ class ClientRole:
     ) -> TerminalId:
         """Start a terminal of the session."""
         session = self._session(session_id)
-        return await session.create_terminal(command, args, env, cwd, output_limit_bytes)
+        return await session.machine.create_terminal(command, args, env, cwd, output_limit_bytes)
 
     def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
         """What a terminal of the session printed."""
-        return self._session(session_id).terminal_output(terminal_id)
+        return self._session(session_id).machine.terminal_output(terminal_id)
 
     async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
         """Wait for a terminal of the session."""
-        return await self._session(session_id).wait_for_terminal_exit(terminal_id)
+        return await self._session(session_id).machine.wait_for_terminal_exit(terminal_id)
 
     async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
         """Kill in a terminal of the session."""
-        await self._session(session_id).kill_terminal(terminal_id)
+        await self._session(session_id).machine.kill_terminal(terminal_id)
 
     async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
         """Release a terminal of the session."""
-        await self._session(session_id).release_terminal(terminal_id)
+        await self._session(session_id).machine.release_terminal(terminal_id)
 
     def _session(self, session_id: SessionId) -> Session:
         session = self._table.open.get(session_id)

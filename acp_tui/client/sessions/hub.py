@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.extensions import Extensions
     from acp_tui.client.sessions.agent import Agent
+    from acp_tui.client.sessions.policy import Policy
     from acp_tui.protocol.handler import ClientOffer
     from acp_tui.rpc import Tap
 
@@ -48,11 +49,15 @@ class SessionHub:
         on_phase: Callable[[Phase], None] = _ignore_phase,
         tap: Tap | None = None,
         extensions: Extensions | None = None,
+        policy: Policy | None = None,
     ) -> Agent:
-        """Start the agent's process; `offer` None is ClientOffer(). Raises AgentNotFound and AgentNotRunnable."""
+        """Start the agent's process; `offer` None is ClientOffer(). Raises AgentNotFound and AgentNotRunnable.
+
+        What `policy` turns off is not offered, whatever `offer` says.
+        """
         from acp_tui.client.sessions.agent import Agent
 
-        agent = Agent(command, offer=offer, on_phase=on_phase, tap=tap, extensions=extensions)
+        agent = Agent(command, offer=offer, on_phase=on_phase, tap=tap, extensions=extensions, policy=policy)
         on_phase(agent.phase)
         await self._tasks.start(self._run, agent)
         self.agents.append(agent)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
 from acp_tui.client.permissions import PermissionBroker
+from acp_tui.client.sessions.access import Access
 from acp_tui.client.sessions.elicitations import Elicitations
+from acp_tui.client.sessions.machine import Machine
+from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.prompt_blocks import fit
-from acp_tui.client.sessions.refusals import refusals
+from acp_tui.client.sessions.standing_rules import StandingRules
+from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.conversation import Change, Conversation
@@ -25,33 +30,26 @@ from acp_tui.conversation.facts import (
     SessionId,
     Turn,
 )
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
+from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
     ElicitationAction,
     PermissionAnswered,
     PermissionAsked,
+    PermissionNoted,
     PromptSent,
     SessionUpdate,
-    TerminalExited,
-    TerminalOpened,
-    TerminalOutput,
     TurnEnded,
     TurnFailed,
 )
 from acp_tui.protocol.capabilities import AgentCapabilities
 from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ElicitationAnswer, ExitStatus, TerminalSnapshot
+from acp_tui.protocol.handler import ElicitationAnswer
 from acp_tui.rpc import RpcError
 
 if TYPE_CHECKING:
-    # Loaded when an agent first touches a file or a terminal.
     from acp_tui.client.agents.quirks import Quirks
-    from acp_tui.client.terminals import Terminals
-    from acp_tui.client.workspace import Workspace
     from acp_tui.protocol.v1.connection import Connection
-
-T = TypeVar("T")
 
 Listener = Callable[[Change], None]
 """Called on the client's loop after each change; it may only mark what to draw."""
@@ -62,6 +60,9 @@ Explain = Callable[[RpcError | MalformedMessage], Awaitable[ClientError]]
 
 class Session:
     """A conversation and the ways to act on it. Reads are free; `apply` is for the connection and the replay."""
+
+    now: Callable[[], float | None] = staticmethod(time.time)
+    """Seconds since the epoch, for what is noted down; None: nobody is to know."""
 
     def __init__(
         self,
@@ -74,26 +75,25 @@ class Session:
         *,
         additional_directories: Sequence[Path] = (),
         capabilities: AgentCapabilities | None = None,
+        policy: Policy | None = None,
     ) -> None:
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
         self.conversation = Conversation()
         self.listener = listener
-        self.terminal_size = (120, 30)
-        """Columns and rows of the terminals that are opened from now on."""
-        self.degraded: tuple[str, ...] = ()
-        """What of the last prompt could not be sent as it was, and what was sent instead; one sentence each."""
         self.is_closed = False
         self._connection = connection
-        self._quirks = quirks
         self._explain = explain
         self._capabilities = capabilities or AgentCapabilities()
         keys = count(1)
         self._permissions = PermissionBroker(keys)
         self._elicitations = Elicitations(self.conversation, self.apply, keys)
-        self._workspace: Workspace | None = None
-        self._terminals: Terminals | None = None
+        policy = policy or Policy()
+        self._rules = StandingRules(policy.refuse, (cwd, *additional_directories))
+        access = Access(self._ask_for_access, self.apply)
+        self.machine = Machine(cwd, additional_directories, quirks, policy, self._rules, access, self.apply)
+        """What its agent gets of the user's machine."""
 
     def apply(self, update: SessionUpdate) -> None:
         """Change the conversation and tell the listener."""
@@ -103,10 +103,10 @@ class Session:
 
     # What the user does
 
-    async def send_prompt(self, blocks: Sequence[ContentBlock]) -> None:
+    async def send_prompt(self, blocks: Sequence[ContentBlock], notes: Sequence[str] = ()) -> None:
         """Run one turn; returns when it is over, however it ended: the conversation says how.
 
-        What the agent does not take is sent as the next best; `degraded` says so (R-PROMPT-4). Raises
+        What the agent does not take is sent as the next best (R-PROMPT-4); the message says so, behind `notes`. Raises
         PromptInProgress; SessionClosed; AgentRefused or AuthenticationRequired where the agent answered with an
         error; AgentLost where it is gone.
         """
@@ -115,8 +115,8 @@ class Session:
             raise PromptInProgress(
                 "the agent is still working on the last prompt", hint="wait, or cancel the turn"
             )
-        sendable, self.degraded = fit(blocks, self._capabilities)
-        self.apply(PromptSent(sendable))
+        sendable, unlike = fit(blocks, self._capabilities)
+        self.apply(PromptSent(sendable, (*notes, *unlike)))
         try:
             await self._connection.prompt(self.session_id, sendable, on_end=self._end_turn)
         except RpcError as error:
@@ -148,9 +148,9 @@ class Session:
             return
         self._answer(key, option_id)
 
-    def _answer(self, key: RequestKey, option_id: str | None) -> None:
+    def _answer(self, key: RequestKey, option_id: str | None, rule: RefusalRule | None = None) -> None:
         if self._permissions.answer(key, option_id):
-            self.apply(PermissionAnswered(key, option_id))
+            self.apply(PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
 
     def answer_elicitation(
         self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None
@@ -198,8 +198,32 @@ class Session:
         Cancelled at once where nobody is to be asked.
         """
         key = self._permissions.park()
-        self.apply(PermissionAsked(PermissionRequest(key, patch.tool_call_id, options, meta), patch))
+        request = PermissionRequest(key, patch.tool_call_id, options, meta)
+        self.apply(PermissionAsked(request, patch))
         if self._is_stopping or not options:
+            self._answer(key, None)
+        else:
+            self._refuse_by_rule(request)
+        return self._decision(key)
+
+    def _refuse_by_rule(self, request: PermissionRequest) -> None:
+        """Where a rule of the user's is against it, and the agent offers a way to refuse just this once."""
+        rule = self._rules.against_call(self.conversation.tool_call(request.tool_call_id).call)
+        if rule is None:
+            return
+        rejection = next((option for option in request.options if option.kind == "reject_once"), None)
+        if rejection is not None:
+            self._answer(request.key, rejection.option_id, rule)
+        else:
+            self.apply(PermissionNoted(request.key, rule.words))
+
+    def _ask_for_access(
+        self, patch: ToolCallPatch, options: tuple[PermissionOption, ...]
+    ) -> Awaitable[str | None]:
+        """As the agent's own question, but for the rules: whoever asks has looked at them."""
+        key = self._permissions.park()
+        self.apply(PermissionAsked(PermissionRequest(key, patch.tool_call_id, options), patch))
+        if self._is_stopping:
             self._answer(key, None)
         return self._decision(key)
 
@@ -214,7 +238,7 @@ class Session:
         finally:
             # Withdrawn by the agent: the question must not stay on the screen.
             if key in self.conversation.permissions:
-                self.apply(PermissionAnswered(key, None))
+                self.apply(PermissionAnswered(key, None, self.now()))
 
     def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Park a question and show it; gives the user's answer. Cancelled at once where nobody is to be asked."""
@@ -224,93 +248,13 @@ class Session:
         """What was to be done on a page is done; where the page is not of this session, nothing happens."""
         self._elicitations.complete(elicitation_id)
 
-    async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
-        """A text file inside the workspace."""
-        from acp_tui.client.workspace import NotFound
-
-        with refusals():
-            try:
-                return await self._files().read_text_file(path, line, limit)
-            except NotFound:
-                if self._quirks.missing_file_reads_empty:
-                    return ""
-                raise
-
-    async def write_text_file(self, path: str, content: str) -> None:
-        """Write a text file inside the workspace."""
-        with refusals():
-            await self._files().write_text_file(path, content)
-
-    def _files(self) -> Workspace:
-        if self._workspace is None:
-            from acp_tui.client.workspace import Workspace
-
-            self._workspace = Workspace([self.cwd, *self.additional_directories])
-        return self._workspace
-
-    async def create_terminal(
-        self,
-        command: str,
-        args: Sequence[str],
-        env: Sequence[tuple[str, str]],
-        cwd: str | None,
-        output_limit_bytes: int | None,
-    ) -> TerminalId:
-        """Start a command on a PTY and show it."""
-        terminals = self._open_terminals()
-        terminals.size = self.terminal_size
-        columns, rows = self.terminal_size
-        directory = self.cwd if cwd is None else Path(cwd)
-        with refusals():
-            created = await terminals.create(command, args, env, directory, output_limit_bytes)
-        terminal_id = TerminalId(created)
-        self.apply(
-            TerminalOpened(terminal_id, " ".join([command, *args]), str(directory), True, columns, rows)
-        )
-        return terminal_id
-
-    def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a terminal of this session printed so far."""
-        with refusals():
-            return self._open_terminals().output(terminal_id)
-
-    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
-        """Wait until a terminal's command has ended."""
-        return await self._on_terminals(lambda terminals: terminals.wait_for_exit(terminal_id))
-
-    async def kill_terminal(self, terminal_id: TerminalId) -> None:
-        """End a terminal's command; the terminal stays."""
-        await self._on_terminals(lambda terminals: terminals.kill(terminal_id))
-
-    async def release_terminal(self, terminal_id: TerminalId) -> None:
-        """End a terminal's command and forget the terminal; what it printed stays in the conversation."""
-        await self._on_terminals(lambda terminals: terminals.release(terminal_id))
-
-    async def _on_terminals(self, call: Callable[[Terminals], Awaitable[T]]) -> T:
-        with refusals():
-            return await call(self._open_terminals())
-
-    def _open_terminals(self) -> Terminals:
-        if self._terminals is None:
-            from acp_tui.client.terminals import Terminals
-
-            self._terminals = Terminals(
-                self.cwd, on_output=self._on_terminal_output, on_exit=self._on_terminal_exit
-            )
-        return self._terminals
-
-    def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
-        self.apply(TerminalOutput(TerminalId(terminal_id), data))
-
-    def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
-        self.apply(TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal))
-
     # Its place and its end
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
         """Work in other directories from now on."""
         self.cwd, self.additional_directories = cwd, tuple(additional_directories)
-        self._workspace = None
+        self._rules.roots = (cwd, *additional_directories)
+        self.machine.move(cwd, additional_directories)
 
     def close(self) -> None:
         """Take back every question that waits, and take no prompt any more (R-SESS-7)."""
@@ -320,8 +264,7 @@ class Session:
     async def aclose(self) -> None:
         """Close it, and end what runs on the user's machine for it: its terminals."""
         self.close()
-        if self._terminals is not None:
-            await self._terminals.close()
+        await self.machine.aclose()
 
 
 def _is_offered(option: ConfigOption, value: str | bool) -> bool:

@@ -27,6 +27,7 @@ from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.client_role import ClientRole
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.phase import Phase
+from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.session import Listener, Session
 from acp_tui.client.sessions.table import SessionTable
 from acp_tui.conversation import reducer
@@ -54,6 +55,7 @@ class SessionCalls(ABC):
         *,
         offer: ClientOffer,
         extensions: Extensions,
+        policy: Policy,
         on_phase: Callable[[Phase], None],
     ) -> None:
         self.command = command
@@ -67,6 +69,7 @@ class SessionCalls(ABC):
         """Called when `elicitations` or `visits` have changed; it may only mark what to draw."""
         self._on_phase = on_phase
         self._offer = offer
+        self._policy = policy
         self._quirks = Quirks()
         self._table = SessionTable()
         # What the agent asks outside of any session is folded as a session's is.
@@ -233,6 +236,7 @@ class SessionCalls(ABC):
             listener,
             additional_directories=workplace.additional_directories,
             capabilities=self.capabilities,
+            policy=self._policy,
         )
 
     def _workplace(

@@ -97,6 +97,8 @@ class UserMessage(KeptDrawing):
                 lines += plain_lines(part.text, scene.width - 4, style)
             elif is_for_user(part):
                 lines += plain_lines(block_label(part), scene.width - 4, style + scene.palette.muted)
+        for note in self._message.notes:
+            lines += plain_lines(f"! {note}", scene.width - 4, style + scene.palette.warning)
         return [
             Strip([bar, *line], line.cell_length + 2).adjust_cell_length(scene.width, style) for line in lines
         ]

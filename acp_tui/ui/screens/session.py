@@ -6,7 +6,7 @@ The first frame holds the prompt and the status line; everything that knows conv
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +18,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import Screen
 
+from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import bindings
+from acp_tui.ui.memory import keep_what_is_loaded
 from acp_tui.ui.widgets.prompt import PromptInput
 from acp_tui.ui.widgets.status_line import Status, StatusLine
 
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
+    from acp_tui.conversation.content import ContentBlock
     from acp_tui.ui.agent_desk import AgentDesk
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
 Start = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
-"""Starts and initializes the agent, telling each phase. Raises ClientError."""
+"""Starts the agent's process, telling each phase. Raises ClientError."""
 
 # Loaded in a thread: with the agent's start, and while it thinks about its first answer.
 BEFORE_A_SESSION = ("acp_tui.ui.agent_desk", "acp_tui.ui.widgets.session_panel")
@@ -59,12 +62,14 @@ class SessionScreen(Screen[None]):
         start: Start | None,
         cwd: Path | None = None,
         *,
+        settings: Settings | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`cwd` is where sessions work. Without `start`, whoever has a session calls `show_session`."""
         super().__init__()
         self._start = start
         self._cwd = cwd or Path.cwd()
+        self._settings = settings or Settings()
         self._clock = clock
         self._desk: AgentDesk | None = None
         self._panel: SessionPanel | None = None
@@ -101,13 +106,14 @@ class SessionScreen(Screen[None]):
         from acp_tui.client.errors import ClientError
         from acp_tui.ui.agent_desk import AgentDesk
 
-        self._desk = AgentDesk(self, partial(self._start, self._on_phase), self._cwd)
+        self._desk = AgentDesk(self, partial(self._start, self._on_phase), self._cwd, self._settings)
         try:
             session = await self._desk.connect()
         except ClientError as error:
             await self._fail(error)
             return
         await self._show_agents_session(session)
+        keep_what_is_loaded()
 
     async def _show_agents_session(self, session: Session | None) -> None:
         if session is not None and self._desk is not None and self._desk.agent is not None:
@@ -141,7 +147,7 @@ class SessionScreen(Screen[None]):
         from acp_tui.ui.widgets.session_panel import SessionPanel
 
         if self._desk is None:
-            self._desk = AgentDesk(self, None, session.cwd)
+            self._desk = AgentDesk(self, None, session.cwd, self._settings)
         self._agent_title = make_visible_line(agent_title)
         await self._show_panel(SessionPanel(session.conversation, session, clock=self._clock))
 
@@ -204,17 +210,32 @@ class SessionScreen(Screen[None]):
 
     @work
     async def _send(self, text: str) -> None:
-        from acp_tui.client.errors import ClientError
-        from acp_tui.conversation.content import Text
+        from acp_tui.client.errors import ClientError, PromptInProgress
 
         assert self._panel is not None
         assert self._panel.session is not None
         self.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
         session = self._panel.session
+        blocks, notes = await self._attached(text, session.cwd)
         try:
-            await session.send_prompt([Text(text)])
+            await session.send_prompt(blocks, notes)
+        except PromptInProgress:
+            self._prompt.insert(text)  # while its files were read, another was sent
         except ClientError:
             return  # the conversation says it, in its place
+
+    async def _attached(self, text: str, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
+        """The prompt with the files that it mentions, and what is to be known of them."""
+        from acp_tui.conversation.content import Text
+
+        if "@" not in text:
+            return (Text(text),), ()
+        from anyio import to_thread
+
+        from acp_tui.client.attachments import attach
+
+        attached = await to_thread.run_sync(attach, text, cwd)
+        return attached.blocks, attached.problems
 
     def on_prompt_input_escape_requested(self) -> None:
         """Cancel the turn; where it is being cancelled already, say what else there is."""

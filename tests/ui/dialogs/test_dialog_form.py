@@ -18,6 +18,7 @@ from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.screens.form import FormDialog
 from acp_tui.ui.widgets.fields.editors import SECRET_WARNING
 from support.dialogs import NOTHING, open_dialog
+from support.screens import rows
 
 CHOICES = (FieldChoice("a", "First", "what it is"), FieldChoice("b", "Second"), FieldChoice("c", "Third"))
 
@@ -199,3 +200,15 @@ async def test_every_field_of_a_long_form_is_reached_on_a_small_screen() -> None
         assert "field-29" in page.words
         await page.press("enter")
         assert page.result == ("accept", {"field-29": "z"})
+
+
+async def test_an_address_in_its_words_cannot_be_clicked() -> None:
+    """R-ELIC-10."""
+    form = dialog(
+        TextField("f", title="See http://a.example"), message="[Go](https://b.example) https://c.example"
+    )
+    async with open_dialog(form) as page:
+        segments = [segment for strip in rows(page.pilot) for segment in strip]
+        assert "https://b.example" in page.words
+        assert [segment.text for segment in segments if segment.style and segment.style.link] == []
+        assert not any("click" in str(segment.style.meta) for segment in segments if segment.style)

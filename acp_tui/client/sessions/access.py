@@ -1,0 +1,118 @@
+"""Stands between what an agent wants of this machine and the machine: a rule refuses it, or the user is asked.
+
+It serves nothing. What it asks looks like a permission request of the agent's and ends like one: allowed for this once,
+by the user alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from acp_tui.client.sessions.policy import Grant
+from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.conversation import tool_calls
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.tool_calls import BlockContent, Location, ToolCallContent, ToolCallId, ToolCallPatch
+from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
+from acp_tui.rpc import ErrorCode, RequestFailed
+
+if TYPE_CHECKING:
+    from acp_tui.client.workspace import Location as Place
+
+ALLOW: Final = PermissionOption("allow", "Allow this once", "allow_once")
+REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
+
+Ask = Callable[[ToolCallPatch, tuple[PermissionOption, ...]], Awaitable[str | None]]
+"""Shows a question and gives the id of what the user chose; None: it was taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What an agent wants to be served, as a person is to see it."""
+
+    kind: str
+    """Of the tool calls' kinds."""
+    does: str
+    """What it comes to, in the imperative: "Read /etc/hosts"."""
+    path: str
+    """The file, or the directory that a command is to run in."""
+    rule: RefusalRule | None
+    """The user's standing rule against it."""
+    content: tuple[ToolCallContent, ...] = ()
+    raw_input: Mapping[str, Any] | None = None
+
+
+class Access:
+    """Decides nothing: it heeds the user's rule, or asks the user."""
+
+    def __init__(self, ask: Ask, apply: Callable[[SessionUpdate], None]) -> None:
+        self._ask = ask
+        self._apply = apply
+
+    @asynccontextmanager
+    async def leave(self, wish: Wish, grant: Grant, place: Place) -> AsyncIterator[None]:
+        """Serve inside of the block what nothing stands against. Raises RequestFailed where something does."""
+        if wish.rule is not None:
+            self._apply(ToolCallReported(_refused(wish, place, wish.rule)))
+            raise _refusal(f"{wish.does}: a standing rule of the user refuses it", wish.rule.reason)
+        if place.inside and grant is Grant.ON:
+            yield
+            return
+        call_id = await self._asked(wish, place)
+        try:
+            yield
+        except BaseException:
+            self._settle(call_id, tool_calls.FAILED)
+            raise
+        self._settle(call_id, tool_calls.COMPLETED)
+
+    async def _asked(self, wish: Wish, place: Place) -> ToolCallId:
+        patch = _question(wish, place)
+        answer = await self._ask(patch, (ALLOW, REFUSE))
+        if answer == ALLOW.option_id:
+            return patch.tool_call_id
+        self._settle(patch.tool_call_id, tool_calls.CANCELLED if answer is None else tool_calls.FAILED)
+        why = "the question was withdrawn" if answer is None else "the user refused it"
+        raise _refusal(f"{wish.does}: {why}")
+
+    def _settle(self, call_id: ToolCallId, status: str) -> None:
+        self._apply(ToolCallReported(ToolCallPatch(call_id, status=status)))
+
+
+def _refused(wish: Wish, place: Place, rule: RefusalRule) -> ToolCallPatch:
+    said = BlockContent(Text(f"refused by your rule: {rule.words}"))
+    return _question(wish, place, content=(said,), status=tool_calls.FAILED)
+
+
+def _question(
+    wish: Wish,
+    place: Place,
+    *,
+    content: Sequence[ToolCallContent] | None = None,
+    status: str = tool_calls.PENDING,
+) -> ToolCallPatch:
+    """As a tool call of which no agent can know the id, and so not change what it says."""
+    where = "" if place.inside else " (outside the workspace)"
+    leads_to: tuple[ToolCallContent, ...] = ()
+    if place.path != Path(wish.path):
+        leads_to = (BlockContent(Text(f"{wish.path} leads to {place.path}")),)
+    return ToolCallPatch(
+        ToolCallId(f"acp-tui_{secrets.token_hex(16)}"),
+        title=f"{wish.does}{where}",
+        kind=wish.kind,
+        status=status,
+        content=(*leads_to, *(wish.content if content is None else content)),
+        locations=(Location(str(place.path)),),
+        raw_input=UNSET if wish.raw_input is None else dict(wish.raw_input),
+    )
+
+
+def _refusal(what: str, reason: str = "") -> RequestFailed:
+    return RequestFailed(ErrorCode.INTERNAL_ERROR, f"{what}: {reason}" if reason else what)

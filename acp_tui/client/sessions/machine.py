@@ -1,0 +1,194 @@
+"""What of the user's machine an agent gets through one session: its files and its terminals.
+
+Who is asked before is `access`'s matter; how a file is read or a command run is `client.workspace`'s and
+`client.terminals`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from shlex import join
+from typing import TYPE_CHECKING, TypeVar
+
+from acp_tui.client.sessions.access import Access, Wish
+from acp_tui.client.sessions.policy import Grant, Policy
+from acp_tui.client.sessions.refusals import refusals
+from acp_tui.client.sessions.standing_rules import StandingRules
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
+from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.protocol.handler import ExitStatus, TerminalSnapshot
+
+if TYPE_CHECKING:
+    # Loaded when an agent first touches a file or a terminal.
+    from acp_tui.client.agents.quirks import Quirks
+    from acp_tui.client.terminals import Terminals
+    from acp_tui.client.workspace import Location, Workspace
+
+T = TypeVar("T")
+
+
+class Machine:
+    """Serves a session's agent. Refusals are raised as the error response for the agent."""
+
+    def __init__(
+        self,
+        cwd: Path,
+        additional_directories: Sequence[Path],
+        quirks: Quirks,
+        policy: Policy,
+        rules: StandingRules,
+        access: Access,
+        apply: Callable[[SessionUpdate], None],
+    ) -> None:
+        self.terminal_size = (120, 30)
+        """Columns and rows of the terminals that are opened from now on."""
+        self._roots = (cwd, *additional_directories)
+        self._quirks = quirks
+        self._policy = policy
+        self._rules = rules
+        self._access = access
+        self._apply = apply
+        self._workspace: Workspace | None = None
+        self._terminals: Terminals | None = None
+
+    # Files
+
+    async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
+        """A text file, or `limit` lines of it from the 1-based `line` on."""
+        from acp_tui.client.workspace import NotFound
+
+        with refusals():
+            place = await self._files.locate(path)
+            wish = Wish("read", f"Read {path}", path, self._rules.against_read(path))
+            async with self._access.leave(wish, self._policy.read, place):
+                try:
+                    return await self._files.read_text_file(path, line, limit, allowed_at=place.path)
+                except NotFound:
+                    if self._quirks.missing_file_reads_empty:
+                        return ""
+                    raise
+
+    async def write_text_file(self, path: str, content: str) -> None:
+        """Write a text file, whole."""
+        with refusals():
+            place = await self._files.locate(path)
+            is_asked = self._policy.write is Grant.ASK or not place.inside
+            shown = await self._change(path, content, place) if is_asked else ()
+            wish = Wish("edit", f"Write {path}", path, self._rules.against_write(path), shown)
+            async with self._access.leave(wish, self._policy.write, place):
+                await self._files.write_text_file(path, content, allowed_at=place.path)
+
+    async def _change(self, path: str, content: str, place: Location) -> tuple[ToolCallContent, ...]:
+        """What a write would do to the file; for the user's eyes, the agent gets none of it."""
+        from acp_tui.client.workspace import NotFound, WorkspaceError
+
+        try:
+            before = await self._files.read_text_file(path, allowed_at=place.path)
+        except NotFound:
+            return (TextDiff(path, content),)
+        except WorkspaceError as error:
+            unknown = Text(f"what is there now cannot be shown: {error}")
+            return (BlockContent(unknown), TextDiff(path, content))
+        return (TextDiff(path, content, before),)
+
+    @property
+    def _files(self) -> Workspace:
+        if self._workspace is None:
+            from acp_tui.client.workspace import Workspace
+
+            self._workspace = Workspace(self._roots)
+        return self._workspace
+
+    # Terminals
+
+    async def create_terminal(
+        self,
+        command: str,
+        args: Sequence[str],
+        env: Sequence[tuple[str, str]],
+        cwd: str | None,
+        output_limit_bytes: int | None,
+    ) -> TerminalId:
+        """Start a command on a PTY and show it."""
+        directory = str(self._roots[0]) if cwd is None else cwd
+        with refusals():
+            place = await self._files.locate(directory)
+            line = join([command, *args]) if args else command
+            wish = Wish(
+                "execute",
+                f"Run {line}",
+                directory,
+                self._rules.against_command(command, args, directory),
+                raw_input={"command": line, "cwd": directory, "env": dict(env)},
+            )
+            async with self._access.leave(wish, self._policy.terminals, place):
+                return await self._start(command, args, env, place.path, output_limit_bytes)
+
+    async def _start(
+        self,
+        command: str,
+        args: Sequence[str],
+        env: Sequence[tuple[str, str]],
+        directory: Path,
+        output_limit_bytes: int | None,
+    ) -> TerminalId:
+        terminals = self._open_terminals()
+        terminals.size = self.terminal_size
+        columns, rows = self.terminal_size
+        limit = self._policy.output_limit_bytes if output_limit_bytes is None else output_limit_bytes
+        created = await terminals.create(command, args, env, directory, limit)
+        terminal_id = TerminalId(created)
+        self._apply(
+            TerminalOpened(terminal_id, " ".join([command, *args]), str(directory), True, columns, rows)
+        )
+        return terminal_id
+
+    def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
+        """What a terminal of this session printed so far."""
+        with refusals():
+            return self._open_terminals().output(terminal_id)
+
+    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
+        """Wait until a terminal's command has ended."""
+        return await self._on_terminals(lambda terminals: terminals.wait_for_exit(terminal_id))
+
+    async def kill_terminal(self, terminal_id: TerminalId) -> None:
+        """End a terminal's command; the terminal stays."""
+        await self._on_terminals(lambda terminals: terminals.kill(terminal_id))
+
+    async def release_terminal(self, terminal_id: TerminalId) -> None:
+        """End a terminal's command and forget the terminal; what it printed stays in the conversation."""
+        await self._on_terminals(lambda terminals: terminals.release(terminal_id))
+
+    async def _on_terminals(self, call: Callable[[Terminals], Awaitable[T]]) -> T:
+        with refusals():
+            return await call(self._open_terminals())
+
+    def _open_terminals(self) -> Terminals:
+        if self._terminals is None:
+            from acp_tui.client.terminals import Terminals
+
+            self._terminals = Terminals(
+                self._roots[0], on_output=self._on_terminal_output, on_exit=self._on_terminal_exit
+            )
+        return self._terminals
+
+    def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
+        self._apply(TerminalOutput(TerminalId(terminal_id), data))
+
+    def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
+        self._apply(TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal))
+
+    # Its place and its end
+
+    def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
+        """Serve other directories from now on."""
+        self._roots = (cwd, *additional_directories)
+        self._workspace = None
+
+    async def aclose(self) -> None:
+        """End what runs here for the session."""
+        if self._terminals is not None:
+            await self._terminals.close()
