@@ -16,6 +16,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings.tree import Settings
 from acp_tui.rpc import Direction
 from acp_tui.ui.screens.session import SessionScreen
 from support.agents import scripted
@@ -130,10 +131,12 @@ OpenDesk: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]
 
 
 @asynccontextmanager
-async def desk_of(script: Sequence[str], cwd: Path, log: FrameLog) -> AsyncIterator[Desk]:
+async def desk_of(
+    script: Sequence[str], cwd: Path, log: FrameLog, settings: Settings | None = None
+) -> AsyncIterator[Desk]:
     """A desk of an agent that works in `cwd`; no longer than a page is open."""
     command = scripted("\n".join(dedent(piece) for piece in script))
-    async with open_agent_page(command, cwd) as page:
+    async with open_agent_page(command, cwd, settings=settings) as page:
         desk = Desk(page.pilot, page.session, page.connection, page.clock)
         desk.log = log
         yield desk

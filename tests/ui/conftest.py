@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.settings.tree import Settings
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
 
@@ -17,8 +18,8 @@ def open_desk(tmp_path: Path, frame_log: FrameLog) -> OpenDesk:
     """Opens the app with a scripted agent that works in `tmp_path`."""
 
     @asynccontextmanager
-    async def opened(*script: str) -> AsyncIterator[Desk]:
-        async with desk_of(script, tmp_path, frame_log) as desk:
+    async def opened(*script: str, settings: Settings | None = None) -> AsyncIterator[Desk]:
+        async with desk_of(script, tmp_path, frame_log, settings) as desk:
             yield desk
 
     return opened

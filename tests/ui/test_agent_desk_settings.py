@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from acp_tui.client.settings.tree import AgentSettings, Appearance, Settings, TraceContext, Workspace
 from support.desks import SESSION, OpenDesk
 
 MODES = """
@@ -227,3 +230,73 @@ async def test_what_needs_an_agent_says_so_before_there_is_one(
         await desk.press(key)
         await desk.shows(told)
         assert desk.status.startswith("○ ")
+
+
+# What the user's settings come to
+
+
+async def test_additional_directories_go_to_an_agent_that_takes_them(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    """R-DIR-1."""
+    script = """
+    handshake(agentCapabilities={"sessionCapabilities": {"additionalDirectories": {}}})
+    answer(expect("session/new"), sessionId="s1")
+    serve_until_closed()
+    """
+    settings = Settings(workspace=Workspace(additional_directories=(tmp_path, tmp_path / "missing")))
+    async with open_desk(script, settings=settings) as desk:
+        await desk.has_session()
+        [sent] = desk.sent("session/new")
+        assert sent["additionalDirectories"] == [str(tmp_path)]
+        await desk.shows("There is no directory", "missing: it is left out.")
+
+
+async def test_an_agent_that_takes_no_additional_directories_gets_none_and_the_user_is_told(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    """R-DIR-1."""
+    settings = Settings(workspace=Workspace(additional_directories=(tmp_path,)))
+    async with open_desk(SESSION, "serve_until_closed()", settings=settings) as desk:
+        await desk.shows("takes no additional directories")
+        assert "additionalDirectories" not in desk.sent("session/new")[0]
+
+
+async def test_trace_context_and_what_is_off_reach_the_handshake(open_desk: OpenDesk) -> None:
+    """R-EXT-2, R-INIT-4."""
+    trace = TraceContext(traceparent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    settings = Settings(agent=AgentSettings(trace_context=trace), workspace=Workspace(terminals="off"))
+    async with open_desk(SESSION, "serve_until_closed()", settings=settings) as desk:
+        await desk.has_session()
+        [sent] = desk.sent("initialize")
+        assert sent["_meta"] == {"traceparent": trace.traceparent}
+        assert not sent["clientCapabilities"].get("terminal")
+
+
+async def test_a_theme_that_does_not_exist_is_said_and_the_usual_one_taken(open_desk: OpenDesk) -> None:
+    settings = Settings(appearance=Appearance("acp-drak"))
+    async with open_desk(SESSION, "serve_until_closed()", settings=settings) as desk:
+        await desk.shows("appearance.theme: there is no theme 'acp-drak'")
+        assert desk.pilot.app.theme == "acp-dark"
+
+
+async def test_a_file_outside_is_served_once_the_user_allows_it_on_the_card(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    """R-FS-7, R-PERM-4."""
+    outside = tmp_path.parent / f"{tmp_path.name}-secret"
+    outside.write_text("secret words")
+    script = f"""
+    prompt = expect("session/prompt")
+    send(id=7, method="fs/read_text_file", params={{"sessionId": "s1", "path": {str(outside)!r}}})
+    say("got " + read()["result"]["content"])
+    answer(prompt, stopReason="end_turn")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("(outside the workspace)", "Allow this once")
+        await desk.enter_card()
+        await desk.press("1")
+        await desk.shows("got secret words")
