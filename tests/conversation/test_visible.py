@@ -3,13 +3,17 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.conversation import visible
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import HIDDEN, make_visible, make_visible_line
 
 ZERO_WIDTH_JOINER = "\u200d"
+# Characters that pass or not by what stands beside them.
+NEIGHBOURS = (
+    "a0 !\n\x1b\u00a0\u202f\u3000\u2800\u28ff\u200c\u200d\ufe0f\ufe00\U000e0100\u0301\u0651\u0645"
+    "\u0915葛\u2764\U0001f468\u20e3\u1820\u180b"
+)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +41,17 @@ ZERO_WIDTH_JOINER = "\u200d"
         ("\ud83d\ude00", "\U0001f600"),
         ("\udb40\udc41", "⟨U+E0041⟩"),
         ("a\ud83d\ude00\ud83d", "a\U0001f600�"),
+        ("pay\u200dpal \u200d", "pay⟨U+200D⟩pal ⟨U+200D⟩"),
+        ("x\ufe0f\ufe01\U000e0110", "x⟨U+FE0F⟩⟨U+FE01⟩⟨U+E0110⟩"),
+        ("\u2764\ufe0f\ufe0f\ufe0e", "\u2764\ufe0f⟨U+FE0F⟩⟨U+FE0E⟩"),
+        ("葛\U000e0100\U000e0101", "葛\U000e0100⟨U+E0101⟩"),
+        ("\U0001f3f4\U000e0068\U000e007f", "\U0001f3f4⟨U+E0068⟩⟨U+E007F⟩"),
+        ("\ue000\uf8ff\U000f0000\U0010ffff", "⟨U+E000⟩⟨U+F8FF⟩⟨U+F0000⟩⟨U+10FFFF⟩"),
+        ("\ufdd0\uffff\U0001fffe", "⟨U+FDD0⟩⟨U+FFFF⟩⟨U+1FFFE⟩"),
+        ("rm\u00a0-rf\u2003x\u202fy", "rm⍽-rf␠x⍽y"),
+        ("\u00a0\u00a0return", "⍽⍽return"),
+        ("a\u2800b", "a⟨U+2800⟩b"),
+        ("e" + 8 * "\u0301", "e" + 5 * "\u0301" + 3 * "⟨U+0301⟩"),
     ],
     ids=ascii,
 )
@@ -56,11 +71,40 @@ def test_what_misleads_is_replaced_by_what_can_be_seen(hostile: str, shown: str)
         "⌘ ␛ ⟨9B⟩ �",
         f"\U0001f468{ZERO_WIDTH_JOINER}\U0001f469{ZERO_WIDTH_JOINER}\U0001f467 \u2764\ufe0f \U0001f1e9\U0001f1ea",
         "葛\U000e0100",
+        "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+        f"\U0001f3f3\ufe0f{ZERO_WIDTH_JOINER}\U0001f308 \U0001f9d1\U0001f3fd{ZERO_WIDTH_JOINER}\U0001f4bb",
+        "1\ufe0f\u20e3 #\ufe0f\u20e3 \u2714\ufe0f \u2194\ufe0e",
+        "می\u200cخواهم क्\u200dष",
+        "« Voilà\u202f! » : 10\u00a0000\u202f€, 日本語\u3000です",
+        "e\u0301 Vie\u0323\u0302t שָׁלוֹם ཧཱུྃ ก็",
+        "⠀⠀⣿⣿⠀⡇",
     ],
     ids=ascii,
 )
-def test_plain_text_comes_back_as_the_same_object(plain: str) -> None:
-    assert make_visible(plain) is plain
+def test_plain_text_comes_back_as_it_was(plain: str) -> None:
+    assert make_visible(plain) == plain
+
+
+def test_every_emoji_sequence_comes_back_as_it_was() -> None:
+    emoji = (
+        "".join(map(chr, range(0x1F300, 0x1F650))) + "\u2764\u2640\u2642\u2695\u26a0\u231a\u25b6\u2b50\u3030"
+    )
+    for char in emoji:
+        sequence = f"{char}\ufe0f{ZERO_WIDTH_JOINER}\u2640\ufe0f{ZERO_WIDTH_JOINER}{char}"
+        assert make_visible(sequence) == sequence
+
+
+def test_every_mark_that_is_drawn_over_a_letter_counts_as_one() -> None:
+    marks = [char for char in map(chr, range(0x300, 0xFF00)) if unicodedata.category(char) in ("Mn", "Me")]
+    for mark in set(marks) - HIDDEN:
+        assert mark * 9 not in make_visible(f"a{mark * 9}"), ascii(mark)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_a_text_in_parts_is_shown_as_the_whole(size: int) -> None:
+    text = "e" + "\u0301" * 9 + " \u2764\ufe0f\ufe0f é\u00a0\u00a0x 葛\U000e0100\U000e0101 \u200b"
+    parts = [(text[:at], text[at : at + size]) for at in range(0, len(text), size)]
+    assert "".join(make_visible(part, before) for before, part in parts) == make_visible(text)
 
 
 def test_line_ends_are_made_newlines_and_tabs_stay() -> None:
@@ -88,15 +132,17 @@ def test_no_control_or_format_character_passes_but_those_that_are_seen() -> None
     assert {ord(char) for char in hidden if make_visible(char) == char} <= SEEN_FORMAT_CHARACTERS
 
 
-def test_every_character_with_a_stand_in_is_found_and_no_other() -> None:
-    for code in range(0x110000):
-        assert (visible._MISLEADING.match(chr(code)) is None) is (code not in visible._STAND_INS)
+def test_nothing_hidden_passes_alone_or_among_letters_and_nothing_else_counts_as_hidden() -> None:
+    for char in HIDDEN:
+        assert char not in make_visible(char) + make_visible(f"a{char}ä{char}\u4e00{char}\u2764{char}")
+    assert not [
+        char for char in map(chr, range(0x3000)) if char.isalnum() and char in HIDDEN - set("\u115f\u1160")
+    ]
 
 
-@settings(deadline=None)
-@given(st.text(st.characters(codec=None), max_size=20))
+@given(st.text(st.characters(codec=None) | st.sampled_from(NEIGHBOURS), max_size=20))
 def test_what_was_made_visible_stays_as_it_is(text: str) -> None:
     seen, line = make_visible(text), make_visible_line(text)
-    assert make_visible(seen) is seen
+    assert make_visible(seen) == seen
     assert make_visible_line(line) == line
     seen.encode()

@@ -1,8 +1,14 @@
 """Text of the agent's on the screen: nothing that a terminal obeys or that misleads a reader gets there raw."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, cast
 
 import pytest
+from rich.segment import Segment
+from textual.strip import Strip
 
 from acp_tui.conversation.content import (
     Audio,
@@ -30,6 +36,7 @@ from acp_tui.conversation.tool_calls import (
     TerminalContent,
     TerminalId,
     TextDiff,
+    ToolCall,
     ToolCallContent,
     ToolCallId,
     ToolCallPatch,
@@ -52,17 +59,31 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
-from acp_tui.conversation.visible import _STAND_INS
+from acp_tui.conversation.visible import HIDDEN, make_visible
+from acp_tui.ui.drawings.drawing import Scene
+from acp_tui.ui.drawings.entries import drawing_of
+from acp_tui.ui.drawings.permission_subject import Asked, Look, SubjectDrawing
+from acp_tui.ui.drawings.permissions import option_lines, title_lines
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.screens.session import SessionScreen
-from support.folding import REJECT, agent, call, prompt, thought
+from acp_tui.ui.status import facts_of
+from support.folding import REJECT, agent, call, fold, prompt, thought
 from support.screens import Page, open_page, rows
 
 TALL = (120, 400)
-HIDDEN = frozenset(map(chr, _STAND_INS))
-"""What no row of the screen may hold."""
+FLAG_OF_ENGLAND: Final = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+CORPUS: Final[dict[str, dict[str, str]]] = {
+    category: {name: text if isinstance(text, str) else text[0] * text[1] for name, text in texts.items()}
+    for category, texts in json.loads(
+        (Path(__file__).parents[1] / "data/hostile_strings.json").read_text()
+    ).items()
+}
+"""By category and name; long ones are written in the file as a piece and how often it comes."""
 TEXTS = {
     "every character": "".join(sorted(HIDDEN - set(map(chr, range(0xD800, 0xE000))))),
     "sequences": "tab\tand\nline \x1b[2J \x1b]52;c;aGk=\x07 \x9b31m \r\x08 a\u202eb \u2066c\u2069 d\u200be \ud83d",
+    "corpus": " ".join(text[:20] for texts in CORPUS.values() for text in texts.values()),
 }
 MARKUP = "[bold]x[/bold]"
 
@@ -160,9 +181,25 @@ def _request(text: str) -> list[SessionUpdate]:
     ]
 
 
+@cache
+def _is_raw(char: str) -> bool:
+    """Whether it must not be on the screen; tabs and newlines break a row, too."""
+    return (
+        char in HIDDEN or char in "\n\t" or (make_visible(char).startswith("⟨U+") and not _may_belong(char))
+    )
+
+
+def _may_belong(char: str) -> bool:
+    """Whether there are places where it is a part of ordinary writing."""
+    return char in "\u200c\u200d\u1680\u2800\u3000\U000e0100" or "\ufe00" <= char <= "\ufe0f"
+
+
+def _raw_in(strips: Iterable[Strip]) -> set[str]:
+    return {char for row in strips for char in row.text.replace(FLAG_OF_ENGLAND, "") if _is_raw(char)}
+
+
 def _raw(page: Page) -> set[str]:
-    """The characters on the screen that must not be there; tabs and newlines break a row, too."""
-    return {char for row in rows(page.pilot) for char in row.text if char in HIDDEN or char in "\n\t"}
+    return _raw_in(rows(page.pilot))
 
 
 Say = Callable[[str], list[SessionUpdate]]
@@ -207,3 +244,83 @@ async def test_markup_is_shown_as_it_was_written() -> None:
             await page.emulator_loaded()
             await page.press("ctrl+o", "ctrl+t")
             assert page.text.count(MARKUP) >= places, say.__name__
+
+
+# Every string of the corpus in every place, without a screen
+
+
+def _drawn(*updates: SessionUpdate, width: int = 100) -> Iterator[Strip]:
+    """All that is drawn of a conversation: folded and open, and each request as on its card."""
+    conversation = fold(*updates)
+    scene = Scene(width, PLAIN, {}, cast(Any, None), "/project")
+    for entry in conversation.entries:
+        drawing = drawing_of(entry)
+        while not drawing.refresh():
+            pass
+        drawing.close()
+        for is_open in (False, True):
+            drawing.set_open(is_open)
+            yield from drawing.lines(scene)
+    for update in updates:
+        if isinstance(update, PermissionAsked):
+            yield from _card(update, width)
+    yield from (Strip([Segment(fact)]) for fact in facts_of(conversation))
+
+
+def _card(update: PermissionAsked, width: int) -> Iterator[Strip]:
+    tool_call = ToolCall(update.request.tool_call_id)
+    tool_call.apply(update.patch)
+    asked = Asked(update.request, tool_call, "/project", 3)
+    yield from title_lines(asked, PLAIN, width)
+    for shows_raw in (False, True):
+        yield from SubjectDrawing().draw(asked, Look(width, PLAIN, "unified", shows_raw)).lines
+    for lines in option_lines(update.request.options, 1, PLAIN, width):
+        yield from lines
+
+
+def _actions(strip: Strip) -> set[object]:
+    """What a click would do: links that the user sees named are all there may be."""
+    styles = [segment.style for segment in strip if segment.style is not None]
+    links = {style.link for style in styles if style.link}
+    return {link for link in links if not link.startswith(("http://", "https://", "mailto:"))} | {
+        str(style.meta) for style in styles if style.meta
+    }
+
+
+@pytest.mark.parametrize("category", CORPUS)
+def test_no_string_of_the_corpus_gets_anywhere_raw_or_becomes_an_action(category: str) -> None:
+    for name, text in CORPUS[category].items():
+        for say in EVERYTHING:
+            strips = [*_drawn(*say(text))]
+            assert _raw_in(strips) == set(), (name, say.__name__)
+            assert set().union(*map(_actions, strips)) == set(), (name, say.__name__)
+
+
+@pytest.mark.parametrize("name", CORPUS["markup"])
+def test_markup_of_the_corpus_is_drawn_as_it_was_written(name: str) -> None:
+    text = CORPUS["markup"][name]
+    for say in (_tool_calls, _request):
+        drawn = "\n".join(strip.text for strip in _drawn(*say(text), width=400))
+        assert drawn.count(text) >= 8, say.__name__
+
+
+@pytest.mark.parametrize("name", CORPUS["ordinary writing"])
+def test_ordinary_writing_of_the_corpus_is_drawn_as_it_was_written(name: str) -> None:
+    text = CORPUS["ordinary writing"][name]
+    for say in (_messages, _tool_calls, _request):
+        drawn = "\n".join(strip.text for strip in _drawn(*say(text), width=400))
+        assert drawn.count(text) >= 8, say.__name__
+
+
+# Where a text is cut into chunks
+
+
+@pytest.mark.parametrize("category", sorted(CORPUS.keys() - {"long"}))
+def test_a_message_that_comes_by_the_character_is_as_visible_as_one_that_comes_whole(category: str) -> None:
+    for name, text in CORPUS[category].items():
+        whole, streamed = MarkdownRenderer(text), MarkdownRenderer()
+        for char in text:
+            streamed.append(char)
+        whole.finish()
+        streamed.finish()
+        assert streamed.source == whole.source or FLAG_OF_ENGLAND in text, name

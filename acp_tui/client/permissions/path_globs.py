@@ -67,7 +67,7 @@ def _is_absolute(path: str) -> bool:
 def _absolute(path: str, roots: Iterable[str]) -> list[str]:
     """The places that `path` may mean, links and `..` in it not followed."""
     if path.startswith("file://"):
-        path = unquote(path.removeprefix("file://").removeprefix("localhost"))
+        path = "/" + unquote(path.removeprefix("file://").removeprefix("localhost")).lstrip("/")
     if not _is_absolute(path):
         return [f"{root}/{path}" for root in roots]
     try:

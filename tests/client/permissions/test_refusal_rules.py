@@ -286,6 +286,15 @@ def test_the_first_rule_of_several_that_match_is_given() -> None:
 
 # Weird input
 
+
+@pytest.mark.parametrize("glob", ["file://x", "~*", "~nobody\0/x", "[", "", "/", "**", "../..", "\ud800"])
+def test_no_glob_raises(glob: str) -> None:
+    assert first_match([rule(path=glob)], subject_of_read("/elsewhere/file"), [ROOT]) in (
+        None,
+        rule(path=glob),
+    )
+
+
 TEXT = st.text(st.characters(codec=None), max_size=40) | st.text(
     "/~.*?[]! -=@$`'\"\\;&|()<>{}\nrm0\0", max_size=60
 )

@@ -1,5 +1,6 @@
 """Text of an agent's in dialogs: nothing that a terminal obeys or that misleads a reader gets there raw."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
-from acp_tui.conversation.visible import _STAND_INS
+from acp_tui.conversation.visible import HIDDEN
 from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
 from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
 from acp_tui.ui.screens.form import FormDialog
@@ -34,10 +35,16 @@ from acp_tui.ui.screens.trust import TrustDialog
 from acp_tui.ui.screens.visit import VisitDialog
 from support.dialogs import open_dialog
 
-HIDDEN = frozenset(map(chr, _STAND_INS))
+CORPUS = Path(__file__).parents[2] / "data/hostile_strings.json"
 TEXTS = {
     "every character": "".join(sorted(HIDDEN - set(map(chr, range(0xD800, 0xE000))))),
     "sequences": "tab\tand\nline \x1b[2J \x1b]52;c;aGk=\x07 \x9b31m \r\x08 a\u202eb \u2066c\u2069 d\u200be \ud83d",
+    "corpus": " ".join(
+        text[:20]
+        for category, texts in json.loads(CORPUS.read_text()).items()
+        for text in texts.values()
+        if isinstance(text, str) and category != "ordinary writing"
+    ),
 }
 MARKUP = "[bold]x[/bold][/]"
 TALL = (300, 200)

@@ -1,0 +1,182 @@
+"""Finds what looks like ASCII and is not, in paths and commands; in prose it does no harm and is left alone.
+
+The table is short: what is seen in the wild, and what fonts draw alike. A letter of another script is suspect only
+inside a word that has ASCII letters too, so that a word of Greek, Russian or Chinese is what it is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from acp_tui.conversation.visible.text import (
+    SPACES,
+    character_set,
+    join_halves,
+    make_visible,
+    make_visible_line,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Confusable:
+    """A character that is not what it looks like."""
+
+    start: int
+    stop: int
+    looks_like: str
+    """In ASCII."""
+
+
+_LETTERS: Final = dict(
+    zip(
+        # Cyrillic, Greek, Armenian, Cherokee, Lisu, and letters for phonetics.
+        "аеорсухіјѕԁԛԝһӏѵкьАВЕКМНОРСТУХІЈЅԌԚԜҮӀЗ"
+        "οανικρυγϲϳηωχτΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ"
+        "ոսօհցզյՕՍՏԼ"
+        "ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᏀᏃᏒᏔᏙᏚᏞᏟᏢᏦ"
+        "ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ"
+        "ɡɑᴄᴏᴠᴡᴢ",
+        "aeopcyxijsdqwhlvkbABEKMHOPCTYXIJSGQWYI3"
+        "oavikpuycjnwxtABEZHIKMNOPTYXC"
+        "nuohgqjOUSL"
+        "DRTiAJEWMHGZRWVSLCPK"
+        "BPDTGKJCZFMNLSRVHWXYAEIOU"
+        "gacovwz",
+        strict=True,
+    )
+)
+_SIGNS: Final = {
+    sign: ascii_sign
+    for ascii_sign, signs in {
+        "-": "‐‑‒–—―−⁃˗﹣－➖",
+        "/": "∕⁄⧸╱⟋／",
+        "\\": "∖⧵⧹﹨＼",
+        ".": "․﹒。．",
+        "..": "‥",
+        "...": "…",
+        ":": "∶꞉ː：﹕",
+        ";": "\u037e；﹔",
+        ",": "‚，﹐",
+        "'": "‘’‛′‵ʹʻʼʽ＇",
+        '"': "“”„‟″ʺ＂〝〞",
+        "`": "ˋ｀",
+        "|": "∣ǀ❘｜",
+        "^": "ˆ＾",
+        "~": "∼˜～",
+        "*": "∗⁎٭＊﹡",
+        "<": "‹˂＜﹤",
+        ">": "›˃＞﹥",
+        "!": "ǃ！﹗",
+        "&": "＆﹠",
+        "$": "＄﹩",
+        "#": "＃﹟",
+        "%": "％﹪",
+        "=": "꞊＝﹦",
+        "+": "＋﹢",
+        "?": "？﹖",
+        "@": "＠﹫",
+        "_": "＿",
+        "(": "（﹙",
+        ")": "）﹚",
+        "[": "［",
+        "]": "］",
+        "{": "｛﹛",
+        "}": "｝﹜",
+    }.items()
+    for sign in signs
+}
+_LIGATURES: Final = "\ufb00-\ufb06"
+_ALPHABETS: Final = (
+    # Long s, letters of mathematics and of full width, Roman numerals.
+    "\u017f\u2102-\u2115\u2119-\u211d\u2124\u2128\u212a-\u2139\u2145-\u2149\u2160-\u217f\uff10-\uff19\uff21-\uff3a"
+    "\uff41-\uff5a\U0001d400-\U0001d7ff\U0001fbf0-\U0001fbf9"
+)
+_WIDE_SIGNS: Final = re.compile("[。\uff01-\uff5e]")
+
+
+def confusables(text: str) -> tuple[Confusable, ...]:
+    """What in a path or a command looks like ASCII and is not, from left to right."""
+    return () if text.isascii() else tuple(_find(text))
+
+
+def make_visible_path(text: str) -> str:
+    """As `make_visible_line`, with each character that passes for another marked: `p⟨U+0430≈a⟩ypal`."""
+    return make_visible_line(_marked(text))
+
+
+def make_visible_command(text: str) -> str:
+    """As `make_visible`, with each character that passes for another marked: `rm ⟨U+2013≈-⟩rf`."""
+    return make_visible(_marked(text))
+
+
+def _marked(text: str) -> str:
+    if text.isascii():
+        return text
+    text = join_halves(text)
+    pieces: list[str] = []
+    at = 0
+    for found in confusables(text):
+        look = "␠" if found.looks_like == " " else found.looks_like
+        pieces += text[at : found.start], f"⟨U+{ord(text[found.start]):04X}≈{look}⟩"
+        at = found.stop
+    return "".join(pieces) + text[at:]
+
+
+@cache
+def _item() -> re.Pattern[str]:
+    """A word (letters of any script, with marks), a sign or space that is suspect anywhere, or a digit that is."""
+    signs = re.escape("".join(_SIGNS)) + character_set(SPACES) + "\u2800"
+    # Some signs are letters to Unicode, so they come first.
+    return re.compile(rf"(?P<sign>[{signs}])|(?:(?![{signs}])[^\W\d_][\u0300-\u036f]*)+|[{_ALPHABETS}]")
+
+
+@cache
+def _forms() -> re.Pattern[str]:
+    """Another form of an ASCII letter or digit, as Unicode has it."""
+    return re.compile(f"[{_ALPHABETS}{_LIGATURES}]")
+
+
+def _find(text: str) -> Iterator[Confusable]:
+    for item in _item().finditer(text):
+        if item["sign"] is None:
+            yield from _in_word(item[0], item.start())
+        elif not _is_chinese(
+            item[0], text[item.start() - 1 : item.start()], text[item.end() : item.end() + 1]
+        ):
+            yield Confusable(item.start(), item.end(), _SIGNS.get(item[0], " "))
+
+
+def _is_chinese(sign: str, before: str, after: str) -> bool:
+    """Whether a sign of full width stands where that is the ordinary one."""
+    return bool(_WIDE_SIGNS.match(sign)) and (_is_wide(before) or _is_wide(after))
+
+
+def _is_wide(char: str) -> bool:
+    """Whether it is a letter of Chinese, Japanese or Korean."""
+    return char.isalpha() and unicodedata.east_asian_width(char) == "W"
+
+
+def _in_word(word: str, start: int) -> Iterator[Confusable]:
+    if word.isascii():
+        return
+    has_ascii = bool(re.search("[A-Za-z]", word))
+    in_chinese = not has_ascii and any(map(_is_wide, word))
+    for at, char in enumerate(word, start):
+        look = _compatible(char, in_chinese) or (_LETTERS.get(char) if has_ascii else None)
+        if look:
+            yield Confusable(at, at + 1, look)
+
+
+def _compatible(char: str, in_chinese: bool) -> str | None:
+    """The ASCII letters or digit of which `char` is another form."""
+    if not _forms().match(char):
+        return None
+    if in_chinese and unicodedata.east_asian_width(char) == "F":
+        return None
+    plain = unicodedata.normalize("NFKC", char)
+    return plain if plain.isascii() else None

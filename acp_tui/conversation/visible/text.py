@@ -1,0 +1,192 @@
+"""Replaces what cannot be seen, or does harm, in any text; which letters look like others is not its matter.
+
+Some invisible characters are parts of ordinary writing: joiners in emoji, Persian and Hindi, selectors behind emoji
+and ideographs, spaces before the colons of French. They stay where writing puts them, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Final, TypeAlias
+
+_Search: TypeAlias = Callable[[str], re.Match[str] | None]
+
+
+def _ranges(codes: str) -> Iterator[range]:
+    """Code points, written in hexadecimal."""
+    for code in codes.split():
+        first, _, last = code.partition("-")
+        yield range(int(first, 16), int(last or first, 16) + 1)
+
+
+def character_set(codes: str) -> str:
+    """The inside of a regular expression's brackets."""
+    return "".join(f"{re.escape(chr(part[0]))}-{re.escape(chr(part[-1]))}" for part in _ranges(codes))
+
+
+# What never passes
+
+_CONTROLS: Final = "00-08 0B-1F 7F-9F"
+_INVISIBLE: Final = (
+    # Soft hyphen, grapheme joiner, the fillers of Hangul and Khmer, zero-width spaces, line separators, what turns
+    # the direction of a line, operators without a look, interlinear and musical marks.
+    "AD 34F 61C 115F-1160 17B4-17B5 180E 200B 200E-200F 2028-202E 2060-206F 3164 FEFF FFA0 FFF9-FFFB"
+    " 1BCA0-1BCA3 1D173-1D17A"
+)
+_TAGS: Final = "E0000-E007F"
+_HALVES: Final = "D800-DFFF"
+_UNNAMED: Final = (
+    # Of private use, or no characters at all: what they look like, if like anything, is up to the font. All above
+    # the ideographs are in one range, with the tags and selectors among them: a set is as slow as it has ranges there.
+    "E000-F8FF FDD0-FDEF FFF0-FFF8 FFFE-FFFF 1FFFE-1FFFF 2FFFE-2FFFF 3FFFE-10FFFF"
+)
+
+# What passes where it belongs
+
+_JOINERS: Final = "200C-200D"
+_SELECTORS: Final = "180B-180D 180F FE00-FE0F"
+SPACES: Final = "A0 1680 2000-200A 202F 205F 3000"
+"""Those that are no ASCII."""
+_BRAILLE_BLANK: Final = "2800"
+_MARKS: Final = (
+    "300-36F 483-489 591-5C7 610-61A 64B-65F 670 6D6-6E4 6E7-6ED 711 730-74A 7A6-7B0 7EB-7F3 7FD 816-819 81B-823"
+    " 825-827 829-82D 859-85B 897-89F 8CA-902 93A-93C 941-94D 951-957 962-963 981 9BC 9C1-9CD 9E2-9E3 9FE-A02"
+    " A3C-A51 A70-A71 A75-A82 ABC AC1-ACD AE2-AE3 AFA-B01 B3C B3F-B56 B62-B63 B82 BC0-BCD C00-C04 C3C C3E-C56"
+    " C62-C63 C81 CBC CBF-CCD CE2-CE3 D00-D01 D3B-D3C D41-D4D D62-D63 D81 DCA-DD6 E31 E34-E3A E47-E4E EB1 EB4-EBC"
+    " EC8-ECE F18-F19 F35-F39 F71-F87 F8D-FC6 102D-103E 1058-1059 105E-1060 1071-1074 1082-108D 109D 135D-135F"
+    " 1712-1714 1732-1733 1752-1753 1772-1773 17B6-17D3 17DD 1885-1886 18A9 1920-193B 1A17-1A1B 1A56-1A7F 1AB0-1B03"
+    " 1B34-1B42 1B6B-1B81 1BA2-1BAD 1BE6-1BF1 1C2C-1C37 1CD0-1CE8 1CED 1CF4 1CF8-1CF9 1DC0-1DFF 20D0-20F0 2CEF-2CF1"
+    " 2D7F 2DE0-2DFF 302A-302D 3099-309A A66F-A67D A69E-A69F A6F0-A6F1 A802 A806 A80B A825-A82C A8C4-A8C5 A8E0-A8F1"
+    " A8FF A926-A92D A947-A951 A980-A982 A9B3-A9BD A9E5 AA29-AA36 AA43 AA4C AA7C AAB0 AAB2-AAB4 AAB7-AAB8 AABE-AABF"
+    " AAC1 AAEC-AAED AAF6 ABE5-ABED FB1E FE20-FE2F 1D165-1D169 1D16D-1D172 1D17B-1D182 1E000-1E02A 1E944-1E94A"
+)
+"""What is drawn over or under the letter before it."""
+MAX_MARKS: Final = 5
+"""On one letter: no writing needs more, and a pile of them covers the lines around."""
+
+# Where it belongs
+
+_EMOJI: Final = (
+    "A9 AE 203C 2049 2122 2139 2190-21FF 2300-23FF 24C2 25A0-27BF 2900-297F 2B00-2BFF 3030 303D 3297 3299"
+    " 1F000-1FAFF"
+)
+_JOINING: Final = "600-61B 61D-8FF 900-DFF 1000-109F 1780-17B3 17B6-17FF FB50-FDCF FDF0-FDFF"
+_WITH_VARIANTS: Final = (
+    "1000-109F 2200-22FF 2A00-2AFF 3001-303F 3400-9FFF A840-A87F F900-FAFF FF01-FF9F 20000-2FFFD 30000-3FFFD"
+)
+_FLAGS: Final = "|".join(
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f"
+    for region in ("gbeng", "gbsct", "gbwls")
+)
+
+_SUSPICIOUS: Final = "".join(
+    map(
+        character_set,
+        (_CONTROLS, _INVISIBLE, _HALVES, _UNNAMED, _JOINERS, _SELECTORS, SPACES, _BRAILLE_BLANK),
+    )
+)
+_ASCII_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+
+_STAND_INS: Final = (
+    {code: chr(0x2400 + code) for code in range(0x20)}
+    | {0x7F: "␡"}
+    | {0x09: "\t", 0x0A: "\n"}
+    | {code: f"⟨{code:02X}⟩" for code in range(0x80, 0xA0)}
+    # One cell each, so that columns stay columns: where a line may not break, and other spaces.
+    | dict.fromkeys((0xA0, 0x2007, 0x202F), "⍽")
+    | dict.fromkeys((*range(0x2000, 0x2007), *range(0x2008, 0x200B), 0x205F), "␠")
+    | dict.fromkeys(range(0xD800, 0xE000), "�")
+)
+HIDDEN: Final = frozenset(
+    chr(code) for codes in (_CONTROLS, _INVISIBLE, _TAGS, _HALVES) for part in _ranges(codes) for code in part
+)
+"""What never stands in visible text, but for the tags in flags; characters of private use are too many to list."""
+
+
+def make_visible(text: str, after: str = "") -> str:
+    """`text` with everything that a terminal obeys or a reader cannot see replaced; newlines and tabs stay.
+
+    A CRLF line end becomes a newline. Halves of a surrogate pair that were split over two chunks are joined again;
+    a half on its own becomes U+FFFD. What belongs where it stands depends on its neighbours: `after` is what came
+    before a text that is a part of a longer one, in its original form, of which the last few characters will do.
+    """
+    if text.isascii():
+        return text.replace("\r\n", "\n").translate(_STAND_INS) if _ASCII_CONTROL.search(text) else text
+    is_suspicious, is_piled = _searches()
+    if not is_suspicious(text) and not is_piled(after[-MAX_MARKS:] + text if after else text):
+        return text
+    text = join_halves(text.replace("\r\n", "\n"))
+    after = join_halves(after)
+    return _replace(after + text, len(after))
+
+
+def make_visible_line(text: str) -> str:
+    """As `make_visible`, for a title or a name: newlines and tabs are shown as stand-ins as well."""
+    return make_visible(text).replace("\n", "␊").replace("\t", "␉")
+
+
+def join_halves(text: str) -> str:
+    """`text` with each high half of a surrogate pair joined to the low half behind it."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _replace(text: str, start: int) -> str:
+    """What stands in `text` from `start` on, made visible."""
+    pieces: list[str] = []
+    at = start
+    for found in _found().finditer(text, start):
+        pieces += text[at : found.start()], _stand_in(found)
+        at = found.end()
+    return "".join(pieces) + text[at:]
+
+
+def _stand_in(found: re.Match[str]) -> str:
+    char = found[0]
+    if found["flag"] or _belonging().match(found.string, found.start()):
+        return char
+    return _STAND_INS.get(ord(char)) or f"⟨U+{ord(char):04X}⟩"
+
+
+# These cost some milliseconds to build, and many sessions never need them.
+
+
+@cache
+def _searches() -> tuple[_Search, _Search]:
+    """For a suspicious character, and for a pile of marks; nearly all text has neither.
+
+    Each begins with a set: then `re` searches five times as fast as for an alternative of the two.
+    """
+    marks = character_set(_MARKS)
+    return re.compile(f"[{_SUSPICIOUS}]").search, re.compile(f"[{marks}][{marks}]{{{MAX_MARKS}}}").search
+
+
+@cache
+def _found() -> re.Pattern[str]:
+    """A suspicious character, a mark too many, or a whole flag."""
+    marks = f"[{character_set(_MARKS)}]"
+    return re.compile(f"(?P<flag>{_FLAGS})|[{_SUSPICIOUS}]|(?<={marks}{{{MAX_MARKS}}}){marks}")
+
+
+@cache
+def _belonging() -> re.Pattern[str]:
+    """A suspicious character that is where writing puts it; at the end of a text, where it still may be."""
+    emoji, joining, spaces = character_set(_EMOJI), character_set(_JOINING), character_set(SPACES)
+    too_many_marks = f"[{character_set(_MARKS)}]{{{MAX_MARKS + 1}}}"
+    return re.compile(
+        "|".join(
+            [
+                # Families, professions; letters of Arabic and Indian scripts.
+                rf"(?:(?<=[{emoji}])|(?<=[{emoji}]\ufe0f))\u200d(?=[{emoji}]|\Z)",
+                rf"(?<=[{joining}])(?<!{too_many_marks})[{character_set(_JOINERS)}](?=[{joining}]|\Z)",
+                # Emoji and keycaps; ideographs; Mongolian.
+                rf"(?<=[{emoji}])[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3|\Z)",
+                rf"(?<=[{character_set(_WITH_VARIANTS)}])[\ufe00-\ufe0d\U000e0100-\U000e01ef]",
+                r"(?<=[\u1820-\u18a8])[\u180b-\u180d\u180f]",
+                # Beside digits and what is not ASCII, before the punctuation of French; in pictures of Braille.
+                rf"(?<=[^\x00-/:-\x7f{spaces}])[{spaces}]|[{spaces}](?=[0-9!%:;?]|[^\x00-\x7f{spaces}])",
+                r"(?<![0-9A-Za-z_])\u2800(?![0-9A-Za-z_])",
+            ]
+        )
+    )
