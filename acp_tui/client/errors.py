@@ -12,6 +12,7 @@ ClientError
 ├── Unsupported                 it does not offer that
 ├── PromptInProgress            one prompt a session at a time
 ├── OpeningInProgress           one opening a session at a time
+├── CommandFailed               a command of the user's own cannot be run
 ├── SessionClosed               the session was closed, or loaded anew in another's place
 └── SettingsError               a settings file that cannot be used
 """
@@ -86,6 +87,10 @@ class PromptInProgress(ClientError):
 
 class OpeningInProgress(ClientError):
     """A session is loaded or resumed once at a time."""
+
+
+class CommandFailed(ClientError):
+    """A command of the user's own could not be started; the message says why."""
 
 
 class SessionClosed(ClientError):

@@ -3,7 +3,7 @@
 import pytest
 
 from acp_tui.conversation.facts import PermissionOption
-from acp_tui.ui.widgets.permission_card import GUARD_S
+from acp_tui.ui.widgets.answer_guard import GUARD_S
 from support.folding import ALLOW, REJECT
 from support.screens import Page, open_page
 
@@ -50,8 +50,12 @@ async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() ->
         await page.send("go")
         await _open_card(page)
         # Everything else that there is to press, from the card, the conversation and the prompt.
-        for key in ("enter", "space", "pagedown", "pageup", "home", "end", "ctrl+o", "ctrl+t"):
+        for key in ("enter", "space", "pagedown", "pageup", "home", "end", "ctrl+o", "ctrl+t", "r"):
             await page.press(key)
+        await page.press("f")
+        page.clock.pass_guard()
+        await page.press("enter", "space", "home", "end", "n", "p", "s", "r", "escape")
+        page.clock.pass_guard()
         await page.press("f1", "1", "enter", "escape")
         await page.press(
             "escape", "1", "enter", "tab", "enter", "tab", "ctrl+c", "pageup", "ctrl+end", "shift+tab"
@@ -119,6 +123,30 @@ async def test_the_click_that_brings_the_focus_to_the_card_does_not_answer() -> 
         assert page.decisions == {}
         page.clock.pass_guard()
         await page.click("Allow once")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.click("Allow once")
+        assert "Too soon to count: click again to answer" in page.text
+        await page.press("2")
+        assert "Too soon to count: press 2 again to answer" in page.text
+        await page.press("down", "enter")
+        assert "Too soon to count: press Enter again to answer" in page.text
+        await page.press("down")
+        assert "Too soon" not in page.text
+        assert page.decisions == {}
+
+
+async def test_keys_count_only_some_time_after_the_help_above_the_card_was_closed() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press("f1", "escape", "1")
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
 
 

@@ -5,7 +5,7 @@ import pytest
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
-from acp_tui.conversation.updates import Disconnected, PermissionAnswered
+from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
 from support.folding import ALLOW, REJECT, agent, call
 from support.screens import Page, open_page
 
@@ -71,6 +71,10 @@ def _diff_lines(page: Page) -> list[str]:
     return [line.strip() for line in shown if line]
 
 
+def _row_of(page: Page, text: str) -> int:
+    return next(row for row, line in enumerate(page.lines) if text in line)
+
+
 async def test_the_next_request_is_shown_from_its_beginning() -> None:
     async with open_page() as page:
         await page.ask("first", content=(LONG_DIFF,))
@@ -83,7 +87,7 @@ async def test_the_next_request_is_shown_from_its_beginning() -> None:
 
 async def test_a_request_without_content_shows_its_raw_input() -> None:
     async with open_page() as page:
-        await page.ask("call", title="push", kind="execute", raw_input={"command": "git push --force"})
+        await page.ask("call", title="push", kind="other", raw_input={"command": "git push --force"})
         assert '"command": "git push --force"' in page.text
 
 
@@ -98,6 +102,27 @@ async def test_text_that_the_agent_gives_for_its_request_is_shown() -> None:
         await page.ask("call", content=(BlockContent(Text("first line\nsecond line")),))
         assert "first line" in page.text
         assert "second line" in page.text
+
+
+async def test_the_raw_report_is_shown_on_demand_and_says_what_is_not_in_it() -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(TextDiff("/project/a", "a\n"),), raw_input={"mode": "fast"})
+        await page.enter_card()
+        assert "fast" not in page.text
+        await page.press("r")
+        assert '"mode": "fast"' in page.text
+        assert "raw output: not reported" in page.text
+        assert "a  new file" in page.text
+        await page.press("r")
+        assert "fast" not in page.text
+
+
+async def test_a_note_of_the_clients_stands_beside_the_request() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        key = next(iter(page.session.conversation.permissions))
+        await page.apply(PermissionNoted(key, "A rule of yours would refuse this"))
+        assert "A rule of yours would refuse this" in page.text
 
 
 async def test_a_place_outside_of_the_workspace_is_shown_whole() -> None:
@@ -140,6 +165,64 @@ async def test_in_a_narrow_and_low_terminal_the_options_are_in_view() -> None:
         await page.ask("call", title="Write long.py", content=(LONG_DIFF,))
         assert "1  Allow once" in page.text
         assert "2  No" in page.text
+
+
+MANY = tuple(PermissionOption(f"o{number}", f"Way {number}", "allow_once") for number in range(1, 13))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 20)])
+async def test_of_many_options_the_chosen_one_is_in_view_beside_subject_and_keys(
+    size: tuple[int, int],
+) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", *MANY, REJECT, title="Write long.py", content=(LONG_DIFF,))
+        await page.enter_card()
+        for number in range(1, 13):
+            await page.press("down")
+            assert f"❯ {number if number < 10 else '·'}  Way {number}" in page.text
+            assert "Write long.py" in page.text
+            assert "1-9 ↑↓" in page.text
+        assert page.lines[-6].strip().endswith("╯"), "the card is whole"
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 20)])
+async def test_the_keys_are_named_whole_in_every_width(size: tuple[int, int]) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        await page.enter_card()
+        for key in ("1-2:", "PgDn:", "f: full", "r: raw", "w: ", "Esc: back"):
+            assert key in page.text
+
+
+async def test_the_options_stay_where_they_are_when_the_card_gets_the_focus_and_says_something() -> None:
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        rows = [_row_of(page, "Allow once")]
+        await page.press("tab")
+        rows.append(_row_of(page, "Allow once"))
+        await page.press("1")
+        assert "Too soon" in page.text
+        rows.append(_row_of(page, "Allow once"))
+        assert len(set(rows)) == 1
+
+
+async def test_a_draft_that_grows_takes_no_room_from_the_answers() -> None:
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        await page.write("line\n" * 8)
+        assert "1  Allow once" in page.text
+        assert "2  No" in page.text
+
+
+async def test_what_the_agent_says_meanwhile_draws_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        drawn: list[None] = []
+        monkeypatch.setattr(type(page.card), "redraw", lambda _: drawn.append(None))
+        await page.apply(agent("one"), agent("two"), call("another", title="Read"))
+        assert drawn == []
+        await page.apply(call("call", title="Edit two files"))
+        assert len(drawn) == 1
 
 
 # How it ends

@@ -8,7 +8,14 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
+from acp_tui.client.errors import (
+    AgentLost,
+    ClientError,
+    CommandFailed,
+    PromptInProgress,
+    SessionClosed,
+    Unsupported,
+)
 from acp_tui.client.permissions import PermissionBroker
 from acp_tui.client.sessions.access import Access
 from acp_tui.client.sessions.elicitations import Elicitations
@@ -17,6 +24,7 @@ from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.prompt_blocks import fit
 from acp_tui.client.sessions.standing_rules import StandingRules
 from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.client.terminals.errors import TerminalError
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.conversation import Change, Conversation
@@ -30,9 +38,10 @@ from acp_tui.conversation.facts import (
     SessionId,
     Turn,
 )
-from acp_tui.conversation.tool_calls import ToolCallPatch
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
+    CommandRun,
     ElicitationAction,
     PermissionAnswered,
     PermissionAsked,
@@ -121,6 +130,20 @@ class Session:
             await self._connection.prompt(self.session_id, sendable, on_end=self._end_turn)
         except RpcError as error:
             raise await self._explain(error) from error
+
+    async def run_command(self, line: str) -> TerminalId:
+        """Run a shell line of the user's own in the session's directory; it shows in the conversation.
+
+        Raises SessionClosed, and CommandFailed where it cannot be started.
+        """
+        if self.is_closed:
+            raise SessionClosed("the session is closed", hint="open it again, or a new one")
+        try:
+            terminal_id = await self.machine.run_own(line)
+        except TerminalError as error:
+            raise CommandFailed(str(error)) from error
+        self.apply(CommandRun(line, terminal_id))
+        return terminal_id
 
     def _require_open(self) -> None:
         if not self.conversation.is_connected:
@@ -215,7 +238,8 @@ class Session:
         if rejection is not None:
             self._answer(request.key, rejection.option_id, rule)
         else:
-            self.apply(PermissionNoted(request.key, rule.words))
+            note = f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+            self.apply(PermissionNoted(request.key, note))
 
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...]

@@ -1,25 +1,20 @@
-"""Draws a permission request: what the agent wants to do, whole, and the answers it offers."""
+"""Draws what stands around the subject of a permission request: its title, the answers it offers, the keys."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption
-from acp_tui.conversation.tool_calls import BlockContent, TextDiff, ToolCall, ToolCallContent
-from acp_tui.conversation.unset import UNSET
-from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.drawings.blocks import block_label
-from acp_tui.ui.drawings.drawing import Joined
-from acp_tui.ui.drawings.places import shown_location, shown_path
-from acp_tui.ui.rendering.diff import DiffRenderer
+from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.visible import make_visible_command, make_visible_line
+from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.rendering.wrapping import width_cells, wrap
 
 KIND_WORDS: Final[Mapping[str, str]] = {
     "allow_once": "allows this once",
@@ -27,47 +22,27 @@ KIND_WORDS: Final[Mapping[str, str]] = {
     "reject_once": "refuses this once",
     "reject_always": "refuses this and will not ask again",
 }
+MAX_NUMBER: Final = 9
+"""There is no key for an option beyond it."""
+SEPARATOR: Final = " · "
 
 
-def title_lines(call: ToolCall, waiting: int, palette: Palette, width: int) -> list[Strip]:
-    """What it is about; `waiting` is how many requests there are."""
-    queue = f"1 of {waiting}  " if waiting > 1 else ""
+def title_lines(asked: Asked, palette: Palette, width: int) -> list[Strip]:
+    """What it is about, and how many requests wait."""
+    queue = f"1 of {asked.waiting}  " if asked.waiting > 1 else ""
     spans = [
         ("Permission  ", palette.warning + Style(bold=True)),
         (queue, palette.muted),
-        (make_visible_line(call.shown_title), palette.strong),
+        (_title(asked.call), palette.strong),
     ]
     return wrap(spans, width)
 
 
-def subject_lines(call: ToolCall, cwd: str, palette: Palette, width: int) -> Sequence[Strip]:
-    """What would be done: every diff and text whole, or the raw input where there is nothing else."""
-    shown = {item.path for item in call.content if isinstance(item, TextDiff)}
-    places = [shown_location(location, cwd) for location in call.locations if location.path not in shown]
-    runs: list[Sequence[Strip]] = [
-        wrap([(f"at {make_visible_line(place)}", palette.muted)], width) for place in places
-    ]
-    runs += [_content_lines(item, cwd, palette, width) for item in call.content]
-    if not call.content:
-        runs.append(_input_lines(call, palette, width))
-    return Joined(*runs)
-
-
-def _content_lines(item: ToolCallContent, cwd: str, palette: Palette, width: int) -> Sequence[Strip]:
-    match item:
-        case TextDiff(path, new_text, old_text):
-            return DiffRenderer(shown_path(path, cwd), old_text, new_text).lines(width, palette)
-        case BlockContent(block):
-            return plain_lines(block_label(block), width, palette.text)
-        case _:
-            return []
-
-
-def _input_lines(call: ToolCall, palette: Palette, width: int) -> list[Strip]:
-    if call.raw_input is UNSET:
-        return wrap([("what it would do exactly is not reported by the agent", palette.muted)], width)
-    text = json.dumps(call.raw_input, ensure_ascii=False, indent=2, default=str)
-    return plain_lines(make_visible(text), width, palette.code)
+def _title(call: ToolCall) -> str:
+    """A command's look-alike letters are marked; in the words of other titles they may well be meant."""
+    if call.kind == "execute":
+        return make_visible_line(make_visible_command(call.shown_title))
+    return make_visible_line(call.shown_title)
 
 
 def option_lines(
@@ -86,10 +61,27 @@ def _option(
     word = KIND_WORDS.get(
         option.kind, f"of a kind that acp-tui does not know: {make_visible_line(option.kind)}"
     )
+    number_word = f"{number + 1}  " if number < MAX_NUMBER else "·  "
+    head = [
+        Segment("❯ " if is_chosen else "  ", palette.accent),
+        Segment(number_word, palette.muted),
+    ]
+    indent = [Segment(" " * sum(segment.cell_length for segment in head))]
     spans = [
-        ("❯ " if is_chosen else "  ", palette.accent),
-        (f"{number + 1}  ", palette.muted),
         (make_visible_line(option.name), style + Style(bold=is_chosen)),
         (f"  {word}", palette.muted),
     ]
-    return wrap(spans, width)
+    lines = wrap(spans, width - indent[0].cell_length)
+    return [Strip([*(indent if row else head), *line]) for row, line in enumerate(lines)]
+
+
+def keys_lines(keys: Sequence[str], style: Style, width: int) -> list[Strip]:
+    """Keys and what they do, as many in a line as fit; broken between them where it can be."""
+    lines = [""]
+    for key in keys:
+        longer = f"{lines[-1]}{SEPARATOR}{key}" if lines[-1] else key
+        if lines[-1] and width_cells(longer) > width:
+            lines.append(key)
+        else:
+            lines[-1] = longer
+    return [strip for line in lines for strip in wrap([(line, style)], width)]

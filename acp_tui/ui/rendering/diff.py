@@ -1,29 +1,41 @@
-"""Draws a `Diff` as one column: old and new line numbers, a sign, the line; what differs is the model's."""
+"""Draws the change of one file, in one column or in two; what differs is the model's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, LineKind, compare
+from acp_tui.conversation.visible import make_visible_path
+from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS, TwoColumns
+from acp_tui.ui.rendering.diff_model import Diff, DiffLine, compare
+from acp_tui.ui.rendering.diff_text import (
+    NO_NEWLINE,
+    SIGNS,
+    ShownLine,
+    hunk_header,
+    line_styles,
+    number_cells,
+    shown_line,
+    skipped_lines,
+)
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.rows import Row, Rows
-from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans
+from acp_tui.ui.rendering.wrapping import LineRange
 
-TAB: Final = "→   "
-"""A tab where a change of white space would not be seen otherwise; of fixed width, since the line may be cut."""
+DiffLayout: TypeAlias = Literal["unified", "columns"]
+"""Old and new lines below each other, or side by side."""
+
 MIN_CODE_CELLS: Final = 12
 """Where less would be left for the lines, the numbers go."""
 
-_SIGNS: Final[dict[LineKind, str]] = {"context": " ", "added": "+", "removed": "-"}
 _TOO_LONG: Final = "Too much differs to compare line by line: shown as replaced."
+_TOO_NARROW: Final = "Too narrow for two columns: shown in one."
 
 
 class DiffRenderer:
@@ -31,13 +43,15 @@ class DiffRenderer:
 
     def __init__(self, path: str, old_text: str | None, new_text: str | None, context: int = 3) -> None:
         """`old_text` is None for a new file, `new_text` for a deleted one."""
-        self._path = make_visible_line(path)
+        self._path = make_visible_path(path)
         self._old_text = old_text
         self._new_text = new_text
         self._context = context
         self._width = 0
         self._palette = PLAIN
+        self._layout: DiffLayout = "unified"
         self._rows: Rows | None = None
+        self._hunk_rows: list[int] = []
 
     @cached_property
     def diff(self) -> Diff:
@@ -54,24 +68,51 @@ class DiffRenderer:
         """How many lines are gone."""
         return self.diff.removed
 
-    def lines(self, width: int, palette: Palette) -> Rows:
-        """The diff in lines of at most `width` cells; the lines of either text fill the width."""
+    def lines(self, width: int, palette: Palette, layout: DiffLayout = "unified") -> Rows:
+        """The diff in lines of at most `width` cells; the lines of either text fill the width.
+
+        In two columns only where there is an old and a new text and the room for both; where room is wanting, it
+        says so.
+        """
         if (
             self._rows is None
-            or width != self._width
+            or (width, layout) != (self._width, self._layout)
             or (palette is not self._palette and palette != self._palette)
         ):
-            self._width, self._palette = width, palette
-            self._rows = Rows([*self._title(width, palette), *_Drawing(self.diff, width, palette).rows()])
+            self._width, self._palette, self._layout = width, palette, layout
+            self._rows = self._draw(width, palette, layout)
         return self._rows
+
+    @property
+    def hunk_rows(self) -> tuple[int, ...]:
+        """Where in the lines that were drawn last each hunk begins."""
+        return tuple(self._hunk_rows)
 
     def line_count(self, width: int) -> int:
         """How many lines there are at `width`."""
-        return len(self.lines(width, self._palette))
+        return len(self.lines(width, self._palette, self._layout))
 
     def release(self) -> None:
         """Give back the memory of everything drawn."""
         self._rows = None
+
+    def _draw(self, width: int, palette: Palette, layout: DiffLayout) -> Rows:
+        diff = self.diff
+        wants_columns = layout == "columns" and diff.has_both and bool(diff.hunks)
+        has_room = width >= MIN_COLUMNS_CELLS
+        rows: list[Row] = [*self._title(width, palette)]
+        if wants_columns and not has_room:
+            rows += plain_lines(_TOO_NARROW, width, palette.warning)
+        drawing = (TwoColumns if wants_columns and has_room else _OneColumn)(diff, width, palette)
+        self._hunk_rows = []
+        for hunk in diff.hunks:
+            self._hunk_rows.append(len(rows))
+            if diff.has_both:
+                rows += plain_lines(hunk_header(hunk), width, palette.diff_hunk)
+            rows += drawing.rows(hunk.lines)
+        if diff.hunks and diff.skipped_after:
+            rows += plain_lines(skipped_lines(diff.skipped_after), width, palette.diff_hunk)
+        return Rows(rows)
 
     def _title(self, width: int, palette: Palette) -> list[Strip]:
         counts = [f"+{self.added}"] * bool(self.added) + [f"-{self.removed}"] * bool(self.removed)
@@ -91,109 +132,41 @@ class DiffRenderer:
         return "" if self.diff.hunks else "no change"
 
 
-class _Drawing:
-    """The rows of one diff at one width; a line is drawn when it is looked at."""
+class _OneColumn:
+    """The rows of one diff at one width: old and new line numbers, a sign, the line, drawn when it is looked at."""
 
     def __init__(self, diff: Diff, width: int, palette: Palette) -> None:
-        self._diff = diff
+        self._crlf = diff.crlf
         self._width = width
         self._palette = palette
-        last = diff.hunks[-1] if diff.hunks else None
-        highest = max(last.old_start + last.old_count, last.new_start + last.new_count) if last else 0
-        self._digits = len(str(highest))
+        self._digits = number_cells(diff)
         gutter = 2 * self._digits + 3
         self._numbered = width - gutter - 2 >= MIN_CODE_CELLS
         self._gutter_cells = (gutter if self._numbered else 0) + 2
         self._room = max(width - self._gutter_cells, 1)
 
-    def rows(self) -> Iterator[Row]:
-        for hunk in self._diff.hunks:
-            yield from self._hunk(hunk)
-        if self._diff.hunks and self._diff.skipped_after:
-            yield from self._note(_skipped(self._diff.skipped_after))
+    def rows(self, lines: Iterable[DiffLine]) -> Iterator[Row]:
+        """The lines of one hunk."""
+        for line in lines:
+            shown = shown_line(line, crlf=self._crlf)
+            for index, part in enumerate(shown.parts(self._room)):
+                yield partial(self._strip, line, shown, part, index > 0)
+            if not line.end:
+                note = Segment(NO_NEWLINE[: self._room].ljust(self._room), self._palette.diff_hunk)
+                yield Strip([Segment(" " * self._gutter_cells), note], self._width)
 
-    def _hunk(self, hunk: Hunk) -> Iterator[Row]:
-        if self._diff.has_both:
-            yield from self._note(_header(hunk))
-        for line in hunk.lines:
-            yield from self._line(line)
-
-    def _note(self, text: str) -> list[Strip]:
-        return plain_lines(text, self._width, self._palette.diff_hunk)
-
-    def _line(self, line: DiffLine) -> Iterator[Row]:
-        text, changed = _visible(line, self._diff.crlf)
-        for index, part in enumerate(fold(text, self._room)):
-            yield partial(self._strip, line, text, changed, part, index > 0)
-        if not line.end:
-            yield Strip([Segment(" " * self._gutter_cells), *self._no_newline()], self._width)
-
-    def _no_newline(self) -> list[Segment]:
-        """A note that the last line has no newline, as `diff` gives it."""
-        text = "\\ No newline at end of file"[: self._room].ljust(self._room)
-        return [Segment(text, self._palette.diff_hunk)]
-
-    def _strip(
-        self, line: DiffLine, text: str, changed: Sequence[tuple[int, int]], part: LineRange, continues: bool
-    ) -> Strip:
-        style, word_style = self._styles(line.kind)
-        segments = [*self._gutter(line, style, continues)]
-        segments += slice_spans(_spans(text, changed, style, style + word_style), part.start, part.stop)
-        segments.append(Segment(" " * (self._room - part.cells), style))
+    def _strip(self, line: DiffLine, shown: ShownLine, part: LineRange, continues: bool) -> Strip:
+        style, _ = line_styles(line.kind, self._palette)
+        segments = [
+            *self._gutter(line, style, continues),
+            *shown.segments(part, self._room, self._palette),
+        ]
         return Strip(segments, self._gutter_cells + max(self._room, part.cells))
 
-    def _styles(self, kind: LineKind) -> tuple[Style, Style]:
-        """The styles of a line and, laid over it, of its changed words."""
-        palette = self._palette
-        match kind:
-            case "added":
-                return palette.diff_added, palette.diff_added_word
-            case "removed":
-                return palette.diff_removed, palette.diff_removed_word
-            case "context":
-                return palette.diff_context, palette.diff_context
-
     def _gutter(self, line: DiffLine, style: Style, continues: bool) -> list[Segment]:
-        sign = Segment(f"{' ' if continues else _SIGNS[line.kind]} ", style)
+        sign = Segment(f"{' ' if continues else SIGNS[line.kind]} ", style)
         if not self._numbered:
             return [sign]
         numbers = ["" if continues or at is None else str(at) for at in (line.old_number, line.new_number)]
         text = " ".join([number.rjust(self._digits) for number in numbers])
         return [Segment(f"{text}  ", style + self._palette.diff_number), sign]
-
-
-def _visible(line: DiffLine, crlf: bool) -> tuple[str, Sequence[tuple[int, int]]]:
-    """The line as it is shown, and its changed ranges moved to where they are then."""
-    raw = line.text + ("\r" if line.end == "\r\n" and not crlf else "")
-    text = _show(raw)
-    if text == raw:
-        return text, line.changed
-    return text, [(len(_show(raw[:start])), len(_show(raw[:stop]))) for start, stop in line.changed]
-
-
-def _show(text: str) -> str:
-    return make_visible(text).replace("\t", TAB)
-
-
-def _spans(text: str, changed: Sequence[tuple[int, int]], style: Style, word_style: Style) -> list[Span]:
-    spans: list[Span] = []
-    at = 0
-    for start, stop in changed:
-        spans += [(text[at:start], style), (text[start:stop], word_style)]
-        at = stop
-    return [*spans, (text[at:], style)]
-
-
-def _header(hunk: Hunk) -> str:
-    """Where the hunk is, and how much of what is before it is not shown."""
-    ranges = f"@@ -{_range(hunk.old_start, hunk.old_count)} +{_range(hunk.new_start, hunk.new_count)} @@"
-    return f"{ranges}  {_skipped(hunk.skipped_before)}" if hunk.skipped_before else ranges
-
-
-def _range(start: int, count: int) -> str:
-    """A hunk's lines as `diff` writes them: an empty range names the line before it."""
-    return f"{start if count else start - 1},{count}"
-
-
-def _skipped(count: int) -> str:
-    return f"… {count} unchanged line{'s' if count > 1 else ''}"

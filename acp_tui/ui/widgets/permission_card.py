@@ -1,59 +1,54 @@
-"""The docked card on which the user answers the agent's permission requests. It never answers by itself.
+"""The docked card on which the user answers the agent's permission requests, oldest first.
 
-Keys and clicks count only some time after the card (or its next request) has appeared and has got the focus: what
-was typed before was meant for something else.
+It knows which requests wait, and opens the screen that shows the whole of one; answering is the pane's part.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
-from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
 
-from acp_tui.conversation.facts import PermissionRequest, RequestKey
-from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.ui.drawings import permissions as drawings
-from acp_tui.ui.rendering.wrapping import wrap
-from acp_tui.ui.themes import palette_for
-from acp_tui.ui.widgets.strip_view import StripView
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.tool_calls import TerminalId, ToolCall
+from acp_tui.ui.drawings.permission_subject import Asked
+from acp_tui.ui.screens.permission_review import PermissionReview
+from acp_tui.ui.widgets.answer_guard import GUARD_S as GUARD_S
+from acp_tui.ui.widgets.request_pane import CANCEL_TO_REFUSE, RequestPane, RowCounts
 
-GUARD_S: Final = 0.4
 MAX_SHARE_OF_SCREEN: Final = 0.6
 MIN_SUBJECT_ROWS: Final = 3
+MIN_OPTION_ROWS: Final = 6
+"""Beyond as many the options scroll, where the subject has fewer rows than it should."""
+FRAME_ROWS: Final = 4
+"""Margin, border, and the gap above the options."""
+BRIEF_CELLS: Final = 60
+"""With less room the keys are named in few words."""
+LONG_KEYS: Final = (
+    "PgDn: read on",
+    "f: full screen",
+    "r: raw input",
+    "w: reject and say why",
+    "Esc: back to the prompt",
+)
+BRIEF_KEYS: Final = ("PgDn: more", "f: full", "r: raw", "w: no + why", "Esc: back")
 
 
-class PermissionCard(Vertical, can_focus=True):
-    """One request at a time, oldest first: what the agent wants to do, and the agent's own options, always in view."""
+class PermissionCard(RequestPane):
+    """One request at a time: what the agent wants to do, and the agent's own options, always in view."""
 
     DEFAULT_CSS = "PermissionCard { display: none; height: auto; }"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "choose(-1)", "Option above", show=False),
         Binding("down", "choose(1)", "Option below", show=False),
-        Binding("enter", "confirm", "Answer with the chosen option", show=False),
-        Binding("escape", "leave", "Back to the prompt", show=False),
-        Binding("tab,shift+tab", "leave", "Back to the prompt", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown,space", "page(1)", "Page down", show=False),
-        *(
-            Binding(str(number), f"answer({number})", f"Option {number}", show=False)
-            for number in range(1, 10)
-        ),
+        Binding("f", "review", "Show it on the full screen", show=False),
+        Binding("escape,tab,shift+tab", "leave", "Back to the prompt", show=False),
     ]
-
-    class Answered(Message):
-        """The user chose an option."""
-
-        def __init__(self, key: RequestKey, option_id: str) -> None:
-            super().__init__()
-            self.key = key
-            self.option_id = option_id
 
     class Left(Message):
         """The user goes back to the prompt; a request that waits stays."""
@@ -64,131 +59,75 @@ class PermissionCard(Vertical, can_focus=True):
         clock: Callable[[], float] = time.monotonic,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        super().__init__(id=id)
+        super().__init__(clock=clock, id=id)
         self._clock = clock
-        self._request: PermissionRequest | None = None
-        self._call: ToolCall | None = None
-        self._cwd = ""
-        self._waiting = 0
-        self._chosen: int | None = None
-        self._counts_from = 0.0
-        self._option_rows: list[range] = []
-
-    def compose(self) -> ComposeResult:
-        """What is asked, and the answers below it."""
-        yield StripView(id="subject")
-        yield StripView(id="options")
+        self._review: PermissionReview | None = None
+        self._room = 0
 
     # What it shows
 
-    def show(self, requests: Sequence[PermissionRequest], call: ToolCall | None, cwd: str = "") -> None:
+    def show(
+        self,
+        requests: Sequence[PermissionRequest],
+        call: ToolCall | None,
+        cwd: str = "",
+        terminals: Mapping[TerminalId, TerminalState] | None = None,
+    ) -> None:
         """Show the first of these requests and the call it is about; hide without one. `cwd` is the session's."""
-        request = requests[0] if requests else None
-        is_next = request is not None and (self._request is None or request.key != self._request.key)
-        self._request, self._call, self._cwd, self._waiting = request, call, cwd, len(requests)
-        if is_next:
-            self._chosen = None
-            self._guard()
-        if request is None and self.has_focus:
+        asked = None
+        if requests and call is not None:
+            asked = Asked(requests[0], call, cwd, len(requests), terminals or {})
+        if asked is None and self.has_focus:
             self.post_message(self.Left())
-        self.display = request is not None
-        self._draw()
-        if is_next:
-            self._subject.scroll_to(y=0, animate=False, force=True)
+        self.display = asked is not None
+        self.show_request(asked)
+        if self._review is not None:
+            self._review.show_request(asked)
 
-    @property
-    def _subject(self) -> StripView:
-        return self.query_one("#subject", StripView)
+    def fit(self, rows: int) -> None:
+        """Take no more than so many rows, margin and border counted."""
+        if rows != self._room:
+            self._room = rows
+            self.lay_out()
 
-    def _guard(self) -> None:
-        self._counts_from = self._clock() + GUARD_S
+    def rows_for(self, subject: int, options: int, keys: int) -> RowCounts:
+        """Some options first, the keys, a little of the subject, all options; the rest is for the subject."""
+        height = self.app.size.height
+        room = max((self._room or height) - FRAME_ROWS, 3)
+        some_options = max(1, min(options, MIN_OPTION_ROWS, room - 2))
+        keys = max(1, min(keys, room - some_options - 1))
+        least = max(1, min(subject, MIN_SUBJECT_ROWS, room - some_options - keys))
+        options = max(1, min(options, room - keys - least))
+        share = int(height * MAX_SHARE_OF_SCREEN) - FRAME_ROWS - keys - options
+        return RowCounts(max(least, min(subject, share, room - keys - options)), options, keys)
 
-    def watch_has_focus(self, has_focus: bool) -> None:
-        """Keys count a moment after the focus came; without it the card says how to come back."""
-        super().watch_has_focus(has_focus)
-        self._guard()
-        self._draw()
-
-    def on_resize(self) -> None:
-        """Draw for the new width."""
-        self._draw()
-
-    def on_mount(self) -> None:
-        """Draw again in other colours."""
-        self.watch(self.app, "theme", self._draw, init=False)
-
-    def _draw(self) -> None:
-        # The scroll bar's column is kept free, so that the text does not jump when it appears.
-        width = self.content_size.width - 1
-        if self._request is None or self._call is None or width < 2:
-            return
-        palette = palette_for(self.app.current_theme)
-        options = drawings.option_lines(self._request.options, self._chosen, palette, width)
-        starts = [sum(map(len, options[:index])) for index in range(len(options))]
-        self._option_rows = [
-            range(start, start + len(lines)) for start, lines in zip(starts, options, strict=True)
-        ]
-        answers = [strip for lines in options for strip in lines]
-        title = drawings.title_lines(self._call, self._waiting, palette, width)
-        subject = [*title, *drawings.subject_lines(self._call, self._cwd, palette, width)]
-        longest_hint = wrap([(self._hint(is_cut=True), palette.muted)], width)
-        room = int(self.app.size.height * MAX_SHARE_OF_SCREEN) - len(answers) - len(longest_hint) - 3
-        height = min(len(subject), max(room, MIN_SUBJECT_ROWS))
-        self._subject.show(subject, height)
-        answers += wrap([(self._hint(is_cut=height < len(subject)), palette.muted)], width)
-        self.query_one("#options", StripView).show(answers, len(answers))
-
-    def _hint(self, *, is_cut: bool) -> str:
-        """What can be done now; `is_cut` where the subject is longer than what is seen of it."""
-        assert self._request is not None
-        keys = f"1-{min(len(self._request.options), 9)}" if len(self._request.options) > 1 else "1"
-        refuse = (
-            ""
-            if any(option.is_rejection for option in self._request.options)
-            else " · to refuse, cancel the turn"
-        )
-        if not self.has_focus:
-            return f"Tab: answer here{refuse}"
-        read_on = " · PgDn: read on" if is_cut else ""
-        return f"{keys}: answer{read_on} · Esc: back to the prompt{refuse}"
+    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
+        """How to answer, to read on, and to get away."""
+        if not has_focus:
+            return ["Tab: answer here", *([] if self.can_reject else [CANCEL_TO_REFUSE])]
+        is_brief = self.content_size.width < BRIEF_CELLS
+        read_on, full, raw, reject, back = BRIEF_KEYS if is_brief else LONG_KEYS
+        refuse = reject if self.can_reject else CANCEL_TO_REFUSE
+        answer = self.answer_keys("↑↓" if is_brief else "↑↓ Enter")
+        return [answer, *([read_on] if is_cut else []), full, raw, refuse, back]
 
     # What the user does
-
-    def action_choose(self, step: int) -> None:
-        """Move the choice; nothing is chosen until then."""
-        if self._request is None or not self._request.options:
-            return
-        last = len(self._request.options) - 1
-        start = (-1 if step > 0 else last + 1) if self._chosen is None else self._chosen
-        self._chosen = max(0, min(last, start + step))
-        self._draw()
-
-    def action_confirm(self) -> None:
-        """Answer with the chosen option; with none chosen, nothing happens."""
-        if self._chosen is not None:
-            self.action_answer(self._chosen + 1)
-
-    def action_answer(self, number: int) -> None:
-        """Answer with the option of that number, unless the key came too early to have been meant."""
-        if self._request is None or self._clock() < self._counts_from:
-            return
-        if 1 <= number <= len(self._request.options):
-            self.post_message(self.Answered(self._request.key, self._request.options[number - 1].option_id))
-
-    def on_click(self, event: events.Click) -> None:
-        """A click on an option answers with it."""
-        options = self.query_one("#options", StripView)
-        if event.widget is not options:
-            return
-        row = event.screen_y - options.region.y
-        for number, rows in enumerate(self._option_rows, 1):
-            if row in rows:
-                self.action_answer(number)
 
     def action_leave(self) -> None:
         """Back to the prompt."""
         self.post_message(self.Left())
 
-    def action_page(self, direction: int) -> None:
-        """Page through a long request."""
-        self._subject.page(direction)
+    def action_review(self) -> None:
+        """Show the whole request on a screen of its own, where it can be answered as well."""
+        if self._asked is None or self._review is not None:
+            return
+        self._review = PermissionReview(self, self._asked, clock=self._clock, drawing=self._drawing)
+        self.app.push_screen(self._review, self._on_review_closed)
+
+    def _on_review_closed(self, _: None) -> None:
+        self._review = None
+
+    def on_unmount(self) -> None:
+        """What belongs to a session that is not shown any more cannot be answered."""
+        if self._review is not None:
+            self._review.close()

@@ -9,7 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
+from acp_tui.ui.rejection_reason import reason_prompt
+
 MAX_LINES = 10
+PLACEHOLDER = "Write a prompt. Enter sends it, Ctrl+J makes a new line"
+WHY_NOT = "Why not? Enter sends it as your next prompt"
+WHY_NOT_PLACEHOLDER = "The reason for your rejection. Esc: give none"
 
 
 class PromptInput(TextArea):
@@ -24,7 +29,7 @@ class PromptInput(TextArea):
     ]
 
     class Submitted(Message):
-        """The user wants to send the draft; it stays until `clear_draft`."""
+        """The user wants to send this text, made of the draft; the draft stays until `clear_draft`."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -49,15 +54,24 @@ class PromptInput(TextArea):
             soft_wrap=True,
             show_line_numbers=False,
             highlight_cursor_line=False,
-            placeholder="Write a prompt. Enter sends it, Ctrl+J makes a new line",
+            placeholder=PLACEHOLDER,
         )
+        self._rejected: tuple[str, ...] = ()
+        """The titles of the calls that a reason is being written for; empty for any other prompt."""
+        self._put_aside = ""
+        """The draft that comes back when the reason is given."""
         # A blinking cursor would draw while nothing happens.
         self.cursor_blink = False
 
     async def _on_key(self, event: events.Key) -> None:
         """Take Enter, Tab and Esc before they become text or move the focus."""
+        if self._rejected and (event.key == "escape" or (event.key == "enter" and not self.text.strip())):
+            event.stop()
+            event.prevent_default()
+            self.give_no_reason()
+            return
         message = {
-            "enter": lambda: self.Submitted(self.text),
+            "enter": lambda: self.Submitted(self._text_to_send),
             "tab": self.LeaveRequested,
             "escape": self.EscapeRequested,
         }.get(event.key)
@@ -76,9 +90,37 @@ class PromptInput(TextArea):
         """Page through the conversation."""
         self.post_message(self.PageRequested(direction))
 
+    @property
+    def _text_to_send(self) -> str:
+        return reason_prompt(self._rejected, self.text) if self._rejected else self.text
+
     def clear_draft(self) -> None:
-        """The draft was sent, or is not wanted."""
-        self.text = ""
+        """The draft was sent, or is not wanted; where it was the reason for a rejection, the one before comes back."""
+        self._set_draft(self._put_aside)
+        self._ask_no_more()
+
+    def ask_why(self, title: str) -> None:
+        """What is written next is the reason for having rejected this call; the draft is put aside for it."""
+        if not self._rejected:
+            self._put_aside = self.text
+            self._set_draft("")
+        self._rejected = (*self._rejected, title)
+        self.border_title = WHY_NOT
+        self.placeholder = WHY_NOT_PLACEHOLDER
+
+    def give_no_reason(self) -> None:
+        """The draft comes back, and what was written as a reason goes on below it."""
+        self._set_draft("\n".join(filter(None, (self._put_aside, self.text))))
+        self._ask_no_more()
+
+    def _ask_no_more(self) -> None:
+        self._rejected, self._put_aside = (), ""
+        self.border_title = None
+        self.placeholder = PLACEHOLDER
+
+    def _set_draft(self, text: str) -> None:
+        self.text = text
+        self.move_cursor(self.document.end)
 
     def on_text_area_changed(self) -> None:
         """Grow and shrink by lines; between line changes the height stays, so that a key costs no layout."""

@@ -20,6 +20,7 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
+from acp_tui.ui.widgets.prompt import PromptInput
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -68,7 +69,7 @@ class SessionPanel(Vertical):
         self.view.show(self.conversation, self._cwd)
         if self.session is not None:
             columns = self.app.size.width - 10
-            self.session.terminal_size = (max(20, min(columns, 200)), 30)
+            self.session.machine.terminal_size = (max(20, min(columns, 200)), 30)
             self.session.listener = self._on_change
         self._show_facts()
 
@@ -110,7 +111,18 @@ class SessionPanel(Vertical):
             entry = self.conversation.entries[entry_id]
             assert isinstance(entry, ToolCallEntry)
             call = entry.call
-        self.card.show(requests, call, self._cwd)
+        self._fit_card()
+        self.card.show(requests, call, self._cwd, self.conversation.terminals)
+
+    def on_resize(self) -> None:
+        """The card takes no more room than there is: its answers stand at its lower end."""
+        self._fit_card()
+
+    def _fit_card(self) -> None:
+        plan = self.query_one(PlanLine)
+        # The conversation keeps a row, and the plan its own with the margin above it.
+        plan_rows = max(plan.outer_size.height, 1) + 1 if plan.display else 0
+        self.card.fit(self.size.height - 1 - plan_rows)
 
     def _show_notices(self) -> None:
         # Only the latest are kept, so what is new is counted from the end.
@@ -127,12 +139,21 @@ class SessionPanel(Vertical):
     def toggle_plan(self) -> None:
         """Show all steps of the plan, or one line."""
         self.query_one(PlanLine).action_toggle_plan()
+        self.call_after_refresh(self._fit_card)
 
     def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
         """Pass on the user's decision."""
         message.stop()
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
+
+    def on_permission_card_rejected_with_reason(self, message: PermissionCard.RejectedWithReason) -> None:
+        """Pass on the refusal, and ask the user for the reason; the screen hears of it too."""
+        if self.session is not None:
+            self.session.answer_permission(message.key, message.option_id)
+            prompt = self.screen.query_one(PromptInput)
+            prompt.ask_why(message.title)
+            prompt.focus()
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
         """Pass it on: what is posted while the panel handles another message bubbles no further than the panel."""

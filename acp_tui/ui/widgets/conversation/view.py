@@ -21,6 +21,7 @@ from textual.widget import Widget
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.drawings.drawing import Drawing, Scene
 from acp_tui.ui.drawings.entries import drawing_of
 from acp_tui.ui.drawings.notes import Undrawable
@@ -33,6 +34,8 @@ from acp_tui.ui.widgets.conversation.scroll_bar import handle_rows, line_at
 log = logging.getLogger(__name__)
 
 FRAME_S: Final = 1 / 30
+FLOOD_FRAME_S: Final = 1 / 12
+"""While a terminal prints more than anyone can read: each frame is sent whole, and keeps a core from the command."""
 SLICE_S: Final = 0.004
 """How long entries are read before keys get their turn."""
 PAUSE_S: Final = 0.002
@@ -82,7 +85,7 @@ class ConversationView(Widget, can_focus=True):
         self._drawings: list[Drawing] = []
         self._heights = Heights()
         self._dirty: set[EntryId] = set()
-        self._screens = TerminalScreens(self._on_emulator_loaded)
+        self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         self._scene: Scene | None = None
         self._bakery = Bakery()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -112,6 +115,8 @@ class ConversationView(Widget, can_focus=True):
     def mark(self, change: Change) -> None:
         """Remember what to draw again with the next frame. Cheap, and callable from any task of the loop."""
         self._dirty.update(change.entries)
+        if change.terminal is not None:
+            self._screens.keep_up(change.terminal)
         if self._dirty or change.facts:
             self._schedule(0)
 
@@ -126,12 +131,13 @@ class ConversationView(Widget, can_focus=True):
         """Draw no frame into nothing."""
         if self._flush_handle is not None:
             self._flush_handle.cancel()
+        self._screens.close()
         self._loop = None
 
     @property
     def is_settled(self) -> bool:
         """True when everything that was marked is on the screen."""
-        return self._flush_handle is None and not self._dirty
+        return self._flush_handle is None and not self._dirty and not self._screens.is_feeding
 
     # Frames
 
@@ -139,7 +145,9 @@ class ConversationView(Widget, can_focus=True):
         if self._loop is None or self._flush_handle is not None:
             return
         # Work that is left goes on at once; its result is shown with the next frame.
-        wait_s = pause_s or max(0.0, self._last_frame + FRAME_S - self._loop.time())
+        now = self._loop.time()
+        frame_s = FLOOD_FRAME_S if self._screens.has_flood(now) else FRAME_S
+        wait_s = pause_s or max(0.0, self._last_frame + frame_s - now)
         self._flush_handle = self._loop.call_later(wait_s, self._flush, context=self._frame_context)
 
     def _flush(self) -> None:
@@ -239,14 +247,15 @@ class ConversationView(Widget, can_focus=True):
         """Draw for the new width."""
         self._redraw()
 
-    def _on_emulator_loaded(self) -> None:
-        """Called in the thread that loaded the terminal emulator."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._mark_terminals)
-
     def _mark_terminals(self) -> None:
         self._dirty.update(self._conversation.terminal_entries.values())
         self._schedule(0)
+
+    def _mark_terminal(self, terminal_id: TerminalId) -> None:
+        """More of its output is in its emulator."""
+        entry_id = self._conversation.terminal_entries.get(terminal_id)
+        if entry_id is not None:
+            self.mark(Change((entry_id,)))
 
     # Drawing the window
 

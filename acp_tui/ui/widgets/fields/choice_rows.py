@@ -69,8 +69,9 @@ class ChoiceRows(RowList, can_focus=True):
         self.post_message(self.Moved())
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor, or no longer."""
+        """Choose the row under the cursor, or no longer; without a cursor, bring it: nobody chooses what is not seen."""
         if self.row is None:
+            self.action_move(1)
             return
         value = self.row.value
         others = self._chosen - {value} if self._is_multi else set()

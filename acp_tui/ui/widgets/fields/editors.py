@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -60,6 +61,8 @@ class FieldEditor(Vertical):
         self._control = _control_for(field)
         self._more = Static(classes="field-about", markup=False)
         self._wrong = Static(classes="field-wrong", markup=False)
+        self._judged: Raw = None
+        """The answer that was wrong."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -99,15 +102,40 @@ class FieldEditor(Vertical):
     def focus_control(self) -> None:
         """Let the user answer."""
         self._control.focus()
+        self._reveal()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Show what is asked, not only where to answer."""
+        self._reveal()
+
+    def _reveal(self) -> None:
+        self.call_after_refresh(self.scroll_visible, animate=False)
 
     def show_wrong(self, what: str) -> None:
-        """Say what is wrong; "" for nothing."""
+        """Say what is wrong with the answer as it stands, until it is another; "" for nothing."""
+        self._judged = self.raw
         self._wrong.update(shown_line(f"✗ {what}", "$text-error"))
         self._wrong.display = bool(what)
 
-    def on_choice_rows_moved(self, event: ChoiceRows.Moved) -> None:
-        """Show in full what the row had no room for."""
+    def _forgive(self) -> None:
+        # A change may be told late, when the answer with it has been judged already.
+        if self._wrong.display and self.raw != self._judged:
+            self.show_wrong("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """What was wrong is another answer now."""
         event.stop()
+        self._forgive()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """What was wrong is another answer now."""
+        event.stop()
+        self._forgive()
+
+    def on_choice_rows_moved(self, event: ChoiceRows.Moved) -> None:
+        """What was wrong may be another answer now; show in full what the row had no room for."""
+        event.stop()
+        self._forgive()
         assert isinstance(self._control, ChoiceRows)
         self._more.update(shown(self._control.cut_text))
         self._more.display = bool(self._control.cut_text)
@@ -154,10 +182,12 @@ def _hint(field: Field) -> str:
             ]
         case NumberField():
             kind = "a whole number" if field.is_integer else "a number"
-            parts = [kind, _span(field.minimum, field.maximum, "")]
+            parts = [kind, _span(_shortest(field.minimum), _shortest(field.maximum), "")]
         case MultiChoiceField():
-            parts = ["Space chooses", _span(field.min_items, field.max_items, "of them")]
-        case _:
+            parts = ["↑ ↓ and Space choose", _span(field.min_items, field.max_items, "of them")]
+        case ChoiceField() | BooleanField():
+            parts = ["↑ ↓ and Space choose one"]
+        case UnknownField():
             parts = []
     return " · ".join(filter(None, parts))
 
@@ -172,6 +202,11 @@ def _span(least: float | None, most: float | None, what: str) -> str:
     else:
         words = f"{least} to {most}"
     return f"{words} {what}".rstrip()
+
+
+def _shortest(number: float | None) -> float | None:
+    """2 for 2.0."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _is_secret(field: Field) -> bool:

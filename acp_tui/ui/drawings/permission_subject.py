@@ -1,0 +1,230 @@
+"""Draws what a permission request is about, whole: command, diffs, texts, and the raw report when it is asked for."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from textual.strip import Strip
+
+from acp_tui.conversation.content import Text, TextResource
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    TerminalContent,
+    TerminalId,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+    UnknownContent,
+)
+from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.ui.drawings.blocks import block_label
+from acp_tui.ui.drawings.drawing import Joined
+from acp_tui.ui.drawings.places import shown_location, shown_path
+from acp_tui.ui.drawings.shell_command import ShellCommand, command_lines, reported_command
+from acp_tui.ui.rendering.diff import DiffLayout, DiffRenderer
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.wrapping import wrap
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A permission request with all that there is to show of it."""
+
+    request: PermissionRequest
+    call: ToolCall
+    cwd: str = ""
+    """The session's directory: paths inside it are shown relative to it."""
+    waiting: int = 1
+    """How many requests there are, this one counted."""
+    terminals: Mapping[TerminalId, TerminalState] = field(default_factory=dict)
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """Equal as long as the same is to be shown: calls and terminals change in place."""
+        call = self.call
+        shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
+        terminals = [self.terminals[name] for name in shown if name in self.terminals]
+        reported = (
+            call.shown_title,
+            call.kind,
+            call.content,
+            call.locations,
+            call.raw_input,
+            call.raw_output,
+        )
+        return self.request, self.waiting, *reported, *((state.command, state.cwd) for state in terminals)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How it is to be drawn."""
+
+    width: int
+    """Cells."""
+    palette: Palette
+    layout: DiffLayout = "unified"
+    shows_raw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was drawn."""
+
+    lines: Sequence[Strip] = ()
+    hunks: tuple[int, ...] = ()
+    """In which lines the changes begin."""
+
+
+class SubjectDrawing:
+    """Draws requests, and keeps what was compared for the next time."""
+
+    def __init__(self) -> None:
+        self._diffs: dict[tuple[str, str | None, str], DiffRenderer] = {}
+
+    def draw(self, asked: Asked, look: Look) -> Subject:
+        """What would be done, and nothing of it left out."""
+        self._keep_diffs([item for item in asked.call.content if isinstance(item, TextDiff)], asked.cwd)
+        runs: list[Sequence[Strip]] = []
+        hunks: list[int] = []
+        length = 0
+        for lines, changes in self._runs(asked, look):
+            runs.append(lines)
+            hunks += [length + row for row in changes]
+            length += len(lines)
+        return Subject(Joined(*runs), tuple(hunks))
+
+    def _runs(self, asked: Asked, look: Look) -> Iterator[tuple[Sequence[Strip], tuple[int, ...]]]:
+        """The parts from top to bottom, each with the lines of it in which changes begin."""
+        call = asked.call
+        command = reported_command(call)
+        yield _notes(asked, command, look), ()
+        if command is not None:
+            yield _command(command, look), ()
+        for item in call.content:
+            if isinstance(item, TextDiff):
+                renderer = self._diffs[item.path, item.old_text, item.new_text]
+                lines = renderer.lines(look.width, look.palette, look.layout)
+                # The first change is shown with the name of its file.
+                yield lines, tuple(row if at else 0 for at, row in enumerate(renderer.hunk_rows))
+            else:
+                yield _content(item, asked.terminals, look), ()
+        if look.shows_raw:
+            yield _raw(call, look), ()
+        elif command is None and not call.content:
+            yield _input(call, look), ()
+
+    def _keep_diffs(self, diffs: Sequence[TextDiff], cwd: str) -> None:
+        """Have a renderer for each of these, and for no other."""
+        kept, self._diffs = self._diffs, {}
+        for diff in diffs:
+            texts = (diff.path, diff.old_text, diff.new_text)
+            self._diffs[texts] = kept.get(texts) or DiffRenderer(shown_path(diff.path, cwd), *texts[1:])
+
+
+def has_changes(call: ToolCall) -> bool:
+    """Whether there is a diff to look at."""
+    return any(isinstance(item, TextDiff) for item in call.content)
+
+
+def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip]:
+    """What is to be known beforehand: the client's own note, where it happens, and what lies outside."""
+    call, palette = asked.call, look.palette
+    lines = [] if asked.request.note is None else plain_lines(asked.request.note, look.width, palette.warning)
+    diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
+    for location in call.locations:
+        if location.path not in diffs:
+            place = make_visible_path(shown_location(location, asked.cwd))
+            lines += wrap([(f"at {place}", palette.muted)], look.width)
+    paths = [*diffs, *(location.path for location in call.locations)]
+    if command is not None and command.cwd is not None:
+        paths.append(command.cwd)
+    for path in dict.fromkeys(path for path in paths if _is_outside(path, asked.cwd)):
+        text = f"outside of the session's directory: {make_visible_path(path)}"
+        lines += wrap([(text, palette.warning)], look.width)
+    return lines
+
+
+def _is_outside(path: str, cwd: str) -> bool:
+    """Whether the path as it is spelled leads out of the session's directory; links are not followed."""
+    if not cwd:
+        return False
+    root = posixpath.normpath(cwd)
+    return posixpath.commonpath([root, posixpath.normpath(posixpath.join(root, path))]) != root
+
+
+def _command(command: ShellCommand, look: Look) -> list[Strip]:
+    lines = command_lines(command.line, look.palette, look.width)
+    if command.cwd is not None:
+        lines += wrap([(f"in {make_visible_path(command.cwd)}", look.palette.muted)], look.width)
+    if command.other_fields and not look.shows_raw:
+        names = make_visible_line(", ".join(command.other_fields))
+        lines += wrap([(f"r shows what else is reported: {names}", look.palette.muted)], look.width)
+    return lines
+
+
+def _content(
+    item: ToolCallContent, terminals: Mapping[TerminalId, TerminalState], look: Look
+) -> Sequence[Strip]:
+    match item:
+        case BlockContent(Text(text)):
+            return plain_lines(text, look.width, look.palette.text)
+        case BlockContent(TextResource(text=text) as block):
+            label = plain_lines(block_label(block), look.width, look.palette.muted)
+            return [*label, *plain_lines(text, look.width, look.palette.text)]
+        case BlockContent(block):
+            return plain_lines(block_label(block), look.width, look.palette.muted)
+        case TerminalContent(terminal_id):
+            return _terminal(terminals.get(terminal_id), look)
+        case UnknownContent(kind):
+            unknown = f"[{make_visible_line(kind)}: a kind of content that acp-tui does not know]"
+            return wrap([(unknown, look.palette.warning)], look.width)
+        case TextDiff():
+            raise AssertionError("drawn with what was compared")
+
+
+def _terminal(state: TerminalState | None, look: Look) -> list[Strip]:
+    """What runs in a terminal; its output stands in the conversation."""
+    muted = look.palette.muted
+    if state is None:
+        return wrap([("[a terminal that acp-tui does not know]", muted)], look.width)
+    if state.command is None:
+        return wrap([("[a terminal, of which the command is not reported]", muted)], look.width)
+    lines = [
+        *wrap([("terminal", muted)], look.width),
+        *command_lines(state.command, look.palette, look.width),
+    ]
+    if state.cwd is not None:
+        lines += wrap([(f"in {make_visible_path(state.cwd)}", muted)], look.width)
+    return lines
+
+
+def _input(call: ToolCall, look: Look) -> list[Strip]:
+    """All that is known of a call which shows nothing."""
+    if call.raw_input is UNSET:
+        text = "what it would do exactly is not reported by the agent"
+        return wrap([(text, look.palette.muted)], look.width)
+    return _json(call.raw_input, look)
+
+
+def _raw(call: ToolCall, look: Look) -> list[Strip]:
+    lines: list[Strip] = []
+    for label, value in (("input", call.raw_input), ("output", call.raw_output)):
+        if value is UNSET:
+            lines += wrap([(f"raw {label}: not reported", look.palette.muted)], look.width)
+        else:
+            lines += wrap([(f"raw {label}:", look.palette.muted)], look.width)
+            lines += _json(value, look)
+    return lines
+
+
+def _json(value: Any, look: Look) -> list[Strip]:
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return plain_lines(text, look.width, look.palette.code)
