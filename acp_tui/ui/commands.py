@@ -47,6 +47,16 @@ COMMANDS: Final = (
         "Esc or Tab leads back to the prompt",
     ),
     Command("", "1-9", "", "Answer a permission request", "on the card; ↑ ↓ and Enter too"),
+    Command(
+        "",
+        "f",
+        "",
+        "See a permission request full screen",
+        "on the card; s there: side by side, n p: changes",
+    ),
+    Command("", "r", "", "See the raw input of a tool call", "on the card"),
+    Command("", "w", "", "Reject and say why", "on the card; the reason goes as your next prompt"),
+    Command("", "Alt+↑", "", "Take the last queued prompt back", "Enter while the agent works queues one"),
     Command("shift+tab", "Shift+Tab", "next_mode", "Next mode of the agent", "where the agent has modes"),
     Command("", "PgUp PgDn", "", "Page through the conversation", "from the prompt too"),
     Command(

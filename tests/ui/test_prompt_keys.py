@@ -39,40 +39,12 @@ async def test_without_a_session_the_draft_stays_and_it_says_why() -> None:
         assert "There is no session yet: starting." in page.text
 
 
-async def test_while_the_agent_works_the_draft_stays_and_it_says_why() -> None:
-    async with open_page() as page:
-        await page.send("one")
-        await page.send("two")
-        assert page.connection.prompts == ["one"]
-        assert page.draft == "two"
-        assert "The agent is still working" in page.text
-
-
-async def test_while_the_turn_is_being_cancelled_the_draft_stays_and_it_says_why() -> None:
-    async with open_page() as page:
-        await page.send("one")
-        await page.press("escape")
-        await page.send("two")
-        assert page.draft == "two"
-        assert "The agent has not stopped yet." in page.text
-
-
 async def test_when_the_agent_is_gone_the_draft_stays_and_it_says_why() -> None:
     async with open_page(Disconnected("it exited with 3")) as page:
         await page.send("anyone?")
         assert page.connection.prompts == []
         assert page.draft == "anyone?"
         assert "The agent is gone." in page.text
-
-
-async def test_while_a_permission_request_waits_the_draft_stays_and_it_says_why() -> None:
-    async with open_page() as page:
-        await page.send("one")
-        await page.ask("call")
-        await page.send("two")
-        assert page.draft == "two"
-        assert page.decisions == {}
-        assert "The agent waits for your decision" in page.text
 
 
 # What Shift+Enter and Alt+Enter send where a terminal tells them apart, and what every terminal sends for Ctrl+J.
@@ -165,7 +137,7 @@ async def test_escape_closes_the_help_and_cancels_nothing() -> None:
     async with open_page() as page:
         await page.send("go")
         await page.press("f1")
-        assert "Unfold or fold everything" in page.text
+        assert "Send the prompt" in page.text
         await page.press("escape")
         assert "Unfold or fold everything" not in page.text
         assert page.prompt.has_focus

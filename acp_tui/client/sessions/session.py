@@ -22,6 +22,7 @@ from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.machine import Machine
 from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.prompt_blocks import fit
+from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.sessions.standing_rules import StandingRules
 from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.terminals.errors import TerminalError
@@ -91,6 +92,8 @@ class Session:
         self.additional_directories = tuple(additional_directories)
         self.conversation = Conversation()
         self.listener = listener
+        self.queue = PromptQueue()
+        """What the user wants to be sent when the turn is over."""
         self.is_closed = False
         self._connection = connection
         self._explain = explain

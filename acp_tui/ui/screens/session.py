@@ -19,9 +19,11 @@ from textual.containers import Vertical
 from textual.screen import Screen
 
 from acp_tui.client.settings.tree import Settings
+from acp_tui.conversation.facts import Turn
 from acp_tui.ui.commands import bindings
 from acp_tui.ui.memory import keep_what_is_loaded
 from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.widgets.queue_lines import QueueLines
 from acp_tui.ui.widgets.status_line import Status, StatusLine
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ class SessionScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield Vertical(id="session")
+        yield QueueLines(id="queue")
         with Vertical(id="prompt-frame"):
             yield PromptInput(id="prompt")
         yield StatusLine(id="status")
@@ -152,6 +155,7 @@ class SessionScreen(Screen[None]):
         await self._show_panel(SessionPanel(session.conversation, session, clock=self._clock))
 
     async def _show_panel(self, panel: SessionPanel) -> None:
+        self._prompt.give_no_reason()  # it would go to another session
         shown, self._panel = self._panel, panel
         if shown is not None:
             await shown.remove()
@@ -161,6 +165,7 @@ class SessionScreen(Screen[None]):
     def on_session_panel_facts_changed(self) -> None:
         """Say so in the status line, and show what the agent asks."""
         self._show_status()
+        self._show_queue()
         if self._desk is not None and self._panel is not None:
             self._desk.look_for_questions(self._panel.session)
 
@@ -182,47 +187,75 @@ class SessionScreen(Screen[None]):
     # From the user to the session
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
-        """Send the prompt, or say why not and keep the draft."""
+        """Send the prompt, queue it where the agent is at work, or say why not and keep the draft."""
+        session = self._panel.session if self._panel is not None else None
         if not message.text.strip():
+            self._go_on_with_queue(session)
             return
         reason = self._reason_not_to_send()
         if reason is not None:
             self.notify(f"{reason} What you have written stays.", severity="warning", markup=False)
             return
         assert self._panel is not None
+        assert session is not None
         self._prompt.clear_draft()
+        if session.conversation.turn is not Turn.IDLE:
+            session.queue.add(message.text)
+            self._show_queue()
+            return
         self._panel.view.action_follow()
-        self._send(message.text)
+        self._send(session, message.text)
 
     def _reason_not_to_send(self) -> str | None:
         if self._panel is None:
             return f"There is no session yet: {self._phase}."
         if self._panel.session is None:
             return "There is no session. Ctrl+Q quits."
-        from acp_tui.ui.status import state_of
+        return None if self._panel.conversation.is_connected else "The agent is gone."
 
-        return {
-            "lost": "The agent is gone.",
-            "cancelling": "The agent has not stopped yet.",
-            "working": "The agent is still working: wait for it, or cancel the turn with Esc.",
-            "waiting": "The agent waits for your decision: Tab leads to it.",
-        }.get(state_of(self._panel.conversation))
+    def _go_on_with_queue(self, session: Session | None) -> None:
+        """Enter in an empty prompt: what was held back is to be sent."""
+        if session is None or not session.queue.is_held or session.conversation.turn is not Turn.IDLE:
+            return
+        session.queue.go_on()
+        text = session.queue.next()
+        if text is not None:
+            self._send(session, text)
+
+    def on_prompt_input_pull_back_requested(self) -> None:
+        """The last queued prompt becomes the draft again."""
+        session = self._panel.session if self._panel is not None else None
+        text = session.queue.pull_back() if session is not None else None
+        if text is not None:
+            self._prompt.put_before(text)
+            self._show_queue()
+
+    def _show_queue(self) -> None:
+        session = self._panel.session if self._panel is not None else None
+        lines = self.query_one(QueueLines)
+        if session is None:
+            lines.show((), is_held=False)
+        else:
+            lines.show(session.queue.texts, is_held=session.queue.is_held)
 
     @work
-    async def _send(self, text: str) -> None:
+    async def _send(self, session: Session, text: str) -> None:
+        """Send this prompt and, as long as all goes well, what was queued meanwhile."""
         from acp_tui.client.errors import ClientError, PromptInProgress
 
-        assert self._panel is not None
-        assert self._panel.session is not None
         self.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
-        session = self._panel.session
-        blocks, notes = await self._attached(text, session.cwd)
-        try:
-            await session.send_prompt(blocks, notes)
-        except PromptInProgress:
-            self._prompt.insert(text)  # while its files were read, another was sent
-        except ClientError:
-            return  # the conversation says it, in its place
+        wanted: str | None = text
+        while wanted is not None:
+            blocks, notes = await self._attached(wanted, session.cwd)
+            try:
+                await session.send_prompt(blocks, notes)
+            except PromptInProgress:
+                session.queue.add(wanted)  # while its files were read, another was sent
+                return
+            except ClientError:
+                session.queue.hold()  # the conversation says what went wrong, in its place
+            wanted = session.queue.next()
+            self._show_queue()
 
     async def _attached(self, text: str, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
         """The prompt with the files that it mentions, and what is to be known of them."""
@@ -244,6 +277,9 @@ class SessionScreen(Screen[None]):
     def _cancel(self) -> None:
         if self._panel is None or self._panel.session is None:
             return
+        if self._panel.conversation.turn is not Turn.IDLE:
+            self._panel.session.queue.hold()
+            self._show_queue()
         from acp_tui.ui.status import state_of
 
         if state_of(self._panel.conversation) == "cancelling":
@@ -303,7 +339,7 @@ class SessionScreen(Screen[None]):
             self.app.copy_to_clipboard(selected)
         elif self._prompt.text:
             self._prompt.clear_draft()
-        elif self._reason_not_to_send() is not None:
+        elif self._panel is not None and self._panel.conversation.turn is not Turn.IDLE:
             self._cancel()
         else:
             self.notify("Ctrl+Q quits")

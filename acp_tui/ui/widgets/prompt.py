@@ -24,6 +24,7 @@ class PromptInput(TextArea):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),
+        Binding("alt+up", "pull_back", "Take the last queued prompt back", show=False),
         Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("pagedown", "page(1)", "Page down", show=False),
     ]
@@ -40,6 +41,9 @@ class PromptInput(TextArea):
 
     class EscapeRequested(Message):
         """Esc: the user wants to stop what is going on."""
+
+    class PullBackRequested(Message):
+        """The user wants the last queued prompt back."""
 
     class PageRequested(Message):
         """The user wants to page through the conversation without leaving the prompt."""
@@ -86,6 +90,10 @@ class PromptInput(TextArea):
         """Break the line at the cursor."""
         self.insert("\n", maintain_selection_offset=False)
 
+    def action_pull_back(self) -> None:
+        """Have the last queued prompt back, to change it or to drop it."""
+        self.post_message(self.PullBackRequested())
+
     def action_page(self, direction: int) -> None:
         """Page through the conversation."""
         self.post_message(self.PageRequested(direction))
@@ -108,8 +116,14 @@ class PromptInput(TextArea):
         self.border_title = WHY_NOT
         self.placeholder = WHY_NOT_PLACEHOLDER
 
+    def put_before(self, text: str) -> None:
+        """Put this back into the draft, before what is written there."""
+        self._set_draft("\n".join(filter(None, (text, self.text))))
+
     def give_no_reason(self) -> None:
-        """The draft comes back, and what was written as a reason goes on below it."""
+        """The draft comes back, and what was written as a reason goes on below it. Where none is asked: nothing."""
+        if not self._rejected:
+            return
         self._set_draft("\n".join(filter(None, (self._put_aside, self.text))))
         self._ask_no_more()
 

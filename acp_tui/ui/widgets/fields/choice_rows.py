@@ -69,7 +69,7 @@ class ChoiceRows(RowList, can_focus=True):
         self.post_message(self.Moved())
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor, or no longer; without a cursor, bring it: nobody chooses what is not seen."""
+        """Choose the row under the cursor, or no longer; without a cursor, only bring it."""
         if self.row is None:
             self.action_move(1)
             return

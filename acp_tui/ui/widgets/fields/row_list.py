@@ -25,6 +25,7 @@ from acp_tui.ui.themes import palette_for
 V = TypeVar("V")
 NOWHERE: Final = -1
 GAP: Final = "   "
+MIN_LABEL_CELLS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,9 @@ class PickerRow(Generic[V]):
     value: V
     label: str
     description: str = ""
+    """Stands behind the label, as far as there is room, where there is no `aside`."""
+    aside: str = ""
+    """Stands at the end of the row, whole; the label gets what is left."""
     group: str = ""
     """The heading it stands under; rows of one group follow each other."""
     is_current: bool = False
@@ -163,7 +167,7 @@ class RowList(ScrollView, can_focus=False):
         palette = palette_for(self.app.current_theme)
         what = self._lines[line]
         if isinstance(what, str):
-            segments = [Segment(_cut(make_visible_line(what), width), palette.muted)]
+            segments = [Segment(cut(make_visible_line(what), width), palette.muted)]
         else:
             segments = self._row_segments(what, width, palette)
             if what == self.cursor:
@@ -173,20 +177,27 @@ class RowList(ScrollView, can_focus=False):
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         row = self.rows[index]
         mark = self.mark_of(index)
-        label = _cut(make_visible_line(row.label), width - 2)
+        aside = make_visible_line(row.aside)
+        room = width - 2 - (width_cells(aside) + len(GAP) if aside else 0)
+        if room < MIN_LABEL_CELLS:
+            aside, room = "", width - 2
+        label = cut(make_visible_line(row.label), room)
         label_style = palette.muted if row.is_disabled_reason else palette.text
         if index == self.cursor:
             label_style += Style(bold=True)
         segments = [Segment(mark, palette.accent), Segment(label, label_style)]
-        room = width - 2 - width_cells(label) - len(GAP)
+        room -= width_cells(label)
+        if aside:
+            return [*segments, Segment(" " * room + GAP + aside, palette.muted)]
+        room -= len(GAP)
         about = row.is_disabled_reason or row.description
         if about and room > 8:
-            segments.append(Segment(GAP + _cut(make_visible_line(about), room), palette.muted))
+            segments.append(Segment(GAP + cut(make_visible_line(about), room), palette.muted))
         return segments
 
 
-def _cut(text: str, width: int) -> str:
-    """`text` in so many cells, its end replaced by an ellipsis where it is longer."""
+def cut(text: str, width: int) -> str:
+    """One line in so many cells, its end replaced by an ellipsis where it is longer."""
     text = text[: width * 8]  # measuring a text costs by its length, and no row shows more
     if width_cells(text) <= width:
         return text
