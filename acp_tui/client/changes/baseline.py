@@ -1,0 +1,181 @@
+"""What every file was when the session began, and its content as far as that was kept or git has it.
+
+It watches nothing; `capture` fills it.
+"""
+
+import time
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from anyio import to_thread
+
+from acp_tui.client.changes.areas import Areas, below
+from acp_tui.client.changes.copies import Copied, Copies
+from acp_tui.client.changes.git import Git, GitFailed
+from acp_tui.client.changes.tree import Tree, is_within, signature, too_large
+from acp_tui.client.changes.values import FileState, Limits
+
+Source: TypeAlias = bytes | Copied | str
+"""Where the content is: the id of a blob of git, a copy, or why it is nowhere."""
+
+# The clock of a file system is coarse: a write so soon after another may leave the times as they are.
+_SETTLED_NS = 100_000_000
+
+
+class Entry(NamedTuple):
+    """One path at the start. A tuple, because there may be 100,000 of them, made while the user waits."""
+
+    mode: int
+    size: int
+    signature: int
+    """0 where it proves nothing, because the file was young."""
+    source: Source
+
+
+class Baseline:
+    """The state at the start; it belongs to one workspace and one session."""
+
+    def __init__(self, tree: Tree, areas: Areas, limits: Limits) -> None:
+        self.tree = tree
+        self.areas = areas
+        self.limits = limits
+        self.copies = Copies(limits.max_total_bytes)
+        self.doubt = ""
+        """Why any path without an entry may have been there all the same; "" where all were looked at."""
+        self.ignored: set[str] = set()
+        """What git ignored then; of a directory that it ignored as a whole only that."""
+        self.began_ns = time.time_ns()
+        self.entries: dict[str, Entry] = {}
+        self._sorted: list[str] = []
+
+    def remember(self, path: str, blob: bytes | None = None) -> None:
+        """Make an entry for what stands at a path; its content is copied unless it is known to be this blob."""
+        status = self.tree.status(path)
+        if status is None:
+            return
+        if len(self.entries) >= self.limits.max_files:
+            self.doubt = f"more than {self.limits.max_files:,} files were there when the session began"
+            return
+        settled = status.st_mtime_ns < self.began_ns - _SETTLED_NS
+        mark = signature(status)
+        if blob is not None:
+            self.entries[path] = Entry(status.st_mode, status.st_size, mark if settled else 0, blob)
+            return
+        state = self.tree.read(path, self.limits.max_file_bytes)
+        if state is not None:
+            source = self._copied(state)
+            trusted = settled or isinstance(source, str)  # there is nothing else to go by
+            self.entries[path] = Entry(state.mode, state.size, mark if trusted else 0, source)
+
+    def complete(self) -> None:
+        """Say that all entries have been made."""
+        self._sorted = sorted(self.entries)
+
+    def close(self) -> None:
+        """Let go of the copies."""
+        self.copies.close()
+
+    def under(self, path: str) -> Iterator[str]:
+        """The paths of entries below a directory."""
+        prefix = f"{path}/"
+        for index in range(bisect_left(self._sorted, prefix), len(self._sorted)):
+            if not self._sorted[index].startswith(prefix):
+                return
+            yield self._sorted[index]
+
+    def is_untouched(self, path: str) -> bool:
+        """Whether the file has certainly not been written to; False may mean nothing. A quick look."""
+        entry, status = self.entries.get(path), self.tree.status(path)
+        if status is None:
+            return False
+        if entry is None:
+            return self._doubt_about(path) != "" and status.st_ctime_ns < self.began_ns
+        return entry.signature != 0 and signature(status) == entry.signature
+
+    async def states(self, paths: Iterable[str]) -> dict[str, FileState | None]:
+        """What stood at these paths; None where nothing did."""
+        entries = {path: self.entries.get(path) for path in paths}
+        states = await to_thread.run_sync(self._kept, entries)
+        wanted: dict[str, dict[str, Entry]] = {}
+        for path, entry in entries.items():
+            if entry is not None and path not in states:
+                wanted.setdefault(self.areas.area_of(path), {})[path] = entry
+        for area, group in wanted.items():
+            git = self.areas.gits[area]
+            assert git is not None
+            states |= await _from_git(git, area, group)
+        return states
+
+    def _doubt_about(self, path: str) -> str:
+        """Why a path without an entry may have been there; "" where it was not."""
+        if self.doubt or not is_within(path, self.ignored):
+            return self.doubt
+        return "git ignored it when the session began"
+
+    def _copied(self, state: FileState) -> Source:
+        if state.data is None:
+            return state.unknown
+        if state.size > self.copies.room:
+            return "the copies made before the session began had reached their limit"
+        try:
+            return self.copies.put(state.data)
+        except OSError as error:
+            return f"it could not be copied: {error.strerror}"
+
+    def _kept(self, entries: dict[str, Entry | None]) -> dict[str, FileState | None]:
+        """The states of all but those whose content git has."""
+        states: dict[str, FileState | None] = {}
+        for path, entry in entries.items():
+            if entry is None:
+                doubt = self._doubt_about(path)
+                states[path] = _unknown(0, 0, doubt) if doubt else None
+            elif isinstance(entry.source, str):
+                states[path] = _unknown(entry.mode, entry.size, entry.source)
+            elif isinstance(entry.source, Copied):
+                states[path] = self._copy(entry, entry.source)
+            elif entry.size > self.limits.max_review_bytes:
+                states[path] = _unknown(entry.mode, entry.size, too_large(self.limits.max_review_bytes))
+        return states
+
+    def _copy(self, entry: Entry, copied: Copied) -> FileState:
+        try:
+            return FileState(entry.mode, entry.size, self.copies.get(copied))
+        except OSError as error:
+            return _unknown(entry.mode, entry.size, f"its copy cannot be read: {error.strerror}")
+
+
+def _unknown(mode: int, size: int, reason: str) -> FileState:
+    return FileState(mode, size, None, reason)
+
+
+async def _from_git(git: Git, area: str, entries: dict[str, Entry]) -> dict[str, FileState | None]:
+    """The states of files whose content git has.
+
+    What git stores is what stood on disk if it has the same size: the attributes that change content without
+    changing its size were asked about at the start. Else git had converted the ends of lines.
+    """
+    try:
+        blobs = await git.blobs(
+            {entry.source for entry in entries.values() if isinstance(entry.source, bytes)}
+        )
+    except GitFailed as failure:
+        return {path: _unknown(entry.mode, entry.size, str(failure)) for path, entry in entries.items()}
+    states: dict[str, FileState | None] = {}
+    for path, entry in entries.items():
+        assert isinstance(entry.source, bytes)
+        data = blobs.get(entry.source)
+        if data is not None and len(data) != entry.size:
+            data = await _converted(git, entry.source, below(area, path))
+        if data is None or len(data) != entry.size:
+            states[path] = _unknown(entry.mode, entry.size, "git does not give it back as it was")
+        else:
+            states[path] = FileState(entry.mode, entry.size, data)
+    return states
+
+
+async def _converted(git: Git, blob: bytes, path: str) -> bytes | None:
+    try:
+        return await git.converted_blob(blob, path)
+    except GitFailed:
+        return None

@@ -1,0 +1,173 @@
+"""Looks at a workspace once, before the agent starts, and remembers it as a baseline.
+
+It compares nothing. What it does, for each repository in the workspace and for what lies in none:
+
+- With git: the index, what differs from it, what is untracked and what is ignored are asked for side by side. A file
+  that git knows to be as it is in the index needs no copy. Copied are untracked files, and tracked ones that differ,
+  are in conflict, assumed unchanged or sparse, or that a content filter (LFS) or another encoding stands between.
+- Without: a walk in which every file is copied, the shallow ones first, until a limit is reached. No link is
+  followed; the stores of git, Mercurial, Subversion and Jujutsu are left out, nothing else is.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from acp_tui.client.changes.areas import Areas
+from acp_tui.client.changes.baseline import Baseline
+from acp_tui.client.changes.git import Git, GitFailed, IndexEntry
+from acp_tui.client.changes.tree import Tree, join
+from acp_tui.client.changes.values import Limits
+
+MAX_REPOSITORIES = 64
+"""Repositories inside the workspace that are asked; more are walked."""
+
+T = TypeVar("T")
+
+
+async def capture(root: Path, limits: Limits, note: Callable[[str], None]) -> Baseline:
+    """Remember what is in a directory. Whoever awaits this may be cancelled; the caller closes what it gets."""
+    tree = Tree(root)
+    baseline = Baseline(tree, Areas(tree, 2 * limits.max_files), limits)
+    try:
+        await _Capture(baseline, note).run()
+    except BaseException:
+        baseline.close()
+        raise
+    return baseline
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What git says of a repository, each asked beside the others."""
+
+    index: list[IndexEntry] = field(default_factory=list)
+    doubtful: set[str] = field(default_factory=set)
+    """Tracked paths whose content on disk is not, or may not be, what the index has."""
+    untracked: list[str] = field(default_factory=list)
+    ignored: set[str] = field(default_factory=set)
+
+    async def ask(self, git: Git) -> None:
+        """Raises: GitFailed."""
+        try:
+            async with anyio.create_task_group() as questions:
+                for question in (self._index, self._changed, self._untracked, self._ignored):
+                    questions.start_soon(question, git)
+        except ExceptionGroup as failures:
+            refused, others = failures.split(GitFailed)
+            if refused is None or others is not None:
+                raise
+            raise _first(refused) from failures
+
+    async def _index(self, git: Git) -> None:
+        self.index = await git.index()
+        self.doubtful.update(await git.converted(entry.path for entry in self.index))
+
+    async def _changed(self, git: Git) -> None:
+        self.doubtful.update(await git.changed())
+
+    async def _untracked(self, git: Git) -> None:
+        self.untracked = await git.untracked()
+
+    async def _ignored(self, git: Git) -> None:
+        self.ignored = await git.ignored()
+
+
+def _first(failures: ExceptionGroup[GitFailed]) -> GitFailed:
+    first = failures.exceptions[0]
+    return first if isinstance(first, GitFailed) else _first(first)
+
+
+class _Capture:
+    """The state of one look at a workspace."""
+
+    def __init__(self, baseline: Baseline, note: Callable[[str], None]) -> None:
+        self._baseline = baseline
+        self._note = note
+        self._deadline = time.monotonic() + baseline.limits.max_capture_s
+        self._stopped = Event()
+
+    async def run(self) -> None:
+        areas = self._baseline.areas
+        waiting = [""]
+        try:
+            while waiting:
+                area = waiting.pop(0)
+                areas.gits[area] = None
+                waiting += [found for found in await self._area(area) if found not in areas.gits]
+            await self._in_thread(self._baseline.complete)
+        finally:
+            self._stopped.set()
+        if self._baseline.doubt:
+            self._note(
+                f"Of {len(self._baseline.entries):,} files it is known what they were; {self._baseline.doubt}."
+            )
+
+    async def _area(self, area: str) -> list[str]:
+        """Remember one part of the workspace; the repositories found inside it come back."""
+        try:
+            git = await self._git_for(area)
+            if git is not None:
+                return await self._repository(area, git)
+        except GitFailed as failure:
+            self._note(f"{area or 'The workspace'} is looked at without git: {failure}.")
+        return await self._in_thread(self._walk, area)
+
+    async def _git_for(self, area: str) -> Git | None:
+        tree = self._baseline.tree
+        if not area:
+            return await Git.at(tree.root)
+        if len(self._baseline.areas.gits) > MAX_REPOSITORIES or tree.status(join(area, ".git")) is None:
+            return None
+        git = await Git.at(tree.root / area)
+        return git if git is not None and not git.prefix else None  # else its own .git is none
+
+    async def _repository(self, area: str, git: Git) -> list[str]:
+        answers = _Answers()
+        await answers.ask(git)
+        self._baseline.areas.gits[area] = git
+        return await self._in_thread(self._remember_repository, area, answers)
+
+    def _remember_repository(self, area: str, answers: _Answers) -> list[str]:
+        """Remember what git told; what has no other copy first, while there is room."""
+        self._baseline.ignored.update(join(area, path) for path in answers.ignored)
+        inside = [entry.path for entry in answers.index if entry.is_repository]
+        inside += [path.removesuffix("/") for path in answers.untracked if path.endswith("/")]
+        files = [entry for entry in answers.index if not entry.is_repository]
+        sure = [entry for entry in files if entry.is_plain and entry.path not in answers.doubtful]
+        only_here = {entry.path for entry in files}.difference(entry.path for entry in sure)
+        only_here.update(path for path in answers.untracked if not path.endswith("/"))
+        self._remember((join(area, path), None) for path in sorted(only_here))
+        self._remember((join(area, entry.path), entry.blob) for entry in sure)
+        return [join(area, path) for path in inside]
+
+    def _walk(self, area: str) -> list[str]:
+        inside: list[str] = []
+        for listing in self._baseline.tree.walk(area):
+            if listing.holds_repository and listing.path != area:
+                listing.directories.clear()
+                inside.append(listing.path)
+                continue
+            if not self._remember((join(listing.path, name), None) for name in listing.others):
+                break
+        return inside
+
+    def _remember(self, files: Iterable[tuple[str, bytes | None]]) -> bool:
+        """Remember files as long as there is time; False once there is none, or no room."""
+        for path, blob in files:
+            if time.monotonic() > self._deadline:
+                self._baseline.doubt = "there was no time to look at more files before the session began"
+            if self._baseline.doubt or self._stopped.is_set():
+                return False
+            self._baseline.remember(path, blob)
+        return True
+
+    async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
+        """Cancelling abandons the thread; it notices by itself, at the next file."""
+        return await to_thread.run_sync(work, *arguments, abandon_on_cancel=True)

@@ -1,0 +1,294 @@
+"""Keeps the list of what differs in a workspace from when its session began, and takes changes back.
+
+It never says who changed a file. It draws nothing: `on_change` only says that the list or the notes are others now.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskStatus
+
+from acp_tui.client.changes.baseline import Baseline
+from acp_tui.client.changes.capture import capture
+from acp_tui.client.changes.reviewing import review, without_hunk
+from acp_tui.client.changes.swapping import swap
+from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of
+from acp_tui.client.changes.values import FileChange, FileState, Hunk, Limits, Review, Swapped
+from acp_tui.client.changes.watching import Happened, watch
+
+DEFAULT_LIMITS = Limits()
+
+_MAX_WATCH_FAILURES = 3
+_WATCH_AGAIN_S = 0.5
+_BATCH_FILES = 256
+_BATCH_BYTES = 16 << 20
+# After each look at the disk as much time again, twice, belongs to others.
+_REST_RATIO = 2
+_MIN_REST_S = 0.05
+
+
+class ChangeTracker:
+    """What changed in one workspace in one session."""
+
+    def __init__(
+        self, root: Path, on_change: Callable[[], None] = lambda: None, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self.root = root.resolve()
+        self.is_live = False
+        """Whether changes are noticed by themselves; else only by `rescan`."""
+        self._on_change = on_change
+        self._limits = limits
+        self._changes: dict[str, FileChange] = {}
+        self._notes: dict[str, None] = {}
+        self._baseline: Baseline | None = None
+        self._ready = anyio.Event()
+        self._one_at_a_time = anyio.Lock()
+        self._marked: set[str] | None = set()  # None: everything
+        self._added: set[str] = set()
+        self._anything_marked = anyio.Event()
+        self._watching = anyio.CancelScope()
+        self._has_begun = False
+
+    @property
+    def changes(self) -> Mapping[str, FileChange]:
+        """The changed files by path, in no order; it stays current."""
+        return MappingProxyType(self._changes)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the list cannot know, in sentences for the user."""
+        return tuple(self._notes)
+
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Remember the workspace as it is, then follow what changes, until cancelled.
+
+        Started (`await tasks.start(tracker.run)`) means remembered: only then may the agent be started.
+        """
+        try:
+            self._baseline = await capture(self.root, self._limits, self._note)
+            self._ready.set()
+            task_status.started()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._keep_current)
+                tasks.start_soon(self._keep_watching)
+        finally:
+            self._ready.set()  # who waits for what will not come is told so
+            self.is_live = False
+            if self._baseline is not None:
+                self._baseline.close()
+                self._baseline = None
+
+    async def wait_until_ready(self) -> None:
+        """Return once the workspace is remembered, or never will be."""
+        await self._ready.wait()
+
+    async def rescan(self) -> None:
+        """Look at the whole workspace now; `changes` is current when this returns."""
+        await self._refresh(None)
+
+    async def review(self, path: str) -> Review:
+        """Both states of a file as they are at this moment, and where they differ."""
+        baseline = await self._held()
+        before = (await baseline.states([path]))[path]
+        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
+
+    async def revert_file(self, shown: Review) -> Swapped:
+        """Make a file what it was; one that was not there is removed.
+
+        Raises: ChangedMeanwhile where it is no longer as shown, CannotRevert.
+        """
+        return await self._swap(shown.path, shown.after, shown.before)
+
+    async def revert_hunk(self, shown: Review, hunk: Hunk) -> Swapped:
+        """Make these lines of a file what they were.
+
+        Raises: ChangedMeanwhile where the file is no longer as shown, CannotRevert.
+        """
+        return await self._swap(shown.path, shown.after, without_hunk(shown, hunk))
+
+    async def undo(self, swapped: Swapped) -> Swapped:
+        """Take a revert back; what comes back can be undone in turn.
+
+        Raises: ChangedMeanwhile where the file is no longer as the revert left it, CannotRevert.
+        """
+        return await self._swap(swapped.path, swapped.left, swapped.found)
+
+    async def _swap(self, path: str, expected: FileState | None, wanted: FileState | None) -> Swapped:
+        baseline = await self._held()
+        async with self._one_at_a_time:
+            await to_thread.run_sync(swap, baseline.tree, path, expected, wanted)
+        await self._refresh({path})
+        return Swapped(path, expected, wanted)
+
+    async def _held(self) -> Baseline:
+        """The baseline, once there is one."""
+        await self._ready.wait()
+        if self._baseline is None:
+            raise RuntimeError("the tracker is no longer running")
+        return self._baseline
+
+    def _note(self, sentence: str) -> None:
+        if sentence not in self._notes:
+            self._notes[sentence] = None
+            self._on_change()
+
+    # Following
+
+    async def _keep_current(self) -> None:
+        """Look again at what is marked; what is marked while that goes on comes next, together."""
+        while True:
+            await self._anything_marked.wait()
+            self._anything_marked = anyio.Event()
+            marked, self._marked = self._marked, set()
+            added, self._added = self._added, set()
+            began = anyio.current_time()
+            await self._refresh(marked)
+            await self._watch_new_directories(added)
+            await anyio.sleep(max(_MIN_REST_S, _REST_RATIO * (anyio.current_time() - began)))
+
+    def _mark(self, paths: Iterable[str] | None) -> None:
+        self._marked = None if paths is None or self._marked is None else self._marked.union(paths)
+        self._anything_marked.set()
+
+    async def _keep_watching(self) -> None:
+        """Watch anew whenever there are new directories, and where it fails; give up where it cannot even begin."""
+        failures = 0
+        while failures < _MAX_WATCH_FAILURES:
+            self._has_begun = False
+            reason = await self._watch()
+            failures = failures + 1 if reason and not self._has_begun else 0
+            if reason and self._has_begun:  # a name that is not UTF-8 does that, perhaps again and again
+                await anyio.sleep(_WATCH_AGAIN_S)
+        self.is_live = False
+        self._mark(None)
+        self._note(f"Changes are no longer noticed by themselves: {reason}. Rescan to see them.")
+
+    async def _watch(self) -> str:
+        """Follow all directories; "" once there are others, or else why it cannot go on."""
+        baseline = await self._held()
+        with anyio.CancelScope() as self._watching:
+            directories = [_absolute(self.root, path) for path in await baseline.areas.directories()]
+            encodable = [path for path in directories if _is_encodable(path)]
+            if len(encodable) < len(directories):
+                self._note("Directories whose names are not UTF-8 are looked at only by a rescan.")
+            return await watch(encodable, self._started, self._happened)
+        return ""
+
+    def _started(self) -> None:
+        self.is_live = self._has_begun = True
+        self._mark(None)  # something may have happened since the baseline, or the watch before
+
+    def _happened(self, events: Happened) -> None:
+        paths = self._below_root(events.paths)
+        self._added |= self._below_root(events.added)
+        self._mark(paths)
+        if any(name_of(path) == ".gitignore" for path in paths):
+            self._watching.cancel()  # other directories count then; with a new watch everything is looked at
+
+    def _below_root(self, paths: Iterable[str]) -> set[str]:
+        """Relative paths, without those that are version control's own."""
+        prefix = f"{self.root}/"
+        inside = (path.removeprefix(prefix) for path in paths if path.startswith(prefix))
+        return {path for path in inside if SKIPPED_DIRECTORIES.isdisjoint(path.split("/"))}
+
+    async def _watch_new_directories(self, added: Iterable[str]) -> None:
+        baseline = await self._held()
+        new = [path for path in added if _is_directory(baseline.tree, path)]
+        if new and await baseline.areas.without_ignored(new):
+            self._watching.cancel()
+
+    # Comparing
+
+    async def _refresh(self, marked: set[str] | None) -> None:
+        """Compare what is at or below these paths, or everything, with what it was."""
+        baseline = await self._held()
+        async with self._one_at_a_time:
+            paths = await self._in_question(baseline, marked)
+            outdated = {path for path in self._changes if marked is None or is_within(path, marked)}
+            touched = await to_thread.run_sync(_without_untouched, baseline, paths)
+            for batch in _batches(baseline, touched):
+                await self._compare(baseline, batch)
+            for path in outdated.difference(touched):
+                del self._changes[path]
+        self._on_change()
+
+    async def _in_question(self, baseline: Baseline, marked: set[str] | None) -> set[str]:
+        """The files that were there at the start or are now, at or below these paths."""
+        if marked is None:
+            paths = {*baseline.entries, *await baseline.areas.files()}
+        else:
+            new = await to_thread.run_sync(_possibly_new, baseline, marked)
+            below = (path for directory in marked for path in baseline.under(directory))
+            known = {path for path in marked if path in baseline.entries}
+            paths = known.union(below, await baseline.areas.files(new) if new else ())
+        if baseline.areas.shortfall:
+            self._note(f"The list may not be right: {baseline.areas.shortfall}.")
+        return paths
+
+    async def _compare(self, baseline: Baseline, paths: Sequence[str]) -> None:
+        before = await baseline.states(paths)
+        found = await to_thread.run_sync(self._compared, baseline.tree, before)
+        for path, change in found.items():
+            if change is None:
+                self._changes.pop(path, None)
+            elif path in self._changes or len(self._changes) < self._limits.max_files:
+                self._changes[path] = change
+            else:
+                self._note(
+                    f"More than {self._limits.max_files:,} files have changed; the rest are not listed."
+                )
+        self._on_change()
+
+    def _compared(self, tree: Tree, before: dict[str, FileState | None]) -> dict[str, FileChange | None]:
+        return {path: self._reviewed(tree, path, state).change for path, state in before.items()}
+
+    def _reviewed(self, tree: Tree, path: str, before: FileState | None) -> Review:
+        return review(path, before, tree.read(path, self._limits.max_review_bytes))
+
+
+def _possibly_new(baseline: Baseline, paths: set[str]) -> list[str]:
+    """Paths at or below which there may be files that were not there at the start."""
+    return sorted(
+        path for path in paths if path not in baseline.entries or _is_directory(baseline.tree, path)
+    )
+
+
+def _without_untouched(baseline: Baseline, paths: Iterable[str]) -> list[str]:
+    return sorted(path for path in paths if not baseline.is_untouched(path))
+
+
+def _batches(baseline: Baseline, paths: Iterable[str]) -> Iterator[list[str]]:
+    """Parts small enough to be held in memory."""
+    batch: list[str] = []
+    size = 0
+    for path in paths:
+        entry = baseline.entries.get(path)
+        batch.append(path)
+        size += entry.size if entry else 0
+        if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _is_directory(tree: Tree, path: str) -> bool:
+    status = tree.status(path)
+    return status is not None and stat.S_ISDIR(status.st_mode)
+
+
+def _absolute(root: Path, path: str) -> str:
+    return os.path.join(root, path) if path else str(root)  # noqa: PTH118  a path object for each would be slow
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

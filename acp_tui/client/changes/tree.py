@@ -1,0 +1,198 @@
+"""Looks at the files below one directory without following a symbolic link, waiting at a pipe, or reading too much.
+
+It changes nothing; `swapping` does.
+"""
+
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from acp_tui.client.changes.values import FileState
+
+SKIPPED_DIRECTORIES = frozenset({".git", ".hg", ".jj", ".svn"})
+"""Stores of version control: no business of the user's, at any depth."""
+
+# O_PATH asks for no right to list a directory, so that one which may only be passed through can be.
+_ENTER: int = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: opening a named pipe must not wait for its other end.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+# Which of the two a link on the way gives depends on the system.
+_NOTHING_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One directory's entries."""
+
+    path: str
+    """"" for the root."""
+    directories: list[str]
+    """Names; directories of version control are left out."""
+    others: list[str]
+    """Names of files, links and all else."""
+    holds_repository: bool
+    """Whether there is a `.git`."""
+    unreadable: str = ""
+    """Why there are no entries."""
+
+
+class Tree:
+    """The directory whose files are looked at; paths are relative to it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+
+    def status(self, path: str) -> os.stat_result | None:
+        """What `lstat` says, None where nothing is there or it cannot be reached.
+
+        A hint, and quick: a directory on the way may be a link. `read` is what to believe.
+        """
+        try:
+            return os.lstat(f"{self.root}/{path}")
+        except OSError:
+            return None
+
+    def read(self, path: str, max_bytes: int) -> FileState | None:
+        """The state of a file; None where there is none, also where a directory stands there."""
+        try:
+            with self.parent_of(path) as parent:
+                return read_at(parent, name_of(path), max_bytes)
+        except OSError as error:
+            if error.errno in _NOTHING_THERE:
+                return None
+            return FileState(0, 0, None, _reason(error))
+
+    @contextmanager
+    def parent_of(self, path: str) -> Iterator[int]:
+        """A descriptor of the directory that holds `path`, reached through real directories only.
+
+        Raises: OSError.
+        """
+        with self._open(path.split("/")[:-1], _ENTER) as directory:
+            yield directory
+
+    def walk(self, under: str = "") -> Iterator[Listing]:
+        """Every directory from `under` down, the shallow ones first.
+
+        What the caller removes from a listing's `directories` is not entered.
+        """
+        waiting = deque([under])
+        while waiting:
+            listing = self._list(waiting.popleft())
+            yield listing
+            waiting.extend(join(listing.path, name) for name in listing.directories)
+
+    def _list(self, path: str) -> Listing:
+        try:
+            with (
+                self._open([*filter(None, path.split("/"))], _LIST) as directory,
+                os.scandir(directory) as entries,
+            ):
+                return _listing(path, list(entries))
+        except OSError as error:
+            return Listing(path, [], [], False, _reason(error))
+
+    @contextmanager
+    def _open(self, names: list[str], flags: int) -> Iterator[int]:
+        """Open a directory by going down one name at a time, so that the kernel refuses every link."""
+        directory = os.open(self.root, flags if not names else _ENTER)
+        try:
+            for index, name in enumerate(names, 1):
+                child = os.open(name, flags if index == len(names) else _ENTER, dir_fd=directory)
+                os.close(directory)
+                directory = child
+            yield directory
+        finally:
+            os.close(directory)
+
+
+def _listing(path: str, entries: list[os.DirEntry[str]]) -> Listing:
+    directories = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    others = {entry.name for entry in entries}.difference(directories)
+    return Listing(
+        path,
+        [name for name in directories if name not in SKIPPED_DIRECTORIES],
+        sorted(others - SKIPPED_DIRECTORIES),
+        holds_repository=any(entry.name == ".git" for entry in entries),
+    )
+
+
+def read_at(directory: int, name: str, max_bytes: int) -> FileState | None:
+    """The state of what has this name in an open directory.
+
+    Raises: OSError where that cannot even be asked.
+    """
+    status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    if stat.S_ISDIR(status.st_mode):
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        text = os.fsencode(os.readlink(name, dir_fd=directory))
+        return FileState(status.st_mode, len(text), text)
+    if not stat.S_ISREG(status.st_mode):
+        return FileState(status.st_mode, 0, None, "it is no regular file")
+    try:
+        fd = os.open(name, _READ, dir_fd=directory)
+    except PermissionError as error:
+        return FileState(status.st_mode, status.st_size, None, _reason(error))
+    try:
+        return _read_open(fd, max_bytes)
+    finally:
+        os.close(fd)
+
+
+def _read_open(fd: int, max_bytes: int) -> FileState:
+    status = os.fstat(fd)  # it may have been swapped since it was looked at
+    if not stat.S_ISREG(status.st_mode):
+        return FileState(status.st_mode, 0, None, "it is no regular file")
+    if status.st_size <= max_bytes:
+        data = _read_up_to(fd, max_bytes + 1)
+        if len(data) <= max_bytes:
+            return FileState(status.st_mode, len(data), data)
+    return FileState(status.st_mode, status.st_size, None, too_large(max_bytes))
+
+
+def _read_up_to(fd: int, count: int) -> bytes:
+    pieces: list[bytes] = []
+    while count > 0 and (piece := os.read(fd, min(count, 1 << 20))):
+        pieces.append(piece)
+        count -= len(piece)
+    return b"".join(pieces)
+
+
+def signature(status: os.stat_result) -> int:
+    """A number that differs, but for chance, once a file has been written to or replaced."""
+    return hash((status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+
+
+def join(directory: str, name: str) -> str:
+    """The path of a name in a directory; the root is ""."""
+    return f"{directory}/{name}" if directory else name
+
+
+def is_within(path: str, places: Container[str]) -> bool:
+    """Whether a path is one of these, or below one."""
+    while path:
+        if path in places:
+            return True
+        path = path.rpartition("/")[0]
+    return False
+
+
+def name_of(path: str) -> str:
+    """The last name of a path."""
+    return path.rpartition("/")[2]
+
+
+def too_large(max_bytes: int) -> str:
+    """Why a file's bytes are not known."""
+    return f"it is larger than {max_bytes / (1 << 20):g} MiB"
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -1,0 +1,448 @@
+"""Which files are listed as changed, and with what."""
+
+import os
+import socket
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.client.changes import ChangeTracker, FileChange, Limits
+
+Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
+Git = Callable[..., str]
+
+
+async def changes(tracker: ChangeTracker) -> dict[str, FileChange]:
+    await tracker.rescan()
+    return dict(tracker.changes)
+
+
+async def kinds(tracker: ChangeTracker) -> dict[str, str]:
+    return {path: change.kind for path, change in (await changes(tracker)).items()}
+
+
+async def test_nothing_is_listed_at_the_beginning(workspace: Path, track: Track) -> None:
+    (workspace / "dirty").write_bytes(b"untracked\n")
+    async with track(workspace) as tracker:
+        assert await changes(tracker) == {}
+        assert tracker.notes == ()
+
+
+async def test_what_is_edited_added_and_deleted_is_listed_with_its_lines(
+    workspace: Path, track: Track
+) -> None:
+    async with track(workspace) as tracker:
+        (workspace / "clean").write_bytes(b"one\n2\n2.5\nthree\n")
+        (workspace / "new").mkdir()
+        (workspace / "new/file").write_bytes(b"a\nb")
+        (workspace / "sub/clean").unlink()
+
+        assert await changes(tracker) == {
+            "clean": FileChange("clean", "modified", added=2, removed=1, size_before=14, size=16),
+            "new/file": FileChange("new/file", "added", added=2, removed=0, size=3),
+            "sub/clean": FileChange("sub/clean", "deleted", added=0, removed=1, size_before=4),
+        }
+
+
+async def test_a_file_that_is_what_it_was_is_not_listed(workspace: Path, track: Track) -> None:
+    async with track(workspace) as tracker:
+        (workspace / "clean").write_bytes(b"other\n")
+        (workspace / "new").write_bytes(b"x")
+        assert set(await changes(tracker)) == {"clean", "new"}
+
+        (workspace / "clean").write_bytes(b"one\ntwo\nthree\n")
+        (workspace / "new").unlink()
+        assert await changes(tracker) == {}
+
+
+async def test_what_was_dirty_or_untracked_before_is_compared_with_that(
+    repository: Path, track: Track
+) -> None:
+    (repository / "clean").write_bytes(b"mine\n")
+    (repository / "loose").write_bytes(b"loose\n")
+    (repository / "sub/clean").unlink()
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"mine\nagent\n")
+        (repository / "loose").write_bytes(b"")
+        (repository / "sub/clean").write_bytes(b"sub\n")
+
+        assert await changes(tracker) == {
+            "clean": FileChange("clean", "modified", added=1, removed=0, size_before=5, size=11),
+            "loose": FileChange("loose", "modified", added=0, removed=1, size_before=6, size=0),
+            "sub/clean": FileChange("sub/clean", "added", added=1, removed=0, size=4),
+        }
+
+
+async def test_a_commit_does_not_end_a_change(repository: Path, track: Track, git: Git) -> None:
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"new\n")
+        git(repository, "commit", "-qam", "second")
+        git(repository, "gc", "-q", "--prune=now")
+
+        assert (await changes(tracker))["clean"].removed == 3
+
+
+async def test_ignored_files_stay_out(repository: Path, track: Track) -> None:
+    async with track(repository) as tracker:
+        (repository / "ignored").write_bytes(b"other")
+        (repository / "build").mkdir()
+        (repository / "build/out").write_bytes(b"x")
+        (repository / "sub/build").mkdir()
+        (repository / "sub/build/out").write_bytes(b"x")
+
+        assert await changes(tracker) == {}
+
+
+async def test_a_file_that_was_ignored_is_unknown_once_it_is_touched(repository: Path, track: Track) -> None:
+    (repository / "build").mkdir()
+    (repository / "build/old").write_bytes(b"x")
+    await anyio.to_thread.run_sync(_let_the_clock_tick, repository)
+    async with track(repository) as tracker:
+        (repository / ".gitignore").write_bytes(b"")
+        (repository / "ignored").write_bytes(b"other")
+        (repository / "build/new").write_bytes(b"x")
+        (repository / "new").write_bytes(b"x")
+
+        listed = await changes(tracker)
+        assert set(listed) == {".gitignore", "ignored", "build/new", "new"}
+        unknown = {path for path, change in listed.items() if change.before_unknown}
+        assert unknown == {"ignored", "build/new"}
+        assert (await tracker.review("ignored")).hunks == ()
+
+
+def _let_the_clock_tick(directory: Path) -> None:
+    """Until a file made now is younger than those made before."""
+    newest = max(path.lstat().st_ctime_ns for path in directory.rglob("*"))
+    probe = directory.parent / "probe"
+    while True:
+        probe.write_bytes(b"x")
+        if probe.stat().st_ctime_ns > newest + 20_000_000:
+            return
+
+
+async def test_permissions_and_types_are_changes_too(workspace: Path, track: Track) -> None:
+    (workspace / "link").symlink_to("clean")
+    async with track(workspace) as tracker:
+        (workspace / "clean").chmod(0o755)
+        (workspace / "sub/clean").unlink()
+        (workspace / "sub/clean").symlink_to("../clean")
+        (workspace / "link").unlink()
+        (workspace / "link").symlink_to("elsewhere")
+
+        assert await kinds(tracker) == {"clean": "mode", "sub/clean": "type", "link": "modified"}
+        assert (await tracker.review("link")).after_lines == (b"elsewhere",)
+
+
+async def test_a_directory_in_the_place_of_a_file_is_a_deletion(workspace: Path, track: Track) -> None:
+    async with track(workspace) as tracker:
+        (workspace / "clean").unlink()
+        (workspace / "clean").mkdir()
+        (workspace / "clean/inner").write_bytes(b"x")
+
+        assert await kinds(tracker) == {"clean": "deleted", "clean/inner": "added"}
+
+
+async def test_a_directory_swapped_for_a_link_is_not_followed(
+    workspace: Path, track: Track, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "clean").write_bytes(b"outside\n")
+    async with track(workspace) as tracker:
+        (workspace / "sub/clean").unlink()
+        (workspace / "sub").rmdir()
+        (workspace / "sub").symlink_to(outside)
+
+        assert await kinds(tracker) == {"sub/clean": "deleted", "sub": "added"}
+
+
+async def test_binary_files_have_sizes_and_no_lines(workspace: Path, track: Track) -> None:
+    async with track(workspace) as tracker:
+        (workspace / "clean").write_bytes(b"\0\1\2")
+
+        assert await changes(tracker) == {
+            "clean": FileChange("clean", "modified", is_binary=True, size_before=14, size=3)
+        }
+
+
+async def test_what_was_too_large_to_copy_is_unknown_once_it_is_touched(
+    workspace: Path, track: Track
+) -> None:
+    with (workspace / "sparse").open("wb") as file:
+        file.truncate(100 << 20)
+    (workspace / "large").write_bytes(b"x" * 2000)
+    async with track(workspace, Limits(max_file_bytes=1000)) as tracker:
+        assert await changes(tracker) == {}
+        with (workspace / "sparse").open("ab") as file:
+            file.write(b"x")
+
+        (change,) = (await changes(tracker)).values()
+        assert (change.path, change.kind, change.added) == ("sparse", "modified", None)
+        assert change.before_unknown is not None
+        assert (change.size_before, change.size) == (100 << 20, (100 << 20) + 1)
+
+
+async def test_copies_end_at_their_limit(root: Path, track: Track) -> None:
+    for name in "abc":
+        (root / name).write_bytes(b"12345\n")
+    async with track(root, Limits(max_total_bytes=13)) as tracker:
+        for name in "abc":
+            (root / name).write_bytes(b"changed\n")
+
+        assert [bool(change.before_unknown) for _, change in sorted((await changes(tracker)).items())] == [
+            False,
+            False,
+            True,
+        ]
+
+
+async def test_beyond_the_limit_of_files_nothing_is_claimed(root: Path, track: Track) -> None:
+    for number in range(5):
+        (root / str(number)).write_bytes(b"x")
+    await anyio.to_thread.run_sync(_let_the_clock_tick, root)
+    async with track(root, Limits(max_files=3)) as tracker:
+        assert tracker.notes
+        assert await changes(tracker) == {}
+        (root / "4").write_bytes(b"y")
+
+        listed = await changes(tracker)
+        assert [(path, bool(change.before_unknown)) for path, change in listed.items()] == [("4", True)]
+
+
+async def test_where_there_are_far_too_many_files_that_is_said(root: Path, track: Track) -> None:
+    async with track(root, Limits(max_files=3)) as tracker:
+        for number in range(10):
+            (root / str(number)).write_bytes(b"x")
+
+        assert len(await changes(tracker)) == 3
+        assert any("more than" in note for note in tracker.notes)
+
+
+async def test_names_may_be_any_bytes(workspace: Path, track: Track) -> None:
+    names = ["new\nline", "-dash", ":(glob)*", 'quo"te\\', " space ", "\u00e4", os.fsdecode(b"\xff\xfe")]
+    for name in names:
+        (workspace / name).write_bytes(b"old\n")
+    async with track(workspace) as tracker:
+        for name in names:
+            (workspace / name).write_bytes(b"new\n")
+            (workspace / f"{name}2").write_bytes(b"new\n")
+
+        listed = await kinds(tracker)
+        assert {path for path, kind in listed.items() if kind == "modified"} == set(names)
+        assert {path for path, kind in listed.items() if kind == "added"} == {f"{name}2" for name in names}
+
+
+async def test_pipes_sockets_and_circles_of_links_hold_nothing_up(workspace: Path, track: Track) -> None:
+    os.mkfifo(workspace / "pipe")
+    (workspace / "circle").symlink_to("circle")
+    (workspace / "sub/up").symlink_to("..")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.path.relpath(workspace / "socket"))
+        async with track(workspace) as tracker:
+            assert await changes(tracker) == {}
+            (workspace / "clean").unlink()
+            os.mkfifo(workspace / "clean")
+
+            assert await kinds(tracker) == {"clean": "type"}
+
+
+async def test_unreadable_files_and_directories_are_passed_by(workspace: Path, track: Track) -> None:
+    (workspace / "closed").mkdir()
+    (workspace / "closed/file").write_bytes(b"x")
+    (workspace / "closed").chmod(0)
+    (workspace / "unreadable").write_bytes(b"x")
+    (workspace / "unreadable").chmod(0)
+    if os.access(workspace / "unreadable", os.R_OK):
+        pytest.skip("this user may read everything")
+    try:
+        async with track(workspace) as tracker:
+            (workspace / "clean").chmod(0)
+            assert set(await changes(tracker)) == {"clean"}
+    finally:
+        (workspace / "closed").chmod(0o700)
+
+
+async def test_a_file_that_git_converts_is_compared_as_it_was_on_disk(
+    repository: Path, track: Track, git: Git
+) -> None:
+    folder = repository / "folder"
+    folder.mkdir()
+    (folder / ".gitattributes").write_bytes(
+        b"dos eol=crlf\ntext text\nutf16 working-tree-encoding=UTF-16LE\n"
+    )
+    (folder / "dos").write_bytes(b"a\r\nb\r\n")
+    (folder / "text").write_bytes(b"a\r\nb\r\n")
+    (folder / "utf16").write_bytes("жук".encode("utf-16le"))
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "second")
+    async with track(folder) as tracker:
+        for name in ("dos", "text", "utf16"):
+            (folder / name).write_bytes(b"a\r\n")
+
+        assert set(await changes(tracker)) == {"dos", "text", "utf16"}
+        assert (await tracker.review("dos")).before_lines == (b"a\r\n", b"b\r\n")
+        assert tracker.changes["text"].before_unknown  # no checkout would give the CRLF back
+        assert tracker.changes["utf16"].size_before == 6
+
+
+async def test_no_program_that_a_repository_names_is_run(repository: Path, track: Track, git: Git) -> None:
+    trap = repository / ".git/trap"
+    trap.write_text('#!/bin/sh\ntouch "$(dirname "$0")/sprung"\ncat\n')
+    trap.chmod(0o755)
+    (repository / ".gitattributes").write_bytes(b"clean filter=evil diff=evil\nsub/* eol=crlf\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "second")
+    hooks = repository / ".git/hooks"
+    hooks.mkdir(exist_ok=True)
+    for hook in ("post-index-change", "fsmonitor-watchman", "pre-auto-gc"):
+        (hooks / hook).symlink_to(trap)
+    for key in (
+        "core.fsmonitor",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "core.pager",
+    ):
+        git(repository, "config", key, str(trap))
+    git(repository, "config", "diff.evil.command", str(trap))
+    git(repository, "config", "diff.evil.textconv", str(trap))
+    os.utime(repository / "sub/clean")
+    os.utime(repository / ".git/index", (1, 1))  # now only the content can tell what is clean
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"x\n")
+        (repository / "sub/clean").write_bytes(b"x\n")
+
+        assert set(await changes(tracker)) == {"clean", "sub/clean"}
+        assert tracker.changes["clean"].removed == 3
+    assert not (repository / ".git/sprung").exists()
+    assert tracker.notes == ()
+
+
+async def test_a_subfolder_of_a_repository_is_a_workspace(repository: Path, track: Track) -> None:
+    async with track(repository / "sub") as tracker:
+        (repository / "clean").write_bytes(b"outside")
+        (repository / "sub/clean").write_bytes(b"x\n")
+        (repository / "sub/ignored").write_bytes(b"x\n")
+
+        assert await changes(tracker) == {
+            "clean": FileChange("clean", "modified", added=1, removed=1, size_before=4, size=2)
+        }
+        assert tracker.notes == ()
+
+
+async def test_a_workspace_that_a_repository_ignores_is_followed_without_git(
+    repository: Path, track: Track
+) -> None:
+    (repository / "build").mkdir()
+    (repository / "build/file").write_bytes(b"old")
+    async with track(repository / "build") as tracker:
+        (repository / "build/file").write_bytes(b"new")
+
+        assert await kinds(tracker) == {"file": "modified"}
+
+
+@pytest.mark.parametrize("outer", ["git", "no git"])
+async def test_repositories_inside_are_asked_themselves(
+    root: Path, track: Track, git: Git, outer: str
+) -> None:
+    (root / "nested").mkdir()
+    (root / "nested/tracked").write_bytes(b"old\n")
+    (root / "nested/.gitignore").write_bytes(b"out\n")
+    git(root / "nested", "init", "-q")
+    git(root / "nested", "add", ".")
+    git(root / "nested", "commit", "-qm", "first")
+    if outer == "git":
+        git(root, "init", "-q")
+        git(root, "submodule", "add", "-q", str(root / "nested"), "module")
+    async with track(root, Limits(max_total_bytes=500)) as tracker:
+        for inner in ("nested", "module") if outer == "git" else ("nested",):
+            (root / inner / "tracked").write_bytes(b"new\n")
+            (root / inner / "out").write_bytes(b"new\n")
+            (root / inner / "fresh").write_bytes(b"new\n")
+
+            listed = await changes(tracker)
+            assert listed[f"{inner}/tracked"].removed == 1
+            assert listed[f"{inner}/fresh"].kind == "added"
+            assert f"{inner}/out" not in listed
+        assert not any("/.git" in path for path in tracker.changes if not path.endswith("/.gitignore"))
+
+
+async def test_a_repository_that_comes_later_is_listed_file_by_file(
+    workspace: Path, track: Track, git: Git
+) -> None:
+    async with track(workspace) as tracker:
+        (workspace / "later").mkdir()
+        (workspace / "later/file").write_bytes(b"x\n")
+        git(workspace / "later", "init", "-q")
+        git(workspace / "later", "add", ".")
+        git(workspace / "later", "commit", "-qm", "first")
+
+        assert await kinds(tracker) == {"later/file": "added"}
+
+
+async def test_a_worktree_and_a_repository_without_a_commit_are_repositories(
+    repository: Path, track: Track, git: Git, tmp_path: Path
+) -> None:
+    git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
+    (tmp_path / "empty").mkdir()
+    git(tmp_path / "empty", "init", "-q")
+    (tmp_path / "empty/.gitignore").write_bytes(b"ignored\n")
+    for directory in (tmp_path / "tree", tmp_path / "empty"):
+        async with track(directory) as tracker:
+            (directory / "ignored").write_bytes(b"x")
+            (directory / "clean").write_bytes(b"x")
+
+            assert list(await changes(tracker)) == ["clean"]
+            assert tracker.notes == ()
+
+
+async def test_without_the_git_command_a_repository_is_walked(
+    repository: Path, track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"x\n")
+
+        assert await kinds(tracker) == {"clean": "modified"}
+        assert any("git" in note for note in tracker.notes)
+
+
+async def test_a_repository_that_vanishes_leaves_the_list_honest(
+    repository: Path, track: Track, git: Git
+) -> None:
+    for path in ("clean", "sub/clean", ".gitignore"):
+        os.utime(repository / path, (1, 1))
+    git(repository, "add", ".")
+    await anyio.to_thread.run_sync(_let_the_clock_tick, repository)
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"x\n")
+        (repository / ".git").rename(repository / ".hg")
+
+        listed = await changes(tracker)
+        assert set(listed) == {"clean"}
+        assert listed["clean"].before_unknown
+        assert tracker.notes
+
+
+async def test_a_repository_that_git_cannot_read_is_walked(repository: Path, track: Track) -> None:
+    (repository / ".git/index").write_bytes(b"not an index")
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"x\n")
+
+        assert await kinds(tracker) == {"clean": "modified"}
+        assert any("index" in note for note in tracker.notes)
+
+
+async def test_variables_that_point_elsewhere_do_not_count(
+    repository: Path, track: Track, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    async with track(repository) as tracker:
+        (repository / "ignored").write_bytes(b"x\n")
+        (repository / "clean").write_bytes(b"x\n")
+
+        assert await kinds(tracker) == {"clean": "modified"}

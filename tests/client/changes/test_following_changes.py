@@ -1,0 +1,149 @@
+"""Changes that are noticed by themselves, and what happens where they cannot be."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+import watchfiles
+
+from acp_tui.client.changes import ChangeTracker, Limits
+
+
+class Seen:
+    """A tracker, and a way to wait for what it says."""
+
+    def __init__(self, root: Path, limits: Limits) -> None:
+        self._changed = anyio.Event()
+        self.tracker = ChangeTracker(root, self._wake, limits)
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def until(self, condition: Callable[[ChangeTracker], object]) -> None:
+        with anyio.fail_after(20):
+            while not condition(self.tracker):
+                await self._changed.wait()
+
+    async def until_listed(self, *paths: str) -> None:
+        await self.until(lambda tracker: set(tracker.changes) == set(paths))
+
+
+@asynccontextmanager
+async def following(root: Path, *, live: bool = True) -> AsyncIterator[Seen]:
+    seen = Seen(root, Limits())
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(seen.tracker.run)
+            if live:
+                await seen.until(lambda tracker: tracker.is_live)
+            yield seen
+            tasks.cancel_scope.cancel()
+
+
+async def test_changes_are_noticed_as_they_come_and_go(workspace: Path) -> None:
+    async with following(workspace) as seen:
+        (workspace / "clean").write_bytes(b"x\n")
+        await seen.until_listed("clean")
+        (workspace / "sub/new").write_bytes(b"x\n")
+        await seen.until_listed("clean", "sub/new")
+        (workspace / "sub/new").rename(workspace / "moved")
+        await seen.until_listed("clean", "moved")
+        (workspace / "moved").unlink()
+        (workspace / "clean").write_bytes(b"one\ntwo\nthree\n")
+        await seen.until_listed()
+
+
+async def test_what_happened_before_the_watch_began_is_noticed(workspace: Path) -> None:
+    async with following(workspace, live=False) as seen:
+        (workspace / "clean").write_bytes(b"x\n")
+        await seen.until_listed("clean")
+
+
+async def test_new_directories_are_followed(workspace: Path) -> None:
+    async with following(workspace) as seen:
+        (workspace / "a/b").mkdir(parents=True)
+        (workspace / "a/b/one").write_bytes(b"x\n")
+        await seen.until_listed("a/b/one")
+        await seen.until(lambda tracker: tracker.is_live)
+        (workspace / "a/b/two").write_bytes(b"x\n")
+        await seen.until_listed("a/b/one", "a/b/two")
+
+
+async def test_a_directory_that_is_moved_takes_its_files_along(workspace: Path) -> None:
+    async with following(workspace) as seen:
+        (workspace / "sub").rename(workspace / "other")
+        await seen.until_listed("sub/clean", "other/clean")
+        (workspace / "other").rename(workspace / "sub")
+        await seen.until_listed()
+
+
+async def test_files_that_are_no_longer_ignored_are_noticed(repository: Path) -> None:
+    async with following(repository) as seen:
+        (repository / "fresh").write_bytes(b"x\n")
+        await seen.until_listed("fresh")
+        (repository / ".gitignore").write_bytes(b"fresh\nignored\n")
+        await seen.until_listed(".gitignore")
+
+
+async def test_a_directory_with_nothing_but_ignored_files_is_followed(repository: Path) -> None:
+    (repository / "logs").mkdir()
+    (repository / "logs/ignored").write_bytes(b"x\n")
+    (repository / "empty").mkdir()
+    async with following(repository) as seen:
+        (repository / "logs/new").write_bytes(b"x\n")
+        (repository / "empty/new").write_bytes(b"x\n")
+        await seen.until_listed("logs/new", "empty/new")
+        assert seen.tracker.changes["logs/new"].before_unknown is None
+
+
+async def test_names_that_the_watch_cannot_spell_do_not_end_it(workspace: Path) -> None:
+    name = os.fsdecode(b"\xff")
+    async with following(workspace) as seen:
+        (workspace / name).write_bytes(b"x\n")
+        await seen.until_listed(name)
+        (workspace / "clean").write_bytes(b"x\n")
+        await seen.until_listed(name, "clean")
+
+
+async def test_a_link_to_a_directory_is_not_watched(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace / "everything").symlink_to("/")
+    watched: list[str] = []
+    original = watchfiles.watch
+
+    def watch(*paths: str, **options: object) -> Iterator[object]:
+        watched.extend(paths)
+        return original(*paths, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(watchfiles, "watch", watch)
+    async with following(workspace):
+        assert sorted(watched) == [str(workspace), str(workspace / "sub")]
+
+
+async def test_where_nothing_can_be_watched_a_rescan_shows_the_changes(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def watch(*paths: str, **options: object) -> Iterator[object]:
+        raise OSError("OS file watch limit reached")
+
+    monkeypatch.setattr(watchfiles, "watch", watch)
+    async with following(workspace, live=False) as seen:
+        await seen.until(lambda tracker: any("watch limit" in note for note in tracker.notes))
+        assert not seen.tracker.is_live
+        (workspace / "clean").write_bytes(b"x\n")
+        await seen.tracker.rescan()
+        assert set(seen.tracker.changes) == {"clean"}
+
+
+async def test_a_look_at_the_workspace_can_be_cancelled(workspace: Path) -> None:
+    tracker = ChangeTracker(workspace)
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tracker.run)
+            await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
