@@ -53,22 +53,23 @@ class ByteRing:
         while self._chunks and self._stored - len(self._chunks[0]) >= self.limit_bytes:
             self._stored -= len(self._chunks.popleft())
 
-    def read_from(self, offset: int) -> tuple[int, bytes]:
+    def read_from(self, offset: int, max_bytes: int | None = None) -> tuple[int, bytes]:
         """What came at `offset` and later, with the offset at which it begins: a later one, where bytes were lost.
 
-        Costs no more than the bytes that it gives, so one who draws can keep `start + len(data)` and come back for
+        Copies no more than the bytes that it gives, so one who draws can keep `start + len(data)` and come back for
         what is new.
         """
         start = min(max(offset, self.dropped), self._end)
-        wanted = self._end - start
+        stop = self._end if max_bytes is None else min(start + max_bytes, self._end)
         newest_first: list[bytearray] = []
-        found = 0
+        at = self._end
         for chunk in reversed(self._chunks):
-            if found >= wanted:
+            if at <= start:
                 break
-            newest_first.append(chunk)
-            found += len(chunk)
-        return start, b"".join(reversed(newest_first))[found - wanted :]
+            at -= len(chunk)
+            if at < stop:
+                newest_first.append(chunk[max(0, start - at) : stop - at])
+        return start, b"".join(reversed(newest_first))
 
     def read(self, max_bytes: int | None = None) -> bytes:
         """The last bytes, at most `max_bytes`; where something is missing before them, no character is cut in two."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NewType, TypeAlias
 
 from acp_tui.conversation.byte_ring import ByteRing
-from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.updates import Role
@@ -19,7 +19,7 @@ TERMINAL_SCROLLBACK_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class Message:
-    """What one side said: runs of text, and other blocks between them."""
+    """What one side said: runs of text, and other blocks between them; text not for the user counts as another."""
 
     role: Role
     message_id: str | None = None
@@ -28,18 +28,27 @@ class Message:
     """What the user should know of his own prompt, one sentence each."""
 
     def append(self, block: ContentBlock) -> None:
-        """Text joins the text before it without a separator; any other block stands alone."""
-        if not isinstance(block, Text):
+        """Text joins the text before it without a separator; any other block stands alone.
+
+        What the user does not see tears no text apart.
+        """
+        if not isinstance(block, Text) or not is_for_user(block):
             self.parts.append(block)
-        elif self.parts and isinstance(last := self.parts[-1], TextBuffer):
+            return
+        last = next((part for part in reversed(self.parts) if _is_seen(part)), None)
+        if isinstance(last, TextBuffer):
             last.append(block.text)
         else:
             self.parts.append(TextBuffer(block.text))
 
     @property
     def text(self) -> str:
-        """The text of the message without its other blocks."""
+        """The text of the message, as far as it is for the user, without its other blocks."""
         return "".join(part.text for part in self.parts if isinstance(part, TextBuffer))
+
+
+def _is_seen(part: TextBuffer | ContentBlock) -> bool:
+    return isinstance(part, TextBuffer) or is_for_user(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,14 @@ class ToolCallEntry:
     decisions: tuple[Decision, ...] = ()
     waiting: int = 0
     """Permission requests about it that the user has not answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCommand:
+    """A command that the user runs beside the agent."""
+
+    line: str
+    terminal_id: TerminalId
 
 
 @dataclass(slots=True)
@@ -99,7 +116,7 @@ class Unknown:
     raw: Any
 
 
-Entry: TypeAlias = Message | ToolCallEntry | Compaction | TurnEnd | Failure | Unknown
+Entry: TypeAlias = Message | ToolCallEntry | OwnCommand | Compaction | TurnEnd | Failure | Unknown
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from acp_tui.conversation.entries import (
     EntryId,
     Failure,
     Message,
+    OwnCommand,
     TerminalState,
     ToolCallEntry,
     TurnEnd,
@@ -29,6 +30,7 @@ from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCal
 from acp_tui.conversation.unset import UNSET, or_else
 from acp_tui.conversation.updates import (
     CancelRequested,
+    CommandRun,
     CommandsReplaced,
     CompactionChanged,
     CompactionChunk,
@@ -82,6 +84,10 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return _permission(conversation, update)
         case ElicitationAsked() | ElicitationAnswered() | ElicitationCompleted():
             return apply_elicitation(conversation, update)
+        case CommandRun(line, terminal_id):
+            entry_id = _append(conversation, OwnCommand(line, terminal_id))
+            conversation.terminal_entries[terminal_id] = entry_id
+            return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
         case TerminalOpened() | TerminalExited() | TerminalWaiting():
             return _terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():

@@ -210,6 +210,14 @@ class ElicitationCompleted:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandRun:
+    """The user runs a command of his own beside the agent; its terminal is opened with it."""
+
+    line: str
+    terminal_id: TerminalId
+
+
+@dataclass(frozen=True, slots=True)
 class TerminalOpened:
     """A terminal exists: one of ours on a PTY, or one that the agent only shows us."""
 
@@ -286,6 +294,7 @@ SessionUpdate: TypeAlias = (
     | ElicitationAsked
     | ElicitationAnswered
     | ElicitationCompleted
+    | CommandRun
     | TerminalOpened
     | TerminalOutput
     | TerminalExited

@@ -57,6 +57,37 @@ def test_a_reader_that_fell_behind_is_told_where_its_bytes_begin() -> None:
     assert ring_of(4, b"abcdefgh").read_from(1) == (4, b"efgh")
 
 
+def test_a_reader_can_take_what_is_new_in_pieces() -> None:
+    ring = ByteRing(100_000)
+    data = bytes(number % 251 for number in range(90_000))
+    for start in range(0, len(data), 7_000):
+        ring.append(data[start : start + 7_000])
+    taken, at = [], 0
+    while at < ring.end:
+        start, piece = ring.read_from(at, 13_337)
+        assert start == at
+        assert len(piece) <= 13_337
+        taken.append(piece)
+        at += len(piece)
+    assert b"".join(taken) == data
+    assert ring.read_from(at, 5) == (at, b"")
+
+
+def test_a_piece_after_lost_bytes_begins_where_the_ring_does() -> None:
+    ring = ByteRing(6)
+    ring.append(b"0123456789")
+    assert ring.read_from(0, 3) == (4, b"456")
+
+
+def test_dropping_costs_no_more_than_what_is_dropped() -> None:
+    ring = ByteRing(1_000_000)
+    for _ in range(250):
+        ring.append(b"x" * 4096)
+    chunks = len(ring._chunks)
+    ring.append(b"y" * 4096)
+    assert len(ring._chunks) == chunks
+
+
 def test_an_offset_beyond_the_end_gives_nothing() -> None:
     assert ring_of(4, b"ab").read_from(99) == (2, b"")
 

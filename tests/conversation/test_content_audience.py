@@ -2,7 +2,11 @@
 
 import pytest
 
-from acp_tui.conversation.content import Annotations, Text, UnknownBlock, is_for_user
+from acp_tui.conversation.content import Annotations, Image, Text, UnknownBlock, is_for_user
+from acp_tui.conversation.entries import Message
+from acp_tui.conversation.text_buffer import TextBuffer
+
+FOR_THE_MODEL = Text("not for you", Annotations(("assistant",)))
 
 
 @pytest.mark.parametrize(
@@ -18,3 +22,19 @@ def test_a_block_is_for_the_user_unless_it_names_others_only(
 def test_a_block_without_annotations_is_for_the_user() -> None:
     assert is_for_user(Text("x"))
     assert is_for_user(UnknownBlock("hologram", {"annotations": {"audience": ["assistant"]}}))
+
+
+def test_text_that_is_not_for_the_user_is_kept_and_joins_no_text() -> None:
+    message = Message("agent")
+    for block in (Text("one "), FOR_THE_MODEL, Text("two", Annotations(("user",))), FOR_THE_MODEL):
+        message.append(block)
+    assert message.text == "one two"
+    assert message.parts == [TextBuffer("one two"), FOR_THE_MODEL, FOR_THE_MODEL]
+
+
+def test_a_block_that_is_seen_parts_the_text_around_it() -> None:
+    image = Image("", "image/png")
+    message = Message("agent")
+    for block in (FOR_THE_MODEL, Text("one"), image, FOR_THE_MODEL, Text("two")):
+        message.append(block)
+    assert message.parts == [FOR_THE_MODEL, TextBuffer("one"), image, FOR_THE_MODEL, TextBuffer("two")]

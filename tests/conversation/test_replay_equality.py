@@ -14,6 +14,7 @@ from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.updates import (
     CancelRequested,
+    CommandRun,
     CommandsReplaced,
     CompactionChanged,
     CompactionChunk,
@@ -67,6 +68,7 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     ElicitationCompleted("e"),
     PlanReplaced((PlanStep("step"),)),
     PlanReplaced(()),
+    CommandRun("ls", TERMINAL),
     CommandsReplaced(()),
     OptionsReplaced(()),
     OptionChanged("o", "v"),

@@ -6,7 +6,13 @@ from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import TERMINAL_SCROLLBACK_BYTES, EntryId, TerminalState
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
-from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.conversation.updates import (
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TerminalWaiting,
+)
 from support.folding import agent, call, fold, last_change, texts
 
 TERMINAL = TerminalId("term-1")
@@ -31,6 +37,18 @@ def test_a_terminal_of_ours_keeps_its_command_its_output_and_its_end() -> None:
     assert (state.command, state.cwd, state.is_ours) == ("ls -l", "/work", True)
     assert state.output.read() == b"a\nb\n"
     assert (state.has_exited, state.exit_code, state.signal) == (True, 3, None)
+
+
+def test_the_end_says_how_long_it_took_where_that_is_known() -> None:
+    assert state_of(fold(OPENED, TerminalExited(TERMINAL, 0, None, 1.5))).seconds == 1.5
+    assert state_of(fold(OPENED, TerminalExited(TERMINAL, 0, None))).seconds is None
+
+
+def test_a_command_waits_for_input_until_it_goes_on_or_ends() -> None:
+    waiting = TerminalWaiting(TERMINAL, True)
+    assert state_of(fold(OPENED, waiting)).is_waiting
+    assert not state_of(fold(OPENED, waiting, TerminalWaiting(TERMINAL, False))).is_waiting
+    assert not state_of(fold(OPENED, waiting, TerminalExited(TERMINAL, 0, None))).is_waiting
 
 
 def test_a_terminal_ended_by_a_signal_has_no_exit_code() -> None:

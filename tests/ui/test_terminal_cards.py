@@ -1,7 +1,13 @@
 """Terminals inside tool calls: live output, colours, the end of the command, folding."""
 
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
-from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.conversation.updates import (
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TerminalWaiting,
+)
 from support.folding import call
 from support.screens import open_page
 
@@ -58,11 +64,47 @@ async def test_the_end_of_the_command_is_told() -> None:
         (TerminalExited(TERMINAL, 0, None), "│ exit 0"),
         (TerminalExited(TERMINAL, 3, None), "│ exit 3"),
         (TerminalExited(TERMINAL, None, "SIGKILL"), "│ ended by SIGKILL"),
+        (TerminalExited(TERMINAL, 0, None, 1.234), "│ exit 0 · 1.2 s"),
+        (TerminalExited(TERMINAL, 1, None, 59.94), "│ exit 1 · 59.9 s"),
+        (TerminalExited(TERMINAL, None, "SIGTERM", 125), "│ ended by SIGTERM · 2 min 5 s"),
+        (TerminalExited(TERMINAL, 0, None, 7260), "│ exit 0 · 2 h 1 min"),
     ):
         async with open_page(*_open_terminal(), _prints("out\r\n"), exited) as page:
             await page.emulator_loaded()
             assert words in page.text
             assert "│ out" in page.text
+
+
+async def test_a_command_that_waits_for_input_says_so_until_it_goes_on() -> None:
+    async with open_page(*_open_terminal(), _prints("Proceed? [y/N] ")) as page:
+        await page.emulator_loaded()
+        assert "waits for input" not in page.text
+        await page.apply(TerminalWaiting(TERMINAL, True))
+        assert "│ waits for input" in page.text
+        await page.apply(TerminalWaiting(TERMINAL, False))
+        assert "waits for input" not in page.text
+        await page.apply(TerminalWaiting(TERMINAL, True), TerminalExited(TERMINAL, 0, None))
+        assert "waits for input" not in page.text
+
+
+async def test_a_flood_goes_to_the_emulator_whole_and_its_end_is_shown() -> None:
+    flood = "".join(f"\x1b[32m{number:06d}\x1b[0m of a flood\r\n" for number in range(40_000))
+    async with open_page(*_open_terminal()) as page:
+        await page.emulator_loaded()
+        for start in range(0, len(flood), 64 * 1024):
+            page.session.apply(_prints(flood[start : start + 64 * 1024]))
+        await page.apply(TerminalExited(TERMINAL, 0, None))
+        assert "│ 039999 of a flood" in page.text
+        assert "│ exit 0" in page.text
+        assert "more lines" in page.text
+
+
+async def test_terminals_that_agents_own_are_shown_by_the_same_means() -> None:
+    theirs = TerminalOpened(TERMINAL, cwd="/project", is_ours=False, columns=60, rows=10)
+    async with open_page(*_open_terminal(), theirs, _prints("10%\r\x1b[1m99%\x1b[0m\r\n")) as page:
+        await page.emulator_loaded()
+        assert "│ 99%" in page.text
+        assert "10%" not in page.text
 
 
 async def test_output_that_came_before_its_tool_call_is_shown() -> None:

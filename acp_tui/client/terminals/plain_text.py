@@ -17,6 +17,7 @@ _ESCAPE_SEQUENCE = re.compile(
 )
 _STRUCK_OUT = re.compile(r"[^\n\x08]\x08")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NO_CONTROL = dict.fromkeys([*range(0x09), *range(0x0B, 0x20), 0x7F])
 
 
 def plain_text(data: bytes, *, is_complete: bool) -> str:
@@ -33,7 +34,8 @@ def plain_text(data: bytes, *, is_complete: bool) -> str:
         text = _ESCAPE_SEQUENCE.sub("", text)
     if "\x08" in text:
         text = _STRUCK_OUT.sub("", text)
-    return _CONTROL.sub("", text)
+    # The event loop waits for this: ASCII is translated five times faster than searched.
+    return text.translate(_NO_CONTROL) if text.isascii() else _CONTROL.sub("", text)
 
 
 def _last_state(line: str) -> str:

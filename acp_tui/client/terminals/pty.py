@@ -10,9 +10,34 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 
-READ_BYTES = 64 * 1024
+from acp_tui.client.terminals.input_wait import waits_for_input
+
+READ_BYTES = 4096
+"""As much as one read of a PTY gives on Linux, whatever is asked for."""
+WAKE_BYTES = 64 * 1024
+"""How much is read at one turn of the event loop, in about 2 ms: commands fill their PTYs while they are emptied, so
+that one wake does the work of many, and a flood leaves the loop to others all the same."""
 LAST_READ_BYTES = 1024 * 1024
 """How much is read at once at the end, so that a flood by whoever still holds the PTY cannot stop the event loop."""
+
+
+class ReadBudget:
+    """Shares what is read at one turn of the event loop among the PTYs that would have more to give."""
+
+    def __init__(self) -> None:
+        self._flooding: set[int] = set()
+
+    @property
+    def for_each(self) -> int:
+        """How many bytes one PTY may read now."""
+        return max(READ_BYTES, WAKE_BYTES // max(1, len(self._flooding)))
+
+    def note(self, fd: int, *, has_more: bool) -> None:
+        """A PTY has read all that there was, or all that it might."""
+        if has_more:
+            self._flooding.add(fd)
+        else:
+            self._flooding.discard(fd)
 
 
 class Pty:
@@ -22,14 +47,22 @@ class Pty:
     """
 
     def __init__(
-        self, on_data: Callable[[bytes], None], on_end: Callable[[], None], columns: int, rows: int
+        self,
+        on_data: Callable[[bytes], None],
+        on_end: Callable[[], None],
+        budget: ReadBudget,
+        columns: int,
+        rows: int,
     ) -> None:
         self._on_data = on_data
         self._on_end = on_end
+        self._budget = budget
         self._loop = asyncio.get_running_loop()
         self._typed = bytearray()
         self._master, self._slave = os.openpty()
         os.set_blocking(self._master, False)
+        self.path = os.ttyname(self._slave)
+        """Of the command's side."""
         self.has_ended = False
         self.resize(columns, rows)
 
@@ -38,10 +71,14 @@ class Pty:
         """The command's side: ours to hand on until `start`."""
         return self._slave
 
+    def waits_for_input(self, leader: int) -> bool:
+        """Whether the command of process `leader` sleeps until something is typed here."""
+        return self._master >= 0 and waits_for_input(leader, self._master, self.path)
+
     def start(self) -> None:
         """Read from now on, and hold the command's side no longer: the end comes when its last process ends."""
         self._close_slave()
-        self._loop.add_reader(self._master, self._read)
+        self._loop.add_reader(self._master, self._on_readable)
 
     def resize(self, columns: int, rows: int) -> None:
         """Give it another size; who runs in it gets SIGWINCH."""
@@ -58,9 +95,8 @@ class Pty:
 
     def drain(self) -> None:
         """Read what is there now, without waiting for more."""
-        budget = LAST_READ_BYTES
-        while budget > 0 and not self.has_ended and (count := self._read()):
-            budget -= count
+        if not self.has_ended:
+            self._read(LAST_READ_BYTES)
 
     def close(self) -> None:
         """Hang up: whoever still runs in the foreground gets SIGHUP. May be called twice."""
@@ -70,19 +106,32 @@ class Pty:
             os.close(self._master)
             self._master = -1
 
-    def _read(self) -> int:
-        """One read a wake, so that a flood leaves the loop to others; how many bytes there were."""
-        try:
-            data = os.read(self._master, READ_BYTES)
-        except BlockingIOError:
-            return 0
-        except OSError:  # EIO: Linux' way to say that nobody holds the other side
-            data = b""
-        if data:
-            self._on_data(data)
-        else:
+    def _on_readable(self) -> None:
+        has_more = self._read(self._budget.for_each)
+        if self._master >= 0:
+            self._budget.note(self._master, has_more=has_more)
+
+    def _read(self, most: int) -> bool:
+        """Hand on what is there now, as one piece of about `most` bytes at the most; whether there may be more."""
+        pieces: list[bytes] = []
+        piece: bytes | None = None
+        while most > 0 and (piece := self._read_piece()):
+            pieces.append(piece)
+            most -= len(piece)
+        if pieces:
+            self._on_data(b"".join(pieces))
+        if piece == b"" and self._master >= 0:
             self._end()
-        return len(data)
+        return bool(piece)
+
+    def _read_piece(self) -> bytes | None:
+        """What one read gives: nothing at the end, None where there is nothing yet."""
+        try:
+            return os.read(self._master, READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:  # EIO: Linux' way to say that nobody holds the other side
+            return b""
 
     def _end(self) -> None:
         self._stop()
@@ -104,6 +153,7 @@ class Pty:
 
     def _stop(self) -> None:
         self._typed.clear()
+        self._budget.note(self._master, has_more=False)
         self._loop.remove_reader(self._master)
         self._loop.remove_writer(self._master)
 

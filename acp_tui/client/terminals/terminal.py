@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 
+from acp_tui.client.terminals.input_wait import InputWatch
 from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.process_tree import group_exists, terminate
-from acp_tui.client.terminals.pty import Pty
+from acp_tui.client.terminals.pty import Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, Order, spawn
 from acp_tui.conversation.byte_ring import ByteRing, from_character_boundary
 
@@ -30,6 +31,8 @@ class ExitStatus:
     exit_code: int | None
     signal: str | None
     """The name of the signal that ended it, such as `SIGKILL`."""
+    seconds: float | None = field(default=None, compare=False)
+    """How long it ran; None where its end could not be seen. Equal ends are equal whatever time they took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Terminal:
     """A command that runs, or has run, on a PTY of its own.
 
     `on_output` gets every piece of output as it comes, `on_exit` is called once, when all output has been given.
+    `on_waiting` is told when the command waits for input, and when it does so no longer; its exit ends that too.
     """
 
     def __init__(
@@ -55,15 +59,20 @@ class Terminal:
         limit_bytes: int,
         on_output: Callable[[bytes], None],
         on_exit: Callable[[ExitStatus], None],
+        on_waiting: Callable[[bool], None],
         *,
+        budget: ReadBudget,
         columns: int,
         rows: int,
     ) -> None:
         self._ring = ByteRing(limit_bytes)
         self._on_output = on_output
         self._on_exit = on_exit
-        self._pty = Pty(self._take, self._on_pty_end, columns, rows)
+        self._pty = Pty(self._take, self._on_pty_end, budget, columns, rows)
+        self._watch = InputWatch(self._waits_for_input, on_waiting)
         self._child: Child | None = None
+        self._started_at = 0.0
+        self._ran_s: float | None = None
         self._exit_status: ExitStatus | None = None
         self._exited = anyio.Event()
         self._grace: asyncio.TimerHandle | None = None
@@ -77,16 +86,19 @@ class Terminal:
         except BaseException:
             self._pty.close()
             raise
+        self._started_at = asyncio.get_running_loop().time()
         self._pty.start()
+        self._watch.note_sign_of_life()
         self._child.exit.add_done_callback(self._on_child_exit)
 
     def output(self) -> TerminalOutputSnapshot:
         """What it has printed so far, without waiting (R-TERM-4)."""
         text = self._plain_text()
         # The markers for bad bytes are longer than the bytes, so that the text may pass the limit of the ring.
-        excess = len(text.encode()) - self._ring.limit_bytes
+        encoded = text.encode()
+        excess = len(encoded) - self._ring.limit_bytes
         if excess > 0:
-            text = from_character_boundary(text.encode()[excess:]).decode()
+            text = from_character_boundary(encoded[excess:]).decode()
         return TerminalOutputSnapshot(text, excess > 0 or self._ring.dropped > 0, self._exit_status)
 
     async def wait_for_exit(self) -> ExitStatus:
@@ -98,6 +110,8 @@ class Terminal:
     def write(self, data: bytes) -> None:
         """Type `data` into it; never blocks."""
         self._pty.write(data)
+        if self._exit_status is None:
+            self._watch.note_sign_of_life()
 
     def resize(self, columns: int, rows: int) -> None:
         """Give it another size."""
@@ -123,7 +137,14 @@ class Terminal:
 
     def _take(self, data: bytes) -> None:
         self._ring.append(data)
+        if self._exit_status is None:
+            self._watch.note_sign_of_life()
         self._on_output(data)
+
+    def _waits_for_input(self) -> bool:
+        return (
+            self._child is not None and self._child.is_running and self._pty.waits_for_input(self._child.pid)
+        )
 
     def _plain_text(self) -> str:
         """Agents ask again and again while nothing happens."""
@@ -139,6 +160,7 @@ class Terminal:
     def _on_child_exit(self, _: asyncio.Future[int]) -> None:
         assert self._child is not None
         self._leaves_processes = group_exists(self._child.pid)
+        self._ran_s = asyncio.get_running_loop().time() - self._started_at
         if self._pty.has_ended:
             self._settle()
         else:
@@ -149,22 +171,23 @@ class Terminal:
         assert self._child is not None
         if self._exit_status is None:
             self._pty.drain()
-            self._finish(_exit_status(self._child.exit.result()))
+            self._finish(_exit_status(self._child.exit.result(), self._ran_s))
 
     def _finish(self, status: ExitStatus) -> None:
         if self._exit_status is not None:  # the drain met the end, and settled
             return
         if self._grace is not None:
             self._grace.cancel()
+        self._watch.stop()
         self._exit_status = status
         self._exited.set()
         self._on_exit(status)
 
 
-def _exit_status(code: int) -> ExitStatus:
+def _exit_status(code: int, seconds: float | None) -> ExitStatus:
     if code >= 0:
-        return ExitStatus(code, None)
+        return ExitStatus(code, None, seconds)
     try:
-        return ExitStatus(None, signal.Signals(-code).name)
+        return ExitStatus(None, signal.Signals(-code).name, seconds)
     except ValueError:  # a real-time signal between the named ones
-        return ExitStatus(None, f"SIG{-code}")
+        return ExitStatus(None, f"SIG{-code}", seconds)

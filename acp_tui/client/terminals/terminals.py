@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 
 from acp_tui.client.terminals.errors import TerminalsClosed, TerminalSpawnFailed, UnknownTerminal
+from acp_tui.client.terminals.pty import ReadBudget
 from acp_tui.client.terminals.spawning import Order, environment
 from acp_tui.client.terminals.terminal import ExitStatus, Terminal, TerminalOutputSnapshot
 
@@ -22,8 +23,9 @@ MAX_LIMIT_BYTES = 64 * 1024 * 1024
 class Terminals:
     """Runs the commands of one session, each on a PTY of its own (ACP v1, terminals).
 
-    `on_output` and `on_exit` are called with a terminal's id on the event loop, never before `create` has returned
-    that id. Every method but `create` and `close` raises UnknownTerminal for an id that is not, or no longer, ours.
+    `on_output`, `on_exit` and `on_waiting` (for input, or no longer) are called with a terminal's id on the event loop,
+    never before `create` has returned that id. Every method but `create` and `close` raises UnknownTerminal for an id
+    that is not, or no longer, ours.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class Terminals:
         base_env: Mapping[str, str] | None = None,
         on_output: Callable[[str, bytes], None],
         on_exit: Callable[[str, ExitStatus], None],
+        on_waiting: Callable[[str, bool], None] | None = None,
         default_limit_bytes: int = DEFAULT_LIMIT_BYTES,
         columns: int = 120,
         rows: int = 30,
@@ -41,9 +44,11 @@ class Terminals:
         self._base_env = os.environ if base_env is None else base_env
         self._on_output = on_output
         self._on_exit = on_exit
+        self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)
         self._default_limit_bytes = default_limit_bytes
         self.size = (columns, rows)
         """Columns and rows of the terminals that are created from now on."""
+        self._read_budget = ReadBudget()
         self._terminals: dict[str, Terminal] = {}
         self._is_closed = False
 
@@ -114,6 +119,8 @@ class Terminals:
                 min(max(0, limit), MAX_LIMIT_BYTES),
                 partial(self._on_output, terminal_id),
                 partial(self._on_exit, terminal_id),
+                partial(self._on_waiting, terminal_id),
+                budget=self._read_budget,
                 columns=columns,
                 rows=rows,
             )

@@ -1,100 +1,157 @@
-"""Draws what a terminal shows, through an emulator that is fed only what is new."""
+"""Draws what a terminal shows, and keeps the screens of a conversation's terminals; emulates nothing itself."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from threading import Thread
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.terminal.feeder import Feeder
 
 if TYPE_CHECKING:
     from acp_tui.ui.terminal.emulator import Emulator
+    from acp_tui.ui.terminal.screen import MakeEmulator, TerminalScreen
 
-SCROLLBACK_LINES = 10_000
-
-
-class TerminalScreen:
-    """One terminal's emulator and how much of the output it has seen."""
-
-    def __init__(self, state: TerminalState, emulator: Emulator) -> None:
-        self._state = state
-        self._emulator = emulator
-        self._fed = 0
-
-    def update(self) -> None:
-        """Feed what is new; where the buffer dropped bytes that were never fed, they are missing."""
-        start, data = self._state.output.read_from(self._fed)
-        if data:
-            self._emulator.feed(data)
-            self._fed = start + len(data)
-
-    @property
-    def line_count(self) -> int:
-        """Lines of scrollback and screen."""
-        return self._emulator.line_count
-
-    def lines(self, start: int, stop: int, width: int) -> list[Strip]:
-        """Some of its lines, cut at `width` cells."""
-        # The emulator obeys control characters, and keeps those that only mislead a reader.
-        strips = [
-            Strip([Segment(make_visible_line(text), style) for text, style, _ in line])
-            for line in self._emulator.lines(start, stop)
-        ]
-        return [strip if strip.cell_length <= width else strip.crop(0, width) for strip in strips]
+FLOOD_S = 0.1
+"""As long after a piece that was too large for the event loop, output counts as a flood."""
+LOADING_SWITCH_INTERVAL_S = 0.0001
+MAX_AWAKE = 8
+"""Emulators that are kept of commands that have ended: an emulator takes 0.5 to 5 MB."""
 
 
 class TerminalLines(Sequence[Strip]):
-    """All lines of a terminal, each made when it is looked at."""
+    """All lines of a terminal as it is now, each made when it is looked at; their number stays."""
 
     def __init__(self, screen: TerminalScreen, width: int) -> None:
         self._screen = screen
         self._width = width
+        self._count = screen.line_count
 
     def __len__(self) -> int:
-        return self._screen.line_count
+        return self._count
 
     def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence
         if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            return self._screen.lines(start, stop, self._width)[::step]
-        at = range(len(self))[index]
-        return self._screen.lines(at, at + 1, self._width)[0]
+            start, stop, step = index.indices(self._count)
+            return self._strips(start, stop)[::step]
+        at = range(self._count)[index]
+        return self._strips(at, at + 1)[0]
+
+    def _strips(self, start: int, stop: int) -> list[Strip]:
+        # The emulator obeys control characters, and keeps those that only mislead a reader.
+        strips = [
+            Strip([Segment(make_visible_line(text), style) for text, style, _ in line])
+            for line in self._screen.lines(start, stop)
+        ]
+        return [strip if strip.cell_length <= self._width else strip.crop(0, self._width) for strip in strips]
+
+
+def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, Style]]:
+    """How the command has ended and how long it took, or what it waits for; nothing while it works."""
+    if not state.has_exited:
+        return [("waits for input", palette.warning)] if state.is_waiting else []
+    text, style = f"exit {state.exit_code}", palette.muted if state.exit_code == 0 else palette.error
+    if state.signal is not None:
+        text, style = f"ended by {make_visible_line(state.signal)}", palette.error
+    if state.seconds is not None:
+        text += f" · {_duration(state.seconds)}"
+    return [(text, style)]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 class TerminalScreens:
     """The screens of a conversation's terminals; the emulator is loaded when the first one is looked at."""
 
-    def __init__(self, on_loaded: Callable[[], None]) -> None:
-        self._screens: dict[TerminalId, TerminalScreen] = {}
+    def __init__(self, on_loaded: Callable[[], None], on_change: Callable[[TerminalId], None]) -> None:
         self._on_loaded = on_loaded
-        self._make: Callable[[int, int, int], Emulator] | None = None
-        self._loading: Thread | None = None
+        self._on_change = on_change
+        self._feeder = Feeder()
+        self._make: MakeEmulator | None = None
+        self._is_loading = False
+        self._screens: dict[TerminalId, TerminalScreen] = {}
+        """The one last asked for at the end."""
 
     def screen(self, state: TerminalState) -> TerminalScreen | None:
         """The screen of a terminal; None while the emulator is being loaded, which `on_loaded` ends."""
-        screen = self._screens.get(state.terminal_id)
-        if screen is None and self._is_loaded():
-            assert self._make is not None
-            screen = TerminalScreen(state, self._make(state.columns, state.rows, SCROLLBACK_LINES))
-            self._screens[state.terminal_id] = screen
+        if self._make is None:
+            self._load()
+            return None
+        screen = self._screens.pop(state.terminal_id, None)
+        if screen is None or screen.state is not state:  # another conversation may be shown now
+            screen = self._open(state)
+        self._screens[state.terminal_id] = screen
         return screen
 
-    def _is_loaded(self) -> bool:
-        if self._make is None and self._loading is None:
-            # Its library takes up to half a second to load: too long for the event loop.
-            self._loading = Thread(target=self._load, daemon=True)
-            self._loading.start()
-        return self._make is not None
+    def keep_up(self, terminal_id: TerminalId) -> None:
+        """A terminal has printed something: feed its emulator, where the next frame would come too late for that."""
+        if screen := self._screens.get(terminal_id):
+            screen.keep_up()
+
+    def has_flood(self, now: float) -> bool:
+        """Whether more is printed than anyone can read; `now` is by the event loop's clock."""
+        return now - self._feeder.last_run < FLOOD_S
+
+    @property
+    def is_feeding(self) -> bool:
+        """Whether output is still on its way to an emulator."""
+        return any(screen.is_feeding for screen in self._screens.values())
+
+    def close(self) -> None:
+        """End the thread that feeds the emulators: nobody will look at the terminals any more."""
+        self._feeder.close()
+
+    def _open(self, state: TerminalState) -> TerminalScreen:
+        from acp_tui.ui.terminal.screen import TerminalScreen
+
+        return TerminalScreen(
+            state, self._make_emulator, self._feeder, partial(self._on_change, state.terminal_id)
+        )
+
+    def _make_emulator(self, columns: int, rows: int, scrollback: int) -> Emulator:
+        """Another emulator, in place of those that nobody has asked for longest."""
+        assert self._make is not None
+        restable = [screen for screen in self._screens.values() if screen.can_rest]
+        for screen in restable[: max(0, len(restable) + 1 - MAX_AWAKE)]:
+            screen.rest()
+        return self._make(columns, rows, scrollback)
 
     def _load(self) -> None:
+        # Its library takes up to half a second to load: too long for the event loop.
+        if not self._is_loading:
+            self._is_loading = True
+            self._feeder.run(_load_emulator, self._on_emulator_loaded)
+
+    def _on_emulator_loaded(self) -> None:
         from acp_tui.ui.terminal.emulator import make_emulator
 
-        make_emulator(1, 1, 0).close()
         self._make = make_emulator
         self._on_loaded()
+
+
+def _load_emulator() -> None:
+    """Import what an emulator needs, and have it prepare every call that drawing makes; in the feeder's thread."""
+    interval = sys.getswitchinterval()
+    # It is all Python, and the event loop has to ask for the GIL after each of its reads: by default, 5 ms each time.
+    sys.setswitchinterval(LOADING_SWITCH_INTERVAL_S)
+    try:
+        from acp_tui.ui.terminal.emulator import warm_up
+
+        warm_up()
+    finally:
+        sys.setswitchinterval(interval)

@@ -1,0 +1,59 @@
+"""The thread in which emulators work, so that a flood never holds up the event loop; it knows no terminal.
+
+One thread for all terminals of a conversation: libghostty takes 70 MB/s and lets go of the GIL meanwhile, which is more
+than the PTYs of a machine with few cores deliver, and more threads would only contend with the event loop for the GIL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+
+log = logging.getLogger(__name__)
+
+Job = tuple[Callable[[], None], Callable[[], None], asyncio.AbstractEventLoop]
+
+
+class Feeder:
+    """Does one job after the other in a thread, which it starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._has_thread = False
+        self._is_closed = False
+        self.last_run = float("-inf")
+        """When it got a job last, by the event loop's clock."""
+
+    def run(self, work: Callable[[], None], on_done: Callable[[], None]) -> None:
+        """Do `work` in the thread, then call `on_done` on the event loop, where this has to be called too."""
+        if self._is_closed:  # nobody looks any more
+            return
+        if not self._has_thread:
+            self._has_thread = True
+            # A daemon: quitting waits for no emulator.
+            Thread(target=_work_off, args=(self._jobs,), name="terminal-feeder", daemon=True).start()
+        loop = asyncio.get_running_loop()
+        self.last_run = loop.time()
+        self._jobs.put((work, on_done, loop))
+
+    def close(self) -> None:
+        """Take no more jobs, and let the thread end after those that it has. May be called twice."""
+        self._is_closed = True
+        self._jobs.put(None)
+
+
+def _work_off(jobs: SimpleQueue[Job | None]) -> None:
+    while (job := jobs.get()) is not None:
+        work, on_done, loop = job
+        try:
+            work()
+        except Exception:
+            # Whatever a program prints must not stop the other terminals.
+            log.exception("a terminal's emulator has failed")
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(on_done)
+        del job, work, on_done  # which would keep a released terminal alive until the next job

@@ -1,0 +1,108 @@
+"""Terminals in number and at speed: what is kept, how often the listener is called, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from acp_tui.client.terminals.pty import READ_BYTES, WAKE_BYTES, ReadBudget
+from acp_tui.conversation.byte_ring import ByteRing
+
+if TYPE_CHECKING:
+    from tests.client.terminals.conftest import Session
+
+LIMIT_S = 20
+MB = 1_000_000
+FLOOD = (
+    "import sys\nline = b'0123456789' * 100 + b'\\n'\nfor _ in range({lines}): sys.stdout.buffer.write(line)"
+)
+"""Prints 1001 bytes a line, and 1002 with the carriage return that the PTY adds."""
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts what /proc tells")
+
+
+def children() -> int:
+    task = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    return len(task.read_text().split())
+
+
+def open_files() -> int:
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+async def test_a_flood_of_20_mb_is_counted_whole_and_kept_to_the_limit(session: Session) -> None:
+    pieces: list[int] = []
+    kept = ByteRing(100_000)
+
+    def take(_id: str, data: bytes) -> None:
+        pieces.append(len(data))
+        kept.append(data)
+
+    session.terminals._on_output = take
+    output = await session.run(sys.executable, "-c", FLOOD.format(lines=20 * MB // 1002), limit=50_000)
+    assert sum(pieces) == kept.end == 20 * MB // 1002 * 1002
+    assert len(output.output) <= 50_000
+    assert output.truncated
+    assert len(kept) == 100_000
+
+
+async def test_a_flood_calls_the_listener_by_the_wake_and_not_by_the_read(session: Session) -> None:
+    pieces: list[int] = []
+    session.terminals._on_output = lambda _id, data: pieces.append(len(data))
+    await session.run(sys.executable, "-c", FLOOD.format(lines=5 * MB // 1002))
+    # The last is what was left when the command ended, and may be larger.
+    assert max(pieces[:-1]) <= WAKE_BYTES + READ_BYTES
+
+
+async def test_twenty_terminals_print_at_once_and_each_gets_its_own(session: Session) -> None:
+    script = "i=0; while [ $i -lt 200 ]; do echo $0-$i; i=$((i+1)); done"
+    with anyio.fail_after(LIMIT_S):
+        ids = [await session.terminals.create("/bin/sh", ["-c", script, str(number)]) for number in range(20)]
+        for terminal_id in ids:
+            await session.terminals.wait_for_exit(terminal_id)
+    for number, terminal_id in enumerate(ids):
+        expected = "".join(f"{number}-{i}\r\n" for i in range(200))
+        assert session.heard[terminal_id].decode() == expected
+
+
+async def test_fifty_terminals_one_after_the_other_leave_nothing_behind(session: Session) -> None:
+    async def cycle(script: str) -> None:
+        terminal_id = await session.shell(script)
+        if script != "sleep 100":
+            await session.terminals.wait_for_exit(terminal_id)
+        await session.terminals.release(terminal_id)
+
+    with anyio.fail_after(LIMIT_S * 3):
+        await cycle("sleep 100")  # what is started once and kept: worker threads, the watch for children
+        before = open_files(), threading.active_count(), children()
+        for number in range(50):
+            await cycle("sleep 100" if number % 10 == 0 else "echo out")
+        assert (open_files(), threading.active_count(), children()) == before
+
+
+async def test_an_end_tells_how_long_the_command_ran(session: Session) -> None:
+    terminal_id = await session.shell("sleep 0.1; exit 3")
+    with anyio.fail_after(LIMIT_S):
+        status = await session.terminals.wait_for_exit(terminal_id)
+    assert status.seconds is not None
+    assert 0.1 <= status.seconds < LIMIT_S
+
+
+def test_terminals_that_flood_at_once_share_what_is_read_in_a_turn_of_the_loop() -> None:
+    budget = ReadBudget()
+    assert budget.for_each == WAKE_BYTES
+    for fd in range(4):
+        budget.note(fd, has_more=True)
+    assert budget.for_each == WAKE_BYTES // 4
+    for fd in range(100):
+        budget.note(fd, has_more=True)
+    assert budget.for_each == READ_BYTES
+    for fd in range(100):
+        budget.note(fd, has_more=False)
+    assert budget.for_each == WAKE_BYTES
