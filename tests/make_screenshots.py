@@ -11,8 +11,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -21,6 +21,7 @@ from unittest.mock import patch
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.session import Session
 from acp_tui.demo.project import copy_project
+from acp_tui.ui.drawings import terminals
 from acp_tui.ui.themes import LIGHT
 from support.screens import Page, open_agent_page
 
@@ -76,11 +77,20 @@ async def _demo(scenario: str, size: tuple[int, int] = SIZE) -> AsyncIterator[Pa
     with TemporaryDirectory() as directory:
         project = Path(directory, "project")
         copy_project(project)
-        # A picture shows no time of day.
-        with patch.object(Session, "now", staticmethod(lambda: None)):
+        with _timeless():
             async with open_agent_page(command, project, size=size) as page:
                 await page.until(lambda: page.status.startswith("●"))
                 yield page
+
+
+@contextmanager
+def _timeless() -> Iterator[None]:
+    """A picture shows no time of day, and every command took as long."""
+    with (
+        patch.object(Session, "now", staticmethod(lambda: None)),
+        patch.object(terminals, "_duration", lambda _: "0.8 s"),
+    ):
+        yield
 
 
 async def _turn_over(page: Page) -> None:

@@ -56,6 +56,10 @@ COMMANDS: Final = (
     ),
     Command("", "r", "", "See the raw input of a tool call", "on the card"),
     Command("", "w", "", "Reject and say why", "on the card; the reason goes as your next prompt"),
+    Command(
+        "", "!", "", "Run a command of your own", "its output goes with the next prompt; Backspace drops it"
+    ),
+    Command("", "@", "", "Attach a file to the prompt", "@file, @file:10-20, @folder/, @image.png"),
     Command("", "Alt+↑", "", "Take the last queued prompt back", "Enter while the agent works queues one"),
     Command("shift+tab", "Shift+Tab", "next_mode", "Next mode of the agent", "where the agent has modes"),
     Command("", "PgUp PgDn", "", "Page through the conversation", "from the prompt too"),

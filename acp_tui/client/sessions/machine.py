@@ -17,12 +17,19 @@ from acp_tui.client.sessions.refusals import refusals
 from acp_tui.client.sessions.standing_rules import StandingRules
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
-from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.conversation.updates import (
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TerminalWaiting,
+)
 from acp_tui.protocol.handler import ExitStatus, TerminalSnapshot
 
 if TYPE_CHECKING:
     # Loaded when an agent first touches a file or a terminal.
     from acp_tui.client.agents.quirks import Quirks
+    from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.terminals import Terminals
     from acp_tui.client.workspace import Location, Workspace
 
@@ -61,7 +68,9 @@ class Machine:
 
         with refusals():
             place = await self._files.locate(path)
-            wish = Wish("read", f"Read {path}", path, self._rules.against_read(path), raw_input={"path": path})
+            wish = Wish(
+                "read", f"Read {path}", path, self._rules.against_read(path), raw_input={"path": path}
+            )
             async with self._access.leave(wish, self._policy.read, place):
                 try:
                     return await self._files.read_text_file(path, line, limit, allowed_at=place.path)
@@ -175,15 +184,21 @@ class Machine:
             from acp_tui.client.terminals import Terminals
 
             self._terminals = Terminals(
-                self._roots[0], on_output=self._on_terminal_output, on_exit=self._on_terminal_exit
+                self._roots[0],
+                on_output=self._on_terminal_output,
+                on_exit=self._on_terminal_exit,
+                on_waiting=self._on_terminal_waiting,
             )
         return self._terminals
 
     def _on_terminal_output(self, terminal_id: str, data: bytes) -> None:
         self._apply(TerminalOutput(TerminalId(terminal_id), data))
 
-    def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
-        self._apply(TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal))
+    def _on_terminal_exit(self, terminal_id: str, status: TimedExit) -> None:
+        self._apply(TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
+
+    def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:
+        self._apply(TerminalWaiting(TerminalId(terminal_id), is_waiting))
 
     # Its place and its end
 

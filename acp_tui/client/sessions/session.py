@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from acp_tui.client.errors import (
     AgentLost,
     ClientError,
-    CommandFailed,
     PromptInProgress,
     SessionClosed,
     Unsupported,
@@ -20,12 +19,12 @@ from acp_tui.client.permissions import PermissionBroker
 from acp_tui.client.sessions.access import Access
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.machine import Machine
+from acp_tui.client.sessions.own_commands import OwnCommands
 from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.prompt_blocks import fit
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.sessions.standing_rules import StandingRules
 from acp_tui.client.settings.refusal_rule import RefusalRule
-from acp_tui.client.terminals.errors import TerminalError
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.conversation import Change, Conversation
@@ -39,10 +38,9 @@ from acp_tui.conversation.facts import (
     SessionId,
     Turn,
 )
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
+from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
-    CommandRun,
     ElicitationAction,
     PermissionAnswered,
     PermissionAsked,
@@ -106,6 +104,8 @@ class Session:
         access = Access(self._ask_for_access, self.apply)
         self.machine = Machine(cwd, additional_directories, quirks, policy, self._rules, access, self.apply)
         """What its agent gets of the user's machine."""
+        self.commands = OwnCommands(self.machine, self.apply)
+        """What the user runs there beside the agent."""
 
     def apply(self, update: SessionUpdate) -> None:
         """Change the conversation and tell the listener."""
@@ -133,20 +133,6 @@ class Session:
             await self._connection.prompt(self.session_id, sendable, on_end=self._end_turn)
         except RpcError as error:
             raise await self._explain(error) from error
-
-    async def run_command(self, line: str) -> TerminalId:
-        """Run a shell line of the user's own in the session's directory; it shows in the conversation.
-
-        Raises SessionClosed, and CommandFailed where it cannot be started.
-        """
-        if self.is_closed:
-            raise SessionClosed("the session is closed", hint="open it again, or a new one")
-        try:
-            terminal_id = await self.machine.run_own(line)
-        except TerminalError as error:
-            raise CommandFailed(str(error)) from error
-        self.apply(CommandRun(line, terminal_id))
-        return terminal_id
 
     def _require_open(self) -> None:
         if not self.conversation.is_connected:

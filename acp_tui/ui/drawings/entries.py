@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from acp_tui.conversation.entries import Compaction, Entry, Failure, Message, ToolCallEntry, TurnEnd, Unknown
+from acp_tui.conversation.entries import (
+    Compaction,
+    Entry,
+    Failure,
+    Message,
+    OwnCommand,
+    ToolCallEntry,
+    TurnEnd,
+    Unknown,
+)
+from acp_tui.ui.drawings.command_output import OwnCommandDrawing
 from acp_tui.ui.drawings.drawing import Drawing
 from acp_tui.ui.drawings.messages import AgentMessage, Thought, UserMessage
 from acp_tui.ui.drawings.notes import NoteDrawing
@@ -22,6 +32,8 @@ def drawing_of(entry: Entry) -> Drawing:
             return AgentMessage(entry)
         case ToolCallEntry():
             return ToolCallDrawing(entry)
+        case OwnCommand():
+            return OwnCommandDrawing(entry)
         case Compaction() | Failure() | TurnEnd() | Unknown():
             return NoteDrawing(entry)
         case _:

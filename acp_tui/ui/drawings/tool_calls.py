@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,8 +12,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation import tool_calls
-from acp_tui.conversation.content import Text
-from acp_tui.conversation.entries import TerminalState, ToolCallEntry
+from acp_tui.conversation.content import Text, is_for_user
+from acp_tui.conversation.entries import Decision, ToolCallEntry
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -21,11 +22,12 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
 )
 from acp_tui.conversation.unset import UNSET
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import make_visible, make_visible_line, make_visible_path
 from acp_tui.ui.drawings.blocks import block_label
+from acp_tui.ui.drawings.command_output import terminal_runs
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
+from acp_tui.ui.drawings.folds import folded
 from acp_tui.ui.drawings.places import shown_location, shown_path
-from acp_tui.ui.drawings.terminals import TerminalLines
 from acp_tui.ui.rendering.diff import DiffRenderer
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
@@ -54,7 +56,6 @@ STATUS_GLYPHS: Final = {
 STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cancelled"}
 
 FOLDED_DIFF_LINES: Final = 24
-FOLDED_TERMINAL_LINES: Final = 12
 FOLDED_TEXT_LINES: Final = 6
 QUIET_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
 """Their content is for the agent; it is shown when it is asked for."""
@@ -101,7 +102,7 @@ class ToolCallDrawing(KeptDrawing):
         diffed = {shown_path(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)}
         where = ", ".join(place for place in places if place not in call.shown_title and place not in diffed)
         if where:
-            spans.append((f"  {make_visible_line(where)}", palette.muted))
+            spans.append((f"  {make_visible_path(where)}", palette.muted))
         if word:
             style = palette.warning if self._entry.waiting else _status_style(call.status, palette)
             spans.append((f"  {word}", style))
@@ -117,9 +118,14 @@ class ToolCallDrawing(KeptDrawing):
                 lines = self._diff(item, scene.cwd).lines(width, scene.palette)
                 return self._folded(lines, FOLDED_DIFF_LINES, scene)
             case TerminalContent(terminal_id):
-                return self._terminal(scene.terminals.get(terminal_id), scene, width)
+                return terminal_runs(scene.terminals.get(terminal_id), scene, width, is_open=self._is_open)
             case BlockContent(block):
-                limit = 0 if self._entry.call.kind in QUIET_KINDS else FOLDED_TEXT_LINES
+                if not is_for_user(block):
+                    return []
+                call = self._entry.call
+                # Why a call has failed is for the user, whatever its kind.
+                is_quiet = call.kind in QUIET_KINDS and call.status != tool_calls.FAILED
+                limit = 0 if is_quiet else FOLDED_TEXT_LINES
                 if isinstance(block, Text):
                     return self._folded(self._text(block.text).lines(width, scene.palette), limit, scene)
                 return [wrap([(block_label(block), scene.palette.muted)], width)]
@@ -140,37 +146,8 @@ class ToolCallDrawing(KeptDrawing):
             self._texts = {text: renderer}
         return self._texts[text]
 
-    def _terminal(self, state: TerminalState | None, scene: Scene, width: int) -> list[Sequence[Strip]]:
-        palette = scene.palette
-        if state is None:
-            return [wrap([("a terminal that acp-tui does not know", palette.muted)], width)]
-        screen = scene.screens.screen(state)
-        if screen is None:
-            return [wrap([("…", palette.muted)], width)]
-        screen.update()
-        runs = self._folded(TerminalLines(screen, width), FOLDED_TERMINAL_LINES, scene, keep_end=True)
-        return [*runs, *self._terminal_end(state, palette, width)]
-
-    def _terminal_end(self, state: TerminalState, palette: Palette, width: int) -> list[Sequence[Strip]]:
-        if not state.has_exited:
-            return []
-        if state.signal is not None:
-            return [wrap([(f"ended by {make_visible_line(state.signal)}", palette.error)], width)]
-        style = palette.muted if state.exit_code == 0 else palette.error
-        return [wrap([(f"exit {state.exit_code}", style)], width)]
-
-    def _folded(
-        self, lines: Sequence[Strip], limit: int, scene: Scene, *, keep_end: bool = False
-    ) -> list[Sequence[Strip]]:
-        """All lines where the call is open, else the first (or last) `limit` and a line on what is hidden."""
-        hidden = len(lines) - limit
-        if self._is_open or hidden <= 1:
-            return [lines]
-        unit = "lines" if limit == 0 else "more lines"
-        note = [Strip([Segment(f"… {hidden} {unit} ", scene.palette.muted)])]
-        if keep_end:
-            return [note, lines[hidden:]]
-        return [lines[:limit], note]
+    def _folded(self, lines: Sequence[Strip], limit: int, scene: Scene) -> list[Sequence[Strip]]:
+        return [lines] if self._is_open else folded(lines, limit, scene.palette)
 
     def _raw(self, call: ToolCall, scene: Scene, width: int) -> list[Sequence[Strip]]:
         runs: list[Sequence[Strip]] = []
@@ -187,12 +164,7 @@ class ToolCallDrawing(KeptDrawing):
     def _decisions(self, scene: Scene) -> list[Strip]:
         lines = []
         for decision in self._entry.decisions:
-            if decision.option_name is None:
-                text, style = "permission: cancelled", scene.palette.muted
-            else:
-                is_rejection = (decision.option_kind or "").startswith("reject")
-                text = f"you chose: {make_visible_line(decision.option_name)}"
-                style = scene.palette.error if is_rejection else scene.palette.success
+            text, style = _decision(decision, scene.palette)
             lines += wrap([("    ╰ ", scene.palette.quote_bar), (text, style)], scene.width - 2)
         return lines
 
@@ -207,3 +179,15 @@ def _status_style(status: str, palette: Palette) -> Style:
             return palette.accent
         case _:
             return palette.muted
+
+
+def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
+    """What was decided, by whom, and when."""
+    when = "" if decision.at is None else time.strftime(" · %H:%M:%S", time.localtime(decision.at))
+    if decision.option_name is None:
+        return f"permission: cancelled{when}", palette.muted
+    name = make_visible_line(decision.option_name)
+    if decision.rule is not None:
+        return f"your rule chose: {name} ({make_visible_line(decision.rule)}){when}", palette.error
+    is_rejection = (decision.option_kind or "").startswith("reject")
+    return f"you chose: {name}{when}", palette.error if is_rejection else palette.success

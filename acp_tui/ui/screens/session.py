@@ -23,7 +23,7 @@ from acp_tui.conversation.facts import Turn
 from acp_tui.ui.commands import bindings
 from acp_tui.ui.memory import keep_what_is_loaded
 from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.queue_lines import QueueLines
+from acp_tui.ui.widgets.queue_lines import QueueLines, Waiting
 from acp_tui.ui.widgets.status_line import Status, StatusLine
 
 if TYPE_CHECKING:
@@ -155,9 +155,9 @@ class SessionScreen(Screen[None]):
         await self._show_panel(SessionPanel(session.conversation, session, clock=self._clock))
 
     async def _show_panel(self, panel: SessionPanel) -> None:
-        self._prompt.give_no_reason()  # it would go to another session
         shown, self._panel = self._panel, panel
         if shown is not None:
+            self._prompt.give_no_reason()  # it would go to another session
             await shown.remove()
         await self.query_one("#session").mount(panel)
         self._show_status()
@@ -199,6 +199,10 @@ class SessionScreen(Screen[None]):
         assert self._panel is not None
         assert session is not None
         self._prompt.clear_draft()
+        if message.is_command:
+            self._panel.view.action_follow()
+            self._run_command(session, message.text[1:].strip())
+            return
         if session.conversation.turn is not Turn.IDLE:
             session.queue.add(message.text)
             self._show_queue()
@@ -232,26 +236,42 @@ class SessionScreen(Screen[None]):
 
     def _show_queue(self) -> None:
         session = self._panel.session if self._panel is not None else None
-        lines = self.query_one(QueueLines)
-        if session is None:
-            lines.show((), is_held=False)
-        else:
-            lines.show(session.queue.texts, is_held=session.queue.is_held)
+        waiting = Waiting()
+        if session is not None:
+            outputs = tuple(offered.line for offered in session.commands.offered)
+            waiting = Waiting(tuple(session.queue.texts), session.queue.is_held, outputs)
+        self.query_one(QueueLines).show(waiting)
+
+    def on_prompt_input_drop_requested(self) -> None:
+        """The next prompt is not to take the last output along."""
+        if self._panel is not None and self._panel.session is not None:
+            self._panel.session.commands.drop_last()
+            self._show_queue()
+
+    @work
+    async def _run_command(self, session: Session, line: str) -> None:
+        from acp_tui.client.errors import ClientError
+
+        try:
+            await session.commands.run(line)
+        except ClientError as error:
+            self.notify(str(error), severity="error", markup=False)
+        self._show_queue()
 
     @work
     async def _send(self, session: Session, text: str) -> None:
         """Send this prompt and, as long as all goes well, what was queued meanwhile."""
-        from acp_tui.client.errors import ClientError, PromptInProgress
+        from acp_tui.client.errors import ClientError
 
         self.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
         wanted: str | None = text
         while wanted is not None:
             blocks, notes = await self._attached(wanted, session.cwd)
-            try:
-                await session.send_prompt(blocks, notes)
-            except PromptInProgress:
+            if session.conversation.turn is not Turn.IDLE:
                 session.queue.add(wanted)  # while its files were read, another was sent
-                return
+                break
+            try:
+                await session.send_prompt((*blocks, *session.commands.take()), notes)
             except ClientError:
                 session.queue.hold()  # the conversation says what went wrong, in its place
             wanted = session.queue.next()

@@ -13,6 +13,7 @@ from acp_tui.ui.rejection_reason import reason_prompt
 
 MAX_LINES = 10
 PLACEHOLDER = "Write a prompt. Enter sends it, Ctrl+J makes a new line"
+SHELL = "Enter runs this in your shell, not in the agent"
 WHY_NOT = "Why not? Enter sends it as your next prompt"
 WHY_NOT_PLACEHOLDER = "The reason for your rejection. Esc: give none"
 
@@ -32,15 +33,20 @@ class PromptInput(TextArea):
     class Submitted(Message):
         """The user wants to send this text, made of the draft; the draft stays until `clear_draft`."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, *, is_command: bool = False) -> None:
             super().__init__()
             self.text = text
+            self.is_command = is_command
+            """For the user's shell, not for the agent."""
 
     class LeaveRequested(Message):
         """Tab: the user wants to be where else something waits."""
 
     class EscapeRequested(Message):
         """Esc: the user wants to stop what is going on."""
+
+    class DropRequested(Message):
+        """The user does not want the next prompt to take the last output along."""
 
     class PullBackRequested(Message):
         """The user wants the last queued prompt back."""
@@ -75,7 +81,7 @@ class PromptInput(TextArea):
             self.give_no_reason()
             return
         message = {
-            "enter": lambda: self.Submitted(self._text_to_send),
+            "enter": lambda: self.Submitted(self._text_to_send, is_command=self._is_command),
             "tab": self.LeaveRequested,
             "escape": self.EscapeRequested,
         }.get(event.key)
@@ -97,6 +103,17 @@ class PromptInput(TextArea):
     def action_page(self, direction: int) -> None:
         """Page through the conversation."""
         self.post_message(self.PageRequested(direction))
+
+    def action_delete_left(self) -> None:
+        """Delete; where there is nothing to delete, the last output that would go along."""
+        if self.text:
+            super().action_delete_left()
+        else:
+            self.post_message(self.DropRequested())
+
+    @property
+    def _is_command(self) -> bool:
+        return not self._rejected and len(self.text.strip()) > 1 and self.text.startswith("!")
 
     @property
     def _text_to_send(self) -> str:
@@ -139,6 +156,10 @@ class PromptInput(TextArea):
     def on_text_area_changed(self) -> None:
         """Grow and shrink by lines; between line changes the height stays, so that a key costs no layout."""
         self._fit()
+        if not self._rejected:
+            title = SHELL if self.text.startswith("!") else None
+            if self.border_title != title:
+                self.border_title = title
 
     def _on_resize(self) -> None:
         """In another width the draft wraps into another number of lines."""
