@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli.exec_output import NdjsonOutput, Output, Stdout, TextOutput
 from acp_tui.cli.exec_permissions import PermissionDesk
+from acp_tui.cli.exec_workplace import additional_directories, mcp_servers
 from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, weightiest
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import (
@@ -157,7 +158,12 @@ class Turn:
         self._output.fail(error)
 
     async def _take_turn(self, agent: Agent) -> None:
-        session = self._session = await agent.new_session(self._cwd)
+        say, wanted = self._output.say, self._settings.workspace.additional_directories
+        session = self._session = await agent.new_session(
+            self._cwd,
+            additional_directories=additional_directories(agent.capabilities, wanted, say),
+            mcp_servers=mcp_servers(agent.capabilities, self._cwd, say),
+        )
         self._desk = PermissionDesk(session, self._tasks, self._output.say)
         session.listener = self._on_change
         # What the agent said while the session opened.

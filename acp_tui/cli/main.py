@@ -54,8 +54,10 @@ def _run(request: arguments.Request) -> int:
         case arguments.ListScenarios():
             from acp_tui.demo import shipped
 
-            for name, description in shipped.available().items():
-                print(f"{name:<12} {description}")
+            available = shipped.available()
+            width = max(map(len, available))
+            for name, description in available.items():
+                print(f"{name:<{width}}  {description}")
             return ExitCode.DONE
         case _:
             assert_never(request)

@@ -7,6 +7,7 @@ Who is asked before is `access`'s matter; how a file is read or a command run is
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, TypeVar
@@ -15,13 +16,16 @@ from acp_tui.client.sessions.access import Access, Wish
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.refusals import refusals
 from acp_tui.client.sessions.standing_rules import StandingRules
+from acp_tui.client.terminals.errors import UnknownTerminal
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.updates import (
     SessionUpdate,
+    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalResized,
     TerminalWaiting,
 )
 from acp_tui.protocol.handler import ExitStatus, TerminalSnapshot
@@ -199,6 +203,47 @@ class Machine:
 
     def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:
         self._apply(TerminalWaiting(TerminalId(terminal_id), is_waiting))
+
+    # Terminals in the user's hands
+
+    def type_into(self, terminal_id: TerminalId, data: bytes) -> bool:
+        """Type into a terminal; False where there is none of ours of that id, or no longer."""
+        with suppress(UnknownTerminal):
+            self._open_terminals().write(terminal_id, data)
+            return True
+        return False
+
+    def answer(self, terminal_id: TerminalId, position: int, replies: bytes) -> None:
+        """Type what a program wanted to know of its terminal, in its output up to the offset `position`."""
+        if self.type_into(terminal_id, replies):
+            self._apply(TerminalAnswered(terminal_id, position))
+
+    def interrupt(self, terminal_id: TerminalId) -> bool:
+        """Press Ctrl+C in a terminal; False as for `type_into`.
+
+        The terminal makes SIGINT of it for whoever is in the foreground, unless the program reads its keys itself: then
+        it means what it means there, as it would from any keyboard.
+        """
+        return self.type_into(terminal_id, b"\x03")
+
+    def resize_terminal(self, terminal_id: TerminalId, columns: int, rows: int) -> bool:
+        """Give a terminal of ours another size; False where no program is told, since the terminal was released.
+
+        Also then it is shown in that size from now on.
+        """
+        is_told = False
+        with suppress(UnknownTerminal):
+            self._open_terminals().resize(terminal_id, columns, rows)
+            is_told = True
+        self._apply(TerminalResized(terminal_id, columns, rows))
+        return is_told
+
+    async def end_terminal(self, terminal_id: TerminalId) -> bool:
+        """End a terminal's command, as `kill_terminal` does for the agent; False as for `type_into`."""
+        with suppress(UnknownTerminal):
+            await self._open_terminals().kill(terminal_id)
+            return True
+        return False
 
     # Its place and its end
 

@@ -159,7 +159,8 @@ class SessionScreen(Screen[None]):
         if shown is not None:
             self._prompt.give_no_reason()  # it would go to another session
             await shown.remove()
-        await self.query_one("#session").mount(panel)
+        for place in self.query("#session"):  # none where the user has quit meanwhile
+            await place.mount(panel)
         self._show_status()
 
     def on_session_panel_facts_changed(self) -> None:
@@ -172,7 +173,7 @@ class SessionScreen(Screen[None]):
     def _show_status(self) -> None:
         panel = self._panel
         if panel is None or panel.session is None:
-            self.query_one(StatusLine).show(Status(phase=self._phase))
+            self._say_status(Status(phase=self._phase))
             return
         from acp_tui.ui.status import facts_of, state_of
 
@@ -182,7 +183,11 @@ class SessionScreen(Screen[None]):
             # Not End: in the prompt, where one mostly is, that leads to the end of the line.
             facts = (f"{below} below: Ctrl+End", *facts)
         state = state_of(panel.conversation)
-        self.query_one(StatusLine).show(Status(agent=self._agent_title, state=state, facts=facts))
+        self._say_status(Status(agent=self._agent_title, state=state, facts=facts))
+
+    def _say_status(self, status: Status) -> None:
+        for line in self.query(StatusLine):  # none where the user has quit meanwhile
+            line.show(status)
 
     # From the user to the session
 
@@ -240,7 +245,8 @@ class SessionScreen(Screen[None]):
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             waiting = Waiting(tuple(session.queue.texts), session.queue.is_held, outputs)
-        self.query_one(QueueLines).show(waiting)
+        for lines in self.query(QueueLines):
+            lines.show(waiting)
 
     def on_prompt_input_drop_requested(self) -> None:
         """The next prompt is not to take the last output along."""

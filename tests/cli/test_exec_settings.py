@@ -1,0 +1,104 @@
+"""What the user's settings come to in `acp-tui exec`, and where it does not start with them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_tui.cli import exec_permissions
+from acp_tui.cli.main import main
+from acp_tui.client import settings
+from support.agents import scripted_argv
+
+TELLS = """
+handshake({capabilities})
+opening = expect("session/new")
+answer(opening, sessionId="s1")
+prompt = expect("session/prompt")
+say(json.dumps(opening["params"])); end(prompt); read()
+"""
+SERVER = f"""
+[mcp.mine]
+command = {sys.executable!r}
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is to be asked on the terminal that the tests may run on."""
+    monkeypatch.setattr(exec_permissions, "_open_terminal", lambda: None)
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, home: Path) -> Any:
+    """Writes settings.toml and calls `exec` with a scripted agent; gives status, stdout, stderr."""
+
+    def call(text: str, script: str) -> tuple[int, str, str]:
+        file = settings.settings_file()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        status = main(["exec", "--cwd", str(tmp_path), "--prompt", "go", "--", *scripted_argv(script)])
+        return status, *capfd.readouterr()
+
+    return call
+
+
+def test_the_users_servers_and_directories_go_to_the_session(run: Any, tmp_path: Path):
+    capabilities = "agentCapabilities={'sessionCapabilities': {'additionalDirectories': {}}}"
+    text = f"[workspace]\nadditional_directories = [{str(tmp_path)!r}]\n{SERVER}"
+    status, out, _ = run(text, TELLS.format(capabilities=capabilities))
+    opened = json.loads(out)
+    assert status == 0
+    assert [server["name"] for server in opened["mcpServers"]] == ["mine"]
+    assert opened["additionalDirectories"] == [str(tmp_path)]
+
+
+def test_servers_of_a_project_that_is_not_trusted_are_left_out_and_it_is_said(run: Any, tmp_path: Path):
+    servers = {"theirs": {"command": sys.executable}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    status, out, err = run("", TELLS.format(capabilities=""))
+    assert status == 0
+    assert json.loads(out)["mcpServers"] == []
+    assert "is not trusted yet" in err
+
+
+def test_a_rule_refuses_and_the_exit_status_tells(run: Any, tmp_path: Path):
+    (tmp_path / "secret").write_text("x")
+    script = f"""
+    prompt = open_session()
+    send(id=9, method="fs/read_text_file", params={{"sessionId": "s1", "path": "{tmp_path}/secret"}})
+    say(read()["error"]["message"]); end(prompt); read()
+    """
+    status, out, _ = run("[[refuse]]\npath = 'secret'\nreason = 'mine alone'\n", script)
+    assert status == 0
+    assert "a standing rule of the user refuses it: mine alone" in out
+
+
+def test_what_lies_outside_is_refused_where_nobody_can_be_asked(run: Any, tmp_path: Path):
+    script = """
+    prompt = open_session()
+    send(id=9, method="fs/read_text_file", params={"sessionId": "s1", "path": "/etc/passwd"})
+    say(read()["error"]["message"]); end(prompt); read()
+    """
+    status, out, err = run("", script)
+    assert status == 5
+    assert "the user refused it" in out
+    assert "rejected, since there is no terminal to ask on" in err
+
+
+@pytest.mark.parametrize("text", ["[[refuse]]\nkind = 'delet'\n", "[workspace\n"])
+def test_it_does_not_start_without_rules_that_it_cannot_read(run: Any, text: str):
+    status, out, err = run(text, TELLS.format(capabilities=""))
+    assert (status, out) == (2, "")
+    assert "settings.toml" in err
+
+
+def test_another_mistake_in_the_settings_is_said_and_all_else_holds(run: Any):
+    status, _, err = run("[workspace]\nread = 'perhaps'\n", TELLS.format(capabilities=""))
+    assert status == 0
+    assert "workspace.read" in err
+    assert '"on", "ask" or "off"' in err or "on, ask, off" in err
