@@ -20,13 +20,13 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
-    TerminalState,
     ToolCallEntry,
     TurnEnd,
     Unknown,
 )
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, Notice, Plan, SelectOption, Turn
-from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallPatch
+from acp_tui.conversation.terminal_reducer import apply_terminal
+from acp_tui.conversation.tool_calls import TerminalContent, ToolCall, ToolCallPatch
 from acp_tui.conversation.unset import UNSET, or_else
 from acp_tui.conversation.updates import (
     CancelRequested,
@@ -49,9 +49,11 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptSent,
     SessionUpdate,
+    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalResized,
     TerminalWaiting,
     ToolCallReported,
     TurnEnded,
@@ -67,7 +69,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
         case MessageChunk():
             return _message_chunk(conversation, update)
         case TerminalOutput():
-            return _terminal_output(conversation, update)
+            return apply_terminal(conversation, update)
         case ToolCallReported(patch):
             return Change((_report_tool_call(conversation, patch),))
         case PromptSent():
@@ -88,8 +90,8 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             entry_id = _append(conversation, OwnCommand(line, terminal_id))
             conversation.terminal_entries[terminal_id] = entry_id
             return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
-        case TerminalOpened() | TerminalExited() | TerminalWaiting():
-            return _terminal(conversation, update)
+        case TerminalOpened() | TerminalExited() | TerminalWaiting() | TerminalResized() | TerminalAnswered():
+            return apply_terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():
             return _compaction(conversation, update)
         case UnknownUpdate(kind, raw):
@@ -160,7 +162,9 @@ def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> 
         return NOTHING
     swallowed = echo.expected[: echo.matched] if echo.matched < len(echo.expected) else ""
     conversation.echo = None
-    return _message_chunk(conversation, MessageChunk("user", Text(swallowed + text), chunk.message_id))
+    return _message_chunk(
+        conversation, MessageChunk("user", replace(chunk.block, text=swallowed + text), chunk.message_id)
+    )
 
 
 # Turns
@@ -236,7 +240,7 @@ def _settle_calls(conversation: Conversation, status: str) -> tuple[EntryId, ...
     return tuple(touched)
 
 
-# Tool calls, permissions, terminals
+# Tool calls and permissions
 
 
 def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
@@ -281,41 +285,6 @@ def _permission(
     entry.decisions = (*entry.decisions, decision)
     entry.waiting -= 1
     return Change((conversation.tool_call_entries[request.tool_call_id],), (Fact.PERMISSIONS,))
-
-
-def _terminal_state(conversation: Conversation, terminal_id: TerminalId) -> TerminalState:
-    state = conversation.terminals.get(terminal_id)
-    if state is None:
-        state = conversation.terminals[terminal_id] = TerminalState(terminal_id, is_ours=False)
-    return state
-
-
-def _terminal_output(conversation: Conversation, update: TerminalOutput) -> Change:
-    _terminal_state(conversation, update.terminal_id).output.append(update.data)
-    return _terminal_change(conversation, update.terminal_id)
-
-
-def _terminal(
-    conversation: Conversation, update: TerminalOpened | TerminalExited | TerminalWaiting
-) -> Change:
-    state = _terminal_state(conversation, update.terminal_id)
-    match update:
-        case TerminalOpened():
-            state.command = update.command or state.command
-            state.cwd = update.cwd or state.cwd
-            state.is_ours = update.is_ours
-            state.columns, state.rows = update.columns, update.rows
-        case TerminalWaiting():
-            state.is_waiting = update.is_waiting
-        case TerminalExited():
-            state.has_exited, state.is_waiting = True, False
-            state.exit_code, state.signal, state.seconds = update.exit_code, update.signal, update.seconds
-    return _terminal_change(conversation, update.terminal_id)
-
-
-def _terminal_change(conversation: Conversation, terminal_id: TerminalId) -> Change:
-    entry_id = conversation.terminal_entries.get(terminal_id)
-    return Change(() if entry_id is None else (entry_id,), (Fact.TERMINALS,), terminal_id)
 
 
 def _compaction(conversation: Conversation, update: CompactionChanged | CompactionChunk) -> Change:

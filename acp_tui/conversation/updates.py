@@ -257,6 +257,24 @@ class TerminalWaiting:
 
 
 @dataclass(frozen=True, slots=True)
+class TerminalResized:
+    """A terminal of ours has another size; what it shows flows anew."""
+
+    terminal_id: TerminalId
+    columns: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalAnswered:
+    """What the program in a terminal of ours asked the terminal itself, such as where the cursor is, was answered."""
+
+    terminal_id: TerminalId
+    position: int
+    """The offset in its output up to which there is no question that waits."""
+
+
+@dataclass(frozen=True, slots=True)
 class Disconnected:
     """The agent is gone, or the connection to it broke; the conversation stays."""
 
@@ -299,6 +317,8 @@ SessionUpdate: TypeAlias = (
     | TerminalOutput
     | TerminalExited
     | TerminalWaiting
+    | TerminalResized
+    | TerminalAnswered
     | Disconnected
     | UnknownUpdate
 )

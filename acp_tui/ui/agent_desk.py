@@ -25,8 +25,10 @@ from acp_tui.client.errors import (
     SettingsError,
     Unsupported,
 )
+from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
 from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.screens.take_over import TakeOver
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
@@ -58,6 +60,8 @@ class AgentDesk:
         self._settings = settings
         self._servers: Sequence[mcp.Server] = ()
         self._directories: Sequence[Path] = ()
+        self._folders: dict[str, Path] = {}
+        """Where each session that was listed works."""
         self._asked: tuple[Any, Elicitation, Screen[Any]] | None = None
         self._session: Session | None = None
         """The one whose questions were looked for last."""
@@ -137,31 +141,20 @@ class AgentDesk:
         """Those of the settings, where the agent takes any (R-DIR-1); what is left out is said."""
         assert self.agent is not None
         wanted = self._settings.workspace.additional_directories
-        if wanted and not self.agent.capabilities.additional_directories:
-            left_out = ", ".join(map(str, wanted))
-            self._say(f"{self.agent.title} takes no additional directories: {left_out}", severity="warning")
-            return ()
-        for missing in (path for path in wanted if not path.is_dir()):
-            self._say(f"There is no directory {missing}: it is left out.", severity="warning")
-        return tuple(path for path in wanted if path.is_dir())
+        directories, notes = usable_directories(self.agent.capabilities, wanted)
+        for note in notes:
+            self._say(note, severity="warning")
+        return directories
 
     async def _mcp_servers(self) -> Sequence[mcp.Server]:
         """The user's servers and, once the user trusts them, the project's; what is left out is said (R-MCP-2)."""
         assert self.agent is not None
-        capabilities = self.agent.capabilities
-        users = to_thread.run_sync(mcp.read_user_servers, mcp.settings_file())
-        user = await self._readable(users)
+        user = await self._readable(to_thread.run_sync(mcp.read_user_servers, mcp.settings_file()))
         theirs = await self._readable(self._project_servers())
-        usable, skipped = mcp.prepare(
-            (*user.servers, *theirs.servers),
-            http=capabilities.mcp_http,
-            sse=capabilities.mcp_sse,
-            environ=os.environ,
-        )
-        left_out = [f"{entry.name}: {entry.reason}" for entry in (*user.skipped, *theirs.skipped, *skipped)]
-        for line in (*user.warnings, *theirs.warnings, *left_out):
-            self._say(line, severity="warning", title="MCP servers")
-        return usable
+        servers, notes = usable_servers(self.agent.capabilities, (user, theirs))
+        for note in notes:
+            self._say(note, severity="warning", title="MCP servers")
+        return servers
 
     async def _readable(self, servers: Awaitable[mcp.ServerList]) -> mcp.ServerList:
         """Those servers; a file that is of no use is said, and keeps those of the other file from nobody."""
@@ -201,6 +194,8 @@ class AgentDesk:
             owner, asked, dialog = self._asked
             if asked.key not in _waiting(owner) and dialog.is_active:
                 dialog.dismiss(("cancel", None) if isinstance(asked, Form) else "cancel")
+            return
+        if isinstance(self._screen.app.screen, TakeOver):  # keys are for a program: it says that something waits
             return
         for owner in (self._session, self._starting):
             waiting = next(iter(_waiting(owner).values()), None)
@@ -274,8 +269,10 @@ class AgentDesk:
             )
             return None
 
-        async def load_page(cursor: str | None) -> tuple[Sequence[Any], str | None]:
-            page = await agent.list_sessions(cursor=cursor)
+        async def load_page(cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Any], str | None]:
+            # fast-agent 0.10.46 and Qwen Code 0.24.4, asked for all, list those of their own process's folder only.
+            page = await agent.list_sessions(cwd=None if is_everywhere else self._cwd, cursor=cursor)
+            self._folders.update({listed.session_id: listed.cwd for listed in page.sessions})
             return page.sessions, page.next_cursor
 
         can_open = offered.load_session or offered.resume_session
@@ -284,6 +281,7 @@ class AgentDesk:
                 agent.title,
                 load_page,
                 current=current.session_id if current is not None else "",
+                here=self._cwd,
                 no_delete=""
                 if offered.delete_session
                 else f"{agent.title} does not offer to delete sessions",
@@ -312,7 +310,7 @@ class AgentDesk:
         return await self._logged_in(
             lambda agent: agent.open_session(
                 session_id,
-                self._cwd,
+                self._folders.get(session_id, self._cwd),
                 additional_directories=self._directories,
                 mcp_servers=self._servers,
             )

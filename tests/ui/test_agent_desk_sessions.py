@@ -43,12 +43,28 @@ async def test_f3_lists_page_by_page_and_asks_for_more_at_the_end(open_desk: Ope
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
         await desk.press("f3")
-        await desk.shows("Earlier 1", "Earlier 2", "2 so far")
+        await desk.shows("Earlier 1", "Earlier 2", "2 in this folder so far")
         await desk.press("down", "down")
-        await desk.shows("Earlier 3", "3 in all")
+        await desk.shows("Earlier 3", "3 in this folder")
         assert [params.get("cursor") for params in desk.sent("session/list")] == [None, "more"]
         await desk.press("escape")
         await desk.hides("Earlier 1")
+
+
+async def test_f3_asks_for_the_sessions_of_this_folder_and_a_for_those_of_all(open_desk: OpenDesk) -> None:
+    script = """
+    answer(expect("session/list"), sessions=sessions[:1])
+    answer(expect("session/list"), sessions=sessions)
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, LOADING, script) as desk:
+        await desk.has_session()
+        (begun,) = desk.sent("session/new")
+        await desk.press("f3")
+        await desk.shows("Earlier 1", "1 in this folder")
+        await desk.press("a")
+        await desk.shows("Earlier 3", "3 in all folders", "/project")
+        assert [params.get("cwd") for params in desk.sent("session/list")] == [begun["cwd"], None]
 
 
 async def test_a_session_of_the_list_is_loaded_with_its_replay_on_the_screen(open_desk: OpenDesk) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from acp_tui.conversation.content import (
     Audio,
     BlobResource,
@@ -13,29 +15,58 @@ from acp_tui.conversation.content import (
 )
 from acp_tui.conversation.visible import make_visible_line
 
+FILE_SCHEME = "file://"
+
 
 def block_label(block: ContentBlock) -> str:
-    """A line such as "[image image/png, 12 KB]"."""
+    """What it is and what else is known of it, such as "[image: PNG, 12 KB]"; a text as it is."""
+    return make_visible_line(_label(block))
+
+
+def _label(block: ContentBlock) -> str:
     match block:
         case Text(text):
-            label = text
-        case Image(data, mime_type):
-            label = f"[image {mime_type}, {_size(data)}]"
+            return text
+        case Image(data, mime_type, uri):
+            return _bracketed("image", _format(mime_type), _size_of(data), _place(uri))
         case Audio(data, mime_type):
-            label = f"[audio {mime_type}, {_size(data)}]"
-        case ResourceLink(uri, name, title):
-            label = f"[{title or name}: {uri}]"
+            return _bracketed("audio", _format(mime_type), _size_of(data))
+        case ResourceLink(uri, name, title, size=size):
+            return _bracketed("link", title or name, "" if size is None else _size(size), _place(uri))
         case TextResource(uri, text):
-            label = f"[{uri}, {len(text.splitlines())} lines]"
+            return _bracketed("file", _place(uri), _count_lines(text))
         case BlobResource(uri, blob, mime_type):
-            label = f"[{uri} {mime_type or 'of unknown type'}, {_size(blob)}]"
+            return _bracketed("file", _place(uri), mime_type or "", _size_of(blob))
         case _:
-            label = f"[{block.kind}: a kind of content that acp-tui does not know]"
-    return make_visible_line(label)
+            return f"[{block.kind}: a kind of content that acp-tui does not know]"
 
 
-def _size(base64: str) -> str:
-    size = len(base64) * 3 // 4
-    return (
-        f"{size} bytes" if size < 1000 else f"{size / 1000:.0f} KB" if size < 1e6 else f"{size / 1e6:.1f} MB"
-    )
+def _bracketed(kind: str, *facts: str) -> str:
+    return f"[{kind}: {', '.join(filter(None, facts))}]"
+
+
+def _format(mime_type: str) -> str:
+    """The short name of a format, "SVG" for "image/svg+xml"."""
+    subtype = mime_type.partition("/")[2].partition(";")[0].partition("+")[0]
+    return subtype.strip().removeprefix("x-").upper() or mime_type
+
+
+def _place(uri: str | None) -> str:
+    """Where it is: a path for a file on this machine, else the address."""
+    uri = uri or ""
+    return unquote(uri.removeprefix(FILE_SCHEME)) if uri.startswith(f"{FILE_SCHEME}/") else uri
+
+
+def _count_lines(text: str) -> str:
+    count = len(text.splitlines())
+    return "1 line" if count == 1 else f"{count} lines"
+
+
+def _size_of(base64: str) -> str:
+    return _size(len(base64.rstrip("=")) * 3 // 4)
+
+
+def _size(size_bytes: int) -> str:
+    if size_bytes < 1000:
+        return f"{size_bytes} bytes"
+    return f"{size_bytes / 1000:.0f} KB" if size_bytes < 1e6 else f"{size_bytes / 1e6:.1f} MB"

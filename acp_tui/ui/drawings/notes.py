@@ -1,4 +1,4 @@
-"""Draws what is neither said nor done: how a turn ended, what went wrong, what we do not know."""
+"""Draws what is neither said nor done: how a turn ended, what went wrong, a shortened context, what we do not know."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Compaction, Failure, TurnEnd, Unknown
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.drawings.blocks import block_label
-from acp_tui.ui.drawings.drawing import KeptDrawing, Scene
+from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
+from acp_tui.ui.drawings.messages import MAX_TEXT_CELLS
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
 
@@ -37,12 +39,11 @@ class NoteDrawing(KeptDrawing):
         super().__init__()
         self._note = note
 
-    def _draw(self, scene: Scene) -> list[Strip]:
-        return [
-            Strip([Segment(INDENT), *line])
-            for text, style in self._spans(scene)
-            for line in plain_lines(text, scene.width - 2 * len(INDENT), style)
-        ]
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        indent = Segment(INDENT)
+        width = scene.width - 2 * len(INDENT)
+        lines = [line for text, style in self._spans(scene) for line in plain_lines(text, width, style)]
+        return Joined(Indented(lines, indent), Indented(self._summary(scene), Segment(2 * INDENT)))
 
     def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
         palette = scene.palette
@@ -53,12 +54,10 @@ class NoteDrawing(KeptDrawing):
             case Failure() as failure:
                 return self._failure(failure, scene)
             case Compaction(_, status, summary, error):
-                lines = [(f"↻ context compaction: {make_visible_line(status)}", palette.muted)]
-                lines += [(make_visible(error), palette.error)] if error else []
-                shown = [block.text if isinstance(block, Text) else block_label(block) for block in summary]
-                return lines + (
-                    [(make_visible("".join(shown)), palette.muted)] if self._is_open and shown else []
-                )
+                mark = ("▾" if self._is_open else "▸") if summary else "↻"
+                words = make_visible_line(status.replace("_", " "))
+                lines = [(f"{mark} context compaction: {words}", palette.muted)]
+                return lines + ([(make_visible(error), palette.error)] if error else [])
             case Unknown(kind, raw):
                 lines = [
                     (f"? {make_visible_line(kind)}: an update that acp-tui does not know", palette.muted)
@@ -81,6 +80,18 @@ class NoteDrawing(KeptDrawing):
             )
             spans += [(title, scene.palette.muted), *((f"  {line}", scene.palette.muted) for line in shown)]
         return spans
+
+    def _summary(self, scene: Scene) -> Sequence[Strip]:
+        """What the agent keeps in mind in the place of the conversation so far."""
+        blocks = self._note.summary if isinstance(self._note, Compaction) and self._is_open else ()
+        if not blocks:
+            return ()
+        width = min(scene.width - 3 * len(INDENT), MAX_TEXT_CELLS)
+        text = MarkdownRenderer("".join(block.text for block in blocks if isinstance(block, Text)))
+        text.finish()
+        labels = [block_label(block) for block in blocks if not isinstance(block, Text)]
+        others = [wrap([(label, scene.palette.muted)], width) for label in labels]
+        return Joined(text.lines(width, scene.palette), *others)
 
     def toggle(self) -> bool:
         """Show all of it, or the gist; the end of a turn is one line."""

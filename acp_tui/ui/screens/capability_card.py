@@ -97,9 +97,10 @@ class CapabilityCard(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """All of it, scrolling."""
+        unfold = "Space unfold · " if self._facts.capabilities.meta else ""
         yield Frame(
             shown_line(self._facts.title),
-            "↑ ↓ PgUp PgDn read · Space unfold · c copy as text · Esc close",
+            f"↑ ↓ PgUp PgDn read · {unfold}c copy as text · Esc close",
             VerticalScroll(self._body, classes="dialog-body"),
         )
 
@@ -157,7 +158,7 @@ def _line(capability: Capability, offered: Offered) -> Content:
     if getattr(offered, capability.attribute, False):
         return Content.assemble(("✓ ", "$text-success"), capability.name)
     return Content.assemble(
-        ("✗ ", "$text-error"), capability.name, (f": {capability.without}", "$foreground-muted")
+        ("✗ ", "$foreground-muted"), capability.name, (f": {capability.without}", "$foreground-muted")
     )
 
 

@@ -39,8 +39,9 @@ class VisitDialog(ModalScreen[Consent]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss('cancel')", "Cancel", show=False),
-        Binding("left", "app.focus_previous", "Other answer", show=False),
-        Binding("right", "app.focus_next", "Other answer", show=False),
+        # Each arrow leads to the answer on its side, wherever the focus was: none of them is a step from nothing.
+        Binding("left", "go_to('decline')", "The answer on the left", show=False),
+        Binding("right", "go_to('accept')", "The answer on the right", show=False),
         Binding("c", "copy", "Copy the address", show=False),
     ]
 
@@ -62,7 +63,7 @@ class VisitDialog(ModalScreen[Consent]):
         ]
         yield Frame(
             Content.assemble(shown_line(self._agent_title), " asks you to visit a page"),
-            "Tab ← → and Enter answer · c copies the address · Esc cancel",
+            "← → Tab and Enter answer · c copies the address · Esc cancel",
             VerticalScroll(Static(Content("\n").join(lines), markup=False), classes="dialog-body"),
             Horizontal(*self._buttons(), classes="dialog-buttons"),
         )
@@ -79,6 +80,10 @@ class VisitDialog(ModalScreen[Consent]):
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """That is the answer."""
         self.dismiss("accept" if event.button.id == "accept" else "decline")
+
+    def action_go_to(self, answer: str) -> None:
+        """Stand on this answer, where it can be given; that does not give it."""
+        self.query_one(f"#{answer}", Button).focus()
 
     def action_copy(self) -> None:
         """For a browser on another machine."""

@@ -1,6 +1,7 @@
 """Forms: every kind of field, with the keyboard alone, and what goes back to the agent."""
 
 import pytest
+from textual.events import Key
 
 from acp_tui.conversation.elicitation import (
     BooleanField,
@@ -93,6 +94,57 @@ async def test_a_mended_answer_is_sent() -> None:
             "tab", "x", "tab", "ctrl+enter", "y", "ctrl+enter"
         )  # the focus went to what was wrong
         assert page.result == ("accept", {"b": "xy"})
+
+
+CHANGES: list[tuple[Field, tuple[str, ...], tuple[str, ...]]] = [
+    (TextField("f", is_required=True), (), ("x",)),
+    (TextField("f", default="one\ntwo", max_length=3), (), ("x",)),
+    (NumberField("f", maximum=5), ("6",), ("backspace",)),
+    (BooleanField("f", is_required=True), (), ("down", "space")),
+    (ChoiceField("f", CHOICES, is_required=True), (), ("space", "space")),
+    (MultiChoiceField("f", CHOICES, min_items=3, default=("a", "b")), (), ("space",)),
+]
+
+
+@pytest.mark.parametrize(("field", "before", "change"), CHANGES)
+async def test_what_was_wrong_is_said_until_the_answer_is_another(
+    field: Field, before: tuple[str, ...], change: tuple[str, ...]
+) -> None:
+    async with open_dialog(dialog(field)) as page:
+        await page.press(*before, "ctrl+enter")
+        assert "✗" in page.words
+        await page.press(*change[:-1])
+        assert "✗" in page.words
+        await page.press(change[-1])
+        assert "✗" not in page.words
+
+
+async def test_an_answer_that_was_typed_and_sent_at_once_keeps_what_is_said_of_it() -> None:
+    async with open_dialog(dialog(NumberField("f", maximum=5))) as page:
+        for key in ("6", "ctrl+enter"):  # the second comes before the first has been told of
+            page.app.post_message(Key(key, key if len(key) == 1 else None))
+        await page.settled()
+        assert "at most 5" in page.words
+
+
+@pytest.mark.parametrize("field", [BooleanField("f"), ChoiceField("f", CHOICES)])
+async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(field: Field) -> None:
+    async with open_dialog(dialog(field)) as page:
+        assert "↑ ↓ and Space choose one" in page.words
+        await page.press("space")
+        assert "◉" not in page.words
+        await page.press("space")
+        assert "◉" in page.words
+
+
+async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
+    fields = [TextField(f"field-{number}") for number in range(9)]
+    last = ChoiceField("last", CHOICES, is_required=True)
+    async with open_dialog(dialog(*fields, last), size=(80, 24)) as page:
+        assert "▌ field-0" in page.text
+        await page.press(*["enter"] * 9, "ctrl+enter")
+        for words in ("▌ last", "▌ ○ First", "▌ ○ Third", "▌ ✗ is required"):
+            assert words in page.text
 
 
 async def test_enter_leads_through_the_fields_and_from_the_last_one_sends() -> None:

@@ -68,7 +68,7 @@ def _options(text: str) -> Screen[Any]:
 
 
 def _sessions(text: str) -> Screen[Any]:
-    async def load(cursor: str | None) -> tuple[Sequence[Listed], str | None]:
+    async def load(cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Listed], str | None]:
         if cursor is not None:
             raise ClientError(text, hint=text, detail=text)
         return [Listed(text, title, Path(text.replace("\0", "")), text) for title in (text, None)], "more"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, Select
 from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
 from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
 from acp_tui.ui.screens.form import FormDialog
+from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.login import LoginDialog, LoginMethod
 from acp_tui.ui.screens.options import OptionsDialog
 from acp_tui.ui.screens.picker import Picker, PickerRow
@@ -69,14 +71,16 @@ def _options() -> Screen[Any]:
 
 
 def _sessions() -> Screen[Any]:
-    async def load(cursor: str | None) -> tuple[Sequence[Listed], str | None]:
+    async def load(cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Listed], str | None]:
+        folders = (Path("/home/me/project"), Path("/home/me/work/durations/packages/parser"))
         titles = ("Mend the parser of durations", None, "Write tests for the scheduler", "翻訳を直す")
         return [
-            Listed(f"session-{at}", title, Path("/home/me/project"), f"2026-11-2{at}T10:00:00Z")
+            Listed(f"session-{at}", title, folders[at % 2], f"2026-11-{22 - at * 4}T12:00:00")
             for at, title in enumerate(titles)
         ], "next"
 
-    return SessionsDialog(AGENT, load, current="session-0")
+    now = datetime(2026, 11, 22, 12)
+    return SessionsDialog(AGENT, load, current="session-0", here=Path("/home/me/project"), now=lambda: now)
 
 
 def _login() -> Screen[Any]:
@@ -121,12 +125,13 @@ def _trust() -> Screen[Any]:
 DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "picker": (_picker, ("o", "p")),
     "options": (_options, ("down",)),
-    "sessions": (_sessions, ("down", "down", "d")),
+    "sessions": (_sessions, ("a", "down", "down", "d")),
     "login": (_login, ("enter",)),
     "capability card": (_card, ()),
     "form": (_form, ("ctrl+enter",)),
     "visit": (_visit, ("tab",)),
     "trust": (_trust, ()),
+    "help": (HelpScreen, ()),
 }
 
 

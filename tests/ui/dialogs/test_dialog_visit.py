@@ -32,6 +32,11 @@ async def test_it_shows_the_whole_address_and_its_host() -> None:
         (("tab", "enter"), "decline"),
         (("tab", "right", "enter"), "accept"),
         (("tab", "tab", "enter"), "accept"),
+        (("left", "enter"), "decline"),
+        (("right", "enter"), "accept"),
+        (("right", "right", "enter"), "accept"),
+        (("right", "left", "enter"), "decline"),
+        (("left", "left", "enter"), "decline"),
         (("escape",), "cancel"),
     ],
 )
@@ -39,6 +44,15 @@ async def test_consent_is_a_choice_made_by_the_keyboard(keys: tuple[str, ...], a
     async with open_dialog(dialog()) as page:
         await page.press(*keys)
         assert page.result == answer
+
+
+async def test_an_arrow_leads_to_an_answer_and_gives_none() -> None:
+    async with open_dialog(dialog()) as page:
+        await page.press("right")
+        assert page.app.focused is page.app.screen.query_one("#accept")
+        await page.press("left")
+        assert page.app.focused is page.app.screen.query_one("#decline")
+        assert page.result is NOTHING
 
 
 async def test_consent_is_given_by_the_mouse_too() -> None:
@@ -60,6 +74,8 @@ async def test_what_is_no_page_cannot_be_opened(url: str) -> None:
     async with open_dialog(dialog(url)) as page:
         assert "not opened" in page.words
         await page.click("Open in")
+        assert page.result is NOTHING
+        await page.press("right", "enter")
         assert page.result is NOTHING
         await page.press("tab", "tab", "tab", "enter")
         assert page.result in (NOTHING, "decline")

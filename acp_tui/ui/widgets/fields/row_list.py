@@ -36,13 +36,13 @@ class PickerRow(Generic[V]):
     label: str
     description: str = ""
     """Stands behind the label, as far as there is room, where there is no `aside`."""
-    aside: str = ""
-    """Stands at the end of the row, whole; the label gets what is left."""
     group: str = ""
     """The heading it stands under; rows of one group follow each other."""
     is_current: bool = False
     is_disabled_reason: str = ""
     """Why it cannot be chosen; "" where it can."""
+    aside: str = ""
+    """Stands at the end of the row, whole; the label gets what is left."""
 
 
 class RowList(ScrollView, can_focus=False):
@@ -176,24 +176,33 @@ class RowList(ScrollView, can_focus=False):
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         row = self.rows[index]
-        mark = self.mark_of(index)
-        aside = make_visible_line(row.aside)
-        room = width - 2 - (width_cells(aside) + len(GAP) if aside else 0)
-        if room < MIN_LABEL_CELLS:
-            aside, room = "", width - 2
-        label = cut(make_visible_line(row.label), room)
+        aside = _aside(row, width - 2)
+        label = cut(make_visible_line(row.label), width - 2 - width_cells(aside))
+        room = width - 2 - width_cells(label)
+        end = " " * (room - width_cells(aside)) + aside if aside else _about(row, room)
         label_style = palette.muted if row.is_disabled_reason else palette.text
+        end_style = palette.muted
         if index == self.cursor:
-            label_style += Style(bold=True)
-        segments = [Segment(mark, palette.accent), Segment(label, label_style)]
-        room -= width_cells(label)
-        if aside:
-            return [*segments, Segment(" " * room + GAP + aside, palette.muted)]
-        room -= len(GAP)
-        about = row.is_disabled_reason or row.description
-        if about and room > 8:
-            segments.append(Segment(GAP + cut(make_visible_line(about), room), palette.muted))
-        return segments
+            # In a terminal's own colours, muted text cannot be read on the cursor's ground.
+            label_style, end_style = label_style + Style(bold=True), palette.text
+        return [
+            Segment(self.mark_of(index), palette.accent),
+            Segment(label, label_style),
+            Segment(end, end_style),
+        ]
+
+
+def _aside(row: PickerRow[Any], room: int) -> str:
+    """What stands at the end of the row, with the gap before it; "" where the label would have too little room."""
+    aside = GAP + make_visible_line(row.aside) if row.aside else ""
+    return aside if room - width_cells(aside) >= MIN_LABEL_CELLS else ""
+
+
+def _about(row: PickerRow[Any], room: int) -> str:
+    """What stands behind the label, with the gap before it."""
+    about = row.is_disabled_reason or row.description
+    room -= len(GAP)
+    return GAP + cut(make_visible_line(about), room) if about and room > 8 else ""
 
 
 def cut(text: str, width: int) -> str:

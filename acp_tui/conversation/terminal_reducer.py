@@ -1,0 +1,63 @@
+"""The part of the reducer that keeps what is known of terminals; entries that show them are not its matter."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from acp_tui.conversation.conversation import NOTHING, Change, Conversation
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import Fact
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.updates import (
+    TerminalAnswered,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TerminalResized,
+    TerminalWaiting,
+)
+
+TerminalUpdate: TypeAlias = (
+    TerminalOpened | TerminalOutput | TerminalWaiting | TerminalExited | TerminalResized | TerminalAnswered
+)
+
+
+def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change:
+    """Change what is known of one terminal."""
+    if isinstance(update, TerminalResized | TerminalAnswered):
+        return _apply_to_ours(conversation, update)
+    state = conversation.terminals.get(update.terminal_id)
+    if state is None:
+        state = TerminalState(update.terminal_id, is_ours=False)
+        conversation.terminals[update.terminal_id] = state
+    match update:
+        case TerminalOutput():
+            state.output.append(update.data)
+        case TerminalOpened():
+            state.command = update.command or state.command
+            state.cwd = update.cwd or state.cwd
+            state.is_ours = update.is_ours
+            state.columns, state.rows = update.columns, update.rows
+        case TerminalWaiting():
+            state.is_waiting = update.is_waiting
+        case TerminalExited():
+            state.has_exited, state.is_waiting = True, False
+            state.exit_code, state.signal, state.seconds = update.exit_code, update.signal, update.seconds
+    return _change(conversation, update.terminal_id)
+
+
+def _apply_to_ours(conversation: Conversation, update: TerminalResized | TerminalAnswered) -> Change:
+    """The size of an agent's own terminal is the agent's, and so is what is typed into it."""
+    state = conversation.terminals.get(update.terminal_id)
+    if state is None or not state.is_ours:
+        return NOTHING
+    if isinstance(update, TerminalAnswered):
+        state.answered = max(state.answered, update.position)
+        return NOTHING
+    state.columns, state.rows = update.columns, update.rows
+    return _change(conversation, update.terminal_id)
+
+
+def _change(conversation: Conversation, terminal_id: TerminalId) -> Change:
+    entry_id = conversation.terminal_entries.get(terminal_id)
+    return Change(() if entry_id is None else (entry_id,), (Fact.TERMINALS,), terminal_id)
