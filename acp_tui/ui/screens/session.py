@@ -6,9 +6,8 @@ The first frame holds the prompt and the status line; everything that knows conv
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,8 +21,10 @@ from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.commands import bindings
 from acp_tui.ui.memory import keep_what_is_loaded
+from acp_tui.ui.preloading import BEFORE_A_SESSION, preload
+from acp_tui.ui.prompting import Prompting
 from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.queue_lines import QueueLines, Waiting
+from acp_tui.ui.widgets.queue_lines import QueueLines
 from acp_tui.ui.widgets.status_line import Status, StatusLine
 
 if TYPE_CHECKING:
@@ -31,23 +32,13 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
-    from acp_tui.conversation.content import ContentBlock
     from acp_tui.ui.agent_desk import AgentDesk
+    from acp_tui.ui.terminal_desk import TerminalDesk
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
 Start = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
 """Starts the agent's process, telling each phase. Raises ClientError."""
-
-# Loaded in a thread: with the agent's start, and while it thinks about its first answer.
-BEFORE_A_SESSION = ("acp_tui.ui.agent_desk", "acp_tui.ui.widgets.session_panel")
-BEFORE_AN_ANSWER = ("markdown_it", "pygments.lexers")
-
-
-def preload(names: tuple[str, ...]) -> None:
-    """Load modules that take longer than a frame may; for a thread."""
-    for name in names:
-        import_module(name)
 
 
 class SessionScreen(Screen[None]):
@@ -78,6 +69,7 @@ class SessionScreen(Screen[None]):
         self._agent_title = ""
         self._phase = "starting"
         self._has_failed = False
+        self._prompting = Prompting(self)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -166,7 +158,7 @@ class SessionScreen(Screen[None]):
     def on_session_panel_facts_changed(self) -> None:
         """Say so in the status line, and show what the agent asks."""
         self._show_status()
-        self._show_queue()
+        self._prompting.show_waiting(self._session)
         if self._desk is not None and self._panel is not None:
             self._desk.look_for_questions(self._panel.session)
 
@@ -191,29 +183,25 @@ class SessionScreen(Screen[None]):
 
     # From the user to the session
 
+    @property
+    def _session(self) -> Session | None:
+        return self._panel.session if self._panel is not None else None
+
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
-        """Send the prompt, queue it where the agent is at work, or say why not and keep the draft."""
-        session = self._panel.session if self._panel is not None else None
+        """Do what is written, or say why not and keep the draft; a blank draft lets the queue go on."""
         if not message.text.strip():
-            self._go_on_with_queue(session)
+            if self._session is not None:
+                self._prompting.go_on(self._session)
             return
         reason = self._reason_not_to_send()
         if reason is not None:
             self.notify(f"{reason} What you have written stays.", severity="warning", markup=False)
             return
         assert self._panel is not None
-        assert session is not None
+        assert self._panel.session is not None
         self._prompt.clear_draft()
-        if message.is_command:
-            self._panel.view.action_follow()
-            self._run_command(session, message.text[1:].strip())
-            return
-        if session.conversation.turn is not Turn.IDLE:
-            session.queue.add(message.text)
-            self._show_queue()
-            return
         self._panel.view.action_follow()
-        self._send(session, message.text)
+        self._prompting.submit(self._panel.session, message.text, is_command=message.is_command)
 
     def _reason_not_to_send(self) -> str | None:
         if self._panel is None:
@@ -222,97 +210,21 @@ class SessionScreen(Screen[None]):
             return "There is no session. Ctrl+Q quits."
         return None if self._panel.conversation.is_connected else "The agent is gone."
 
-    def _go_on_with_queue(self, session: Session | None) -> None:
-        """Enter in an empty prompt: what was held back is to be sent."""
-        if session is None or not session.queue.is_held or session.conversation.turn is not Turn.IDLE:
-            return
-        session.queue.go_on()
-        text = session.queue.next()
-        if text is not None:
-            self._send(session, text)
-
     def on_prompt_input_pull_back_requested(self) -> None:
         """The last queued prompt becomes the draft again."""
-        session = self._panel.session if self._panel is not None else None
-        text = session.queue.pull_back() if session is not None else None
+        text = self._prompting.pull_back(self._session) if self._session is not None else None
         if text is not None:
             self._prompt.put_before(text)
-            self._show_queue()
-
-    def _show_queue(self) -> None:
-        session = self._panel.session if self._panel is not None else None
-        waiting = Waiting()
-        if session is not None:
-            outputs = tuple(offered.line for offered in session.commands.offered)
-            waiting = Waiting(tuple(session.queue.texts), session.queue.is_held, outputs)
-        for lines in self.query(QueueLines):
-            lines.show(waiting)
 
     def on_prompt_input_drop_requested(self) -> None:
         """The next prompt is not to take the last output along."""
-        if self._panel is not None and self._panel.session is not None:
-            self._panel.session.commands.drop_last()
-            self._show_queue()
-
-    @work
-    async def _run_command(self, session: Session, line: str) -> None:
-        from acp_tui.client.errors import ClientError
-
-        try:
-            await session.commands.run(line)
-        except ClientError as error:
-            self.notify(str(error), severity="error", markup=False)
-        self._show_queue()
-
-    @work
-    async def _send(self, session: Session, text: str) -> None:
-        """Send this prompt and, as long as all goes well, what was queued meanwhile."""
-        from acp_tui.client.errors import ClientError
-
-        self.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
-        wanted: str | None = text
-        while wanted is not None:
-            blocks, notes = await self._attached(wanted, session.cwd)
-            if session.conversation.turn is not Turn.IDLE:
-                session.queue.add(wanted)  # while its files were read, another was sent
-                break
-            try:
-                await session.send_prompt((*blocks, *session.commands.take()), notes)
-            except ClientError:
-                session.queue.hold()  # the conversation says what went wrong, in its place
-            wanted = session.queue.next()
-            self._show_queue()
-
-    async def _attached(self, text: str, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
-        """The prompt with the files that it mentions, and what is to be known of them."""
-        from acp_tui.conversation.content import Text
-
-        if "@" not in text:
-            return (Text(text),), ()
-        from anyio import to_thread
-
-        from acp_tui.client.attachments import attach
-
-        attached = await to_thread.run_sync(attach, text, cwd)
-        return attached.blocks, attached.problems
+        if self._session is not None:
+            self._prompting.drop_output(self._session)
 
     def on_prompt_input_escape_requested(self) -> None:
-        """Cancel the turn; where it is being cancelled already, say what else there is."""
-        self._cancel()
-
-    def _cancel(self) -> None:
-        if self._panel is None or self._panel.session is None:
-            return
-        if self._panel.conversation.turn is not Turn.IDLE:
-            self._panel.session.queue.hold()
-            self._show_queue()
-        from acp_tui.ui.status import state_of
-
-        if state_of(self._panel.conversation) == "cancelling":
-            self.notify(
-                "The agent was asked to stop and has not done so yet. Ctrl+Q ends it.", severity="warning"
-            )
-        self._panel.session.cancel()
+        """Cancel the turn."""
+        if self._session is not None:
+            self._prompting.cancel(self._session)
 
     def on_prompt_input_leave_requested(self) -> None:
         """To the card where a decision waits, else into the conversation."""
@@ -365,8 +277,8 @@ class SessionScreen(Screen[None]):
             self.app.copy_to_clipboard(selected)
         elif self._prompt.text:
             self._prompt.clear_draft()
-        elif self._panel is not None and self._panel.conversation.turn is not Turn.IDLE:
-            self._cancel()
+        elif self._session is not None and self._session.conversation.turn is not Turn.IDLE:
+            self._prompting.cancel(self._session)
         else:
             self.notify("Ctrl+Q quits")
 
@@ -423,6 +335,26 @@ class SessionScreen(Screen[None]):
         """Log out of the agent."""
         if self._desk is not None:
             await self._desk.log_out()
+
+    @work
+    async def action_take_over(self) -> None:
+        """Give the keyboard to a terminal."""
+        await self._terminal_desk.take_over()
+
+    def action_interrupt_terminal(self) -> None:
+        """Press Ctrl+C in a terminal."""
+        self._terminal_desk.interrupt()
+
+    @work
+    async def action_end_terminal(self) -> None:
+        """End a terminal's command."""
+        await self._terminal_desk.end()
+
+    @property
+    def _terminal_desk(self) -> TerminalDesk:
+        from acp_tui.ui.terminal_desk import TerminalDesk
+
+        return TerminalDesk(self, self._panel, self._clock)
 
     def action_dismiss_visits(self) -> None:
         """Forget the pages that the agent asked for; it may never say that they are dealt with (R-ELIC-12)."""

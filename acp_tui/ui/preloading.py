@@ -1,0 +1,16 @@
+"""Loads what takes longer to import than a frame may, in a thread, before it is needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+# With the agent's start, and while it thinks about its first answer.
+BEFORE_A_SESSION: Final = ("acp_tui.ui.agent_desk", "acp_tui.ui.widgets.session_panel")
+BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
+
+
+def preload(names: tuple[str, ...]) -> None:
+    """Import these modules; for a thread."""
+    for name in names:
+        import_module(name)

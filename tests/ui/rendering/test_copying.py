@@ -1,0 +1,48 @@
+"""What is copied out of drawn lines: the text that was written, not the way it was laid out."""
+
+import pytest
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.ui.rendering.copying import CUT, JOINT, Margin, Piece, text_of
+
+ALL = range(1_000)
+
+
+def row(*parts: str | Segment) -> Strip:
+    return Strip([part if isinstance(part, Segment) else Segment(part) for part in parts])
+
+
+def test_lines_that_were_wrapped_become_one_again() -> None:
+    rows = [row("the quick"), row(JOINT, "brown fox "), row("jumps")]
+    assert text_of(Piece(strip, ALL) for strip in rows) == "the quick brown fox\njumps"
+
+
+def test_a_word_that_was_cut_is_whole_again() -> None:
+    assert text_of([Piece(row("super"), ALL), Piece(row(CUT, "cali"), ALL)]) == "supercali"
+
+
+def test_margins_are_left_out_and_count_as_cells() -> None:
+    rows = [row(Margin("│ "), "one"), row(Margin("│ "), JOINT, "two")]
+    assert text_of(Piece(strip, ALL) for strip in rows) == "one two"
+    assert text_of([Piece(rows[0], range(3, 4))]) == "n"
+
+
+def test_a_selection_that_begins_in_a_wrapped_line_begins_there() -> None:
+    assert (
+        text_of([Piece(row(JOINT, "brown fox"), range(6, 9)), Piece(row("jumps"), range(2))]) == "fox\nju"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (range(2), "漢"),
+        (range(1), "漢"),
+        (range(1, 2), ""),
+        (range(2, 4), "字"),
+        (range(5), "漢字e\u0301"),
+    ],
+)
+def test_a_wide_character_is_copied_with_its_first_cell(cells: range, text: str) -> None:
+    assert text_of([Piece(row("漢字e\u0301"), cells)]) == text
