@@ -1,0 +1,176 @@
+"""Makes Markdown that somebody else wrote fit to stand within a Markdown page: it cannot reach beyond its place.
+
+It stays as it was written but for what follows; the page that holds it is not its matter.
+
+- Raw HTML is escaped, so that it shows as the text it is: an unclosed comment or tag would hide what comes after.
+  (`List<int>` is HTML too.) Images become links, so that looking at the page loads nothing.
+- A fence that was left open is closed. Headings become lower ones, so that they nest.
+- Characters that hide or reorder text are made visible; references that stand for such (`&#x202e;`) are escaped.
+
+Link definitions (`[1]: https://...`) are still those of the whole page: where two messages define the same label, the
+first one counts.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from acp_tui.conversation.visible import HIDDEN, make_visible
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+LOWEST_HEADING: Final = 6
+TAB_CELLS: Final = 4
+"""By CommonMark."""
+
+_ACTIVE: Final = re.compile(
+    r"\\."
+    r"|`+"
+    r"|<https?://[^\s<>`|\\]+>"
+    r"|<(?=[A-Za-z/!?])"
+    r"|!(?=\[)"
+    r"|&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",
+    re.DOTALL,
+)
+_TICKS: Final = re.compile("`+")
+_TABLE: Final = re.compile(r"\||:-|-:")
+_CELL: Final = re.compile(r"(?:\\[^\n]|[^|\n])+")
+_LINE_OF_HTML: Final = re.compile(r"\n[ >]*<(?=[A-Za-z/!?])(?!https?://)")
+
+
+def contained(source: str, heading_shift: int) -> str:
+    """`source` made harmless to what stands around it, with headings that are `heading_shift` levels lower."""
+    source = _without_tabs(make_visible(source).strip("\n"))
+    lines = source.split("\n")
+    tokens = _parser().parse(source)
+    for start, stop in _written(tokens, len(lines)):
+        lines[start:stop] = escaped("\n".join(lines[start:stop])).split("\n")
+    end = _missing_end(tokens, lines)
+    for opening, content in pairwise(tokens):
+        if opening.type == "heading_open" and opening.map:
+            _lower(lines, opening.map, opening.markup, content.content, heading_shift)
+    return "\n".join([*filter(_is_kept, lines), *end])
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # 20 ms that only an export has to pay
+
+    # Without HTML and tables both are paragraphs, and all that is inline is left to `escaped`.
+    parser = MarkdownIt("commonmark", {"html": False})
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _without_tabs(source: str) -> str:
+    """Spaces for the tabs that may be structure, so that it stays the same structure within a quote.
+
+    Behind "> " a tab reaches less far, and what was code by its indent, or in a list, no longer is.
+    """
+    if "\t" not in source:
+        return source
+    fences = [token for token in _parser().parse(source) if token.type == "fence" and not token.level]
+    code = {line for token in fences for line in range(*(token.map or (0, 0)))}
+    lines = enumerate(source.split("\n"))
+    return "\n".join(line if at in code else line.expandtabs(TAB_CELLS) for at, line in lines)
+
+
+def _written(tokens: Sequence[Token], line_count: int) -> Iterator[tuple[int, int]]:
+    """The lines that are no code, a paragraph at a time; what the parser left out (it was nested too deep) by line."""
+    at = 0
+    for token in tokens:
+        if token.type in ("inline", "fence", "code_block") and token.map:
+            start, stop = token.map
+            yield from ((line, line + 1) for line in range(at, start))
+            if token.type == "inline":
+                yield start, stop
+            at = max(at, stop)
+    yield from ((line, line + 1) for line in range(at, line_count))
+
+
+def _missing_end(tokens: Sequence[Token], lines: Sequence[str]) -> list[str]:
+    """The line that closes a fence which is open at the end; one in a list or a quote ends with that."""
+    last = tokens[-1] if tokens else None
+    if last is None or last.type != "fence" or last.level or not last.map:
+        return []
+    start, stop = last.map
+    closing = rf" {{0,3}}{last.markup}{last.markup[0]}*[ \t]*"
+    return [] if stop - start > 1 and re.fullmatch(closing, lines[stop - 1]) else [last.markup]
+
+
+_DROPPED: Final = "\0"
+"""No visible text has one."""
+
+
+def _is_kept(line: str) -> bool:
+    return line != _DROPPED
+
+
+def _lower(lines: list[str], place: Sequence[int], markup: str, content: str, shift: int) -> None:
+    """Rewrite one heading; an underlined one becomes one with hashes, since there are only two levels of those."""
+    start, stop = place
+    if markup[0] == "#":
+        hashes = min(len(markup) + shift, LOWEST_HEADING)
+        lines[start] = lines[start].replace(markup, "#" * hashes, 1)
+        return
+    text = escaped(content)
+    first = text.split("\n")[0]
+    before, found, _ = lines[start].partition(first)
+    if found:
+        hashes = min({"=": 1, "-": 2}[markup[0]] + shift, LOWEST_HEADING)
+        lines[start] = f"{before}{'#' * hashes} {' '.join(text.split())}"
+        lines[start + 1 : stop] = [_DROPPED] * (stop - start - 1)
+
+
+def escaped(text: str) -> str:
+    """A paragraph with what is not plain Markdown escaped; inside of code nothing is touched.
+
+    Renderers that know tables look for code in each cell, others in the whole paragraph: what is no code for either of
+    them is escaped. So is HTML at the beginning of a line, which ends the paragraph before code is looked for.
+    """
+    places = {*_exposed(text), *(found.end() - 1 for found in _LINE_OF_HTML.finditer(text))}
+    if _TABLE.search(text):
+        places |= {cell.start() + at for cell in _CELL.finditer(text) for at in _exposed(cell[0])}
+    pieces = []
+    start = 0
+    for place in sorted(places):
+        pieces.append(text[start:place])
+        start = place
+    return "\\".join([*pieces, text[start:]])
+
+
+def _exposed(text: str) -> Iterator[int]:
+    """Where HTML, an image or a misleading reference begins that does not stand in code."""
+    runs: dict[int, list[int]] = {}
+    for run in _TICKS.finditer(text):
+        runs.setdefault(len(run[0]), []).append(run.start())
+    at = 0
+    while found := _ACTIVE.search(text, at):
+        at = found.end()
+        match found[0]:
+            case "<" | "!":
+                yield found.start()
+            case ticks if ticks[0] == "`":
+                at = _end_of_code(runs.get(len(ticks), []), at, len(ticks))
+            case reference if reference[0] == "&" and _is_misleading(reference):
+                yield found.start()
+
+
+def _end_of_code(runs: Sequence[int], at: int, length: int) -> int:
+    """Where the code ends that begins `at`; there, if nothing closes it."""
+    index = bisect_right(runs, at)
+    return runs[index] + length if index < len(runs) else at
+
+
+def _is_misleading(reference: str) -> bool:
+    """Whether a character reference stands for what `make_visible` would replace."""
+    char = html.unescape(reference)
+    return not char or not HIDDEN.isdisjoint(char)

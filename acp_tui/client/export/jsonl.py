@@ -1,0 +1,155 @@
+"""Writes a conversation as JSON Lines, for programs; each line is an object, in UTF-8.
+
+The first line is the header:
+
+    {"format": "acp-tui-conversation", "version": 1, "title": ..., "agent": {"title": ..., "version": ...},
+     "cwd": ..., "session_id": ..., "exported_at": ...}
+
+Each further line has a "type". First come the entries of the conversation from top to bottom:
+
+    message      role ("user", "agent", "thought"), message_id, parts: content blocks, notes: texts
+    tool_call    call: {tool_call_id, title, kind, status, content, locations, raw_input, raw_output, name, meta},
+                 decisions: [{option_name, option_kind, at (seconds since the epoch), rule}], waiting: a count
+    own_command  line, terminal_id
+    compaction   compaction_id, status, summary: content blocks, error
+    turn_end     stop_reason
+    failure      message, detail, stderr_tail
+    unknown      kind, raw
+
+and then what they refer to, or what stood beside them last:
+
+    terminal     terminal_id, command, cwd, is_ours, columns, rows, output (with its escape sequences; bytes that are
+                 not UTF-8 are U+FFFD), output_dropped (how many bytes before it were not kept), has_exited,
+                 exit_code, signal, seconds
+    plan         plan_id, steps: [{content, priority, status}]
+    usage        used, size, cost_amount, cost_currency
+
+A content block has a "type" too: "text", "image", "audio", "resource_link", "text_resource", "blob_resource" or
+"unknown_block"; so has an item of a tool call's content: "block", "diff" (path, old_text, new_text), "terminal_ref"
+(terminal_id) or "unknown_content". Data is base64 as received. What is unset or null is left out, but for null within
+what the agent sent raw ("raw", "raw_input", "raw_output", "meta").
+
+Texts are whole and as they were said, but for half surrogate pairs, which become U+FFFD. Characters that hide or
+reorder text are written as escapes (\\u202e), so that a line is safe to look at; decoded, they are what they were.
+NaN and infinite numbers, which JSON has not, are texts. Fields may be added in version 1; none changes its meaning.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Final
+
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.conversation import content, entries, tool_calls
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import Plan, Usage
+from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.visible import HIDDEN
+
+FORMAT: Final = "acp-tui-conversation"
+VERSION: Final = 1
+_TYPES: Final[Mapping[type, str]] = {
+    entries.Message: "message",
+    entries.ToolCallEntry: "tool_call",
+    entries.OwnCommand: "own_command",
+    entries.Compaction: "compaction",
+    entries.TurnEnd: "turn_end",
+    entries.Failure: "failure",
+    entries.Unknown: "unknown",
+    content.Text: "text",
+    content.Image: "image",
+    content.Audio: "audio",
+    content.ResourceLink: "resource_link",
+    content.TextResource: "text_resource",
+    content.BlobResource: "blob_resource",
+    content.UnknownBlock: "unknown_block",
+    tool_calls.BlockContent: "block",
+    tool_calls.TextDiff: "diff",
+    tool_calls.TerminalContent: "terminal_ref",
+    tool_calls.UnknownContent: "unknown_content",
+    Plan: "plan",
+    Usage: "usage",
+}
+"""Written down, so that a class can get a better name without a new version of the format."""
+
+_TERMINAL_FIELDS: Final = (
+    *("terminal_id", "command", "cwd", "is_ours", "columns", "rows"),
+    *("has_exited", "exit_code", "signal", "seconds"),
+)
+
+
+def to_jsonl(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
+    """The lines, without their ends."""
+    yield _line({"format": FORMAT, "version": VERSION, **_header(conversation, facts)})
+    for entry in conversation.entries:
+        yield _line(_plain(entry))
+    for state in conversation.terminals.values():
+        yield _line(_terminal(state))
+    for plan_id, plan in conversation.plans.items():
+        yield _line({"type": "plan", "plan_id": plan_id, **_plain(plan)})
+    if conversation.usage is not None:
+        yield _line(_plain(conversation.usage))
+
+
+def _header(conversation: Conversation, facts: ExportFacts) -> dict[str, Any]:
+    header = {
+        "title": conversation.title if facts.title is None else facts.title,
+        "agent": _without_nulls({"title": facts.agent_title, "version": facts.agent_version}),
+        "cwd": facts.cwd,
+        "session_id": facts.session_id,
+        "exported_at": facts.exported_at,
+    }
+    return _without_nulls(header)
+
+
+def _terminal(state: entries.TerminalState) -> dict[str, Any]:
+    values = {name: getattr(state, name) for name in _TERMINAL_FIELDS}
+    output = {"output": state.output.tail_text(), "output_dropped": state.output.dropped}
+    return {"type": "terminal", **_without_nulls(values), **output}
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON has it; what is JSON already stays as it is."""
+    match value:
+        case TextBuffer():
+            return {"type": "text", "text": value.text}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case float() if not math.isfinite(value):
+            return str(value)
+        case _ if is_dataclass(value):
+            return _object(value)
+        case _:
+            return value
+
+
+def _object(value: Any) -> dict[str, Any]:
+    name = _TYPES.get(type(value))
+    values = {field.name: getattr(value, field.name) for field in fields(value)}
+    plain = {key: _plain(item) for key, item in _without_nulls(values).items()}
+    return plain if name is None else {"type": name, **plain}
+
+
+def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None and value is not UNSET}
+
+
+def _line(value: Any) -> str:
+    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    if line.isascii() and "\x7f" not in line:
+        return line
+    whole = line.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _hidden().sub(lambda found: json.dumps(found[0])[1:-1], whole)
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    return re.compile(f"[{''.join(map(re.escape, sorted(HIDDEN)))}]")

@@ -1,0 +1,127 @@
+"""Turns a conversation into the sections of a page, the same for every format; writes none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, assert_never
+
+from acp_tui.client.export.blocks import block_parts, json_code
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.parts import Code, Note, Part, Prose, Section, SectionKind, Steps, Typed
+from acp_tui.client.export.tool_calls import PlainText, Terminals, tool_call_section
+from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import (
+    Compaction,
+    Entry,
+    Failure,
+    Message,
+    OwnCommand,
+    ToolCallEntry,
+    TurnEnd,
+    Unknown,
+)
+from acp_tui.conversation.facts import Plan, PlanStep, Usage
+from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.updates import Role
+
+STOP_REASONS: Final = {
+    "cancelled": "cancelled",
+    "refusal": "refused: the agent drops this prompt and all that follows it from its context",
+    "max_tokens": "stopped: the limit of tokens is reached",
+    "max_turn_requests": "stopped: the limit of requests in one turn is reached",
+}
+_KINDS: Final[dict[Role, SectionKind]] = {"user": "user", "agent": "agent", "thought": "thought"}
+
+
+def heading(conversation: Conversation, facts: ExportFacts) -> str:
+    """What the page is called."""
+    return facts.title or conversation.title or "Conversation"
+
+
+def header_rows(facts: ExportFacts) -> list[tuple[str, str]]:
+    """What is told above the conversation: names and values."""
+    rows = [("Agent", facts.agent), ("Folder", facts.cwd), ("Session", facts.session_id)]
+    return rows + ([] if facts.exported_at is None else [("Exported", facts.exported_at)])
+
+
+def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> Iterator[Section]:
+    """The entries from top to bottom, then the plans and the usage as they stood last."""
+    terminals = Terminals(conversation.terminals, plain_text)
+    for entry in conversation.entries:
+        yield _section(entry, facts, terminals)
+    for plan in conversation.plans.values():
+        yield _plan(plan)
+    if conversation.usage is not None:
+        yield Section("event", "Usage", (Note(_usage(conversation.usage)),))
+
+
+def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
+    match entry:
+        case Message():
+            return _message(entry, facts)
+        case ToolCallEntry():
+            return tool_call_section(entry, terminals)
+        case OwnCommand(line, terminal_id):
+            return Section("tool", "Your command", terminals.show(terminal_id, line))
+        case Compaction():
+            return _compaction(entry)
+        case TurnEnd(stop_reason):
+            return Section("event", "Turn ended", (Note(STOP_REASONS.get(stop_reason, stop_reason)),))
+        case Failure():
+            return _failure(entry)
+        case Unknown(kind, raw):
+            title = f"{kind}: an update that acp-tui does not know"
+            return Section("event", title, (json_code(raw),), is_folded=True)
+        case _:
+            assert_never(entry)
+
+
+def _message(message: Message, facts: ExportFacts) -> Section:
+    kind = _KINDS[message.role]
+    titles = {"user": "You", "thought": "Thought"}
+    parts = [part for said in message.parts for part in _said(said, message.role)]
+    notes = [Note(note, is_problem=True) for note in message.notes]
+    return Section(
+        kind, titles.get(kind, facts.agent_title or "Agent"), (*parts, *notes), is_folded=kind == "thought"
+    )
+
+
+def _said(part: TextBuffer | ContentBlock, role: Role) -> tuple[Part, ...]:
+    if isinstance(part, TextBuffer):
+        return (Typed(part.text) if role == "user" else Prose(part.text),)
+    return block_parts(part)
+
+
+def _compaction(compaction: Compaction) -> Section:
+    status = [Note(compaction.status.replace("_", " "))]
+    error = [Note(compaction.error, is_problem=True)] if compaction.error else []
+    summary = [part for block in compaction.summary for part in block_parts(block)]
+    return Section("event", "Context compaction", (*status, *error, *summary))
+
+
+def _failure(failure: Failure) -> Section:
+    parts: list[Part] = [Note(failure.message, is_problem=True)]
+    if failure.detail:
+        parts.append(Code(failure.detail))
+    if failure.stderr_tail.strip():
+        parts += [Note("its last words on stderr:"), Code(failure.stderr_tail.strip("\n"))]
+    return Section("failure", "Failure", tuple(parts))
+
+
+def _plan(plan: Plan) -> Section:
+    steps = tuple((step.status == "completed", _step(step)) for step in plan.steps)
+    return Section("event", f"Plan: {plan.completed} of {len(steps)} done", (Steps(steps),))
+
+
+def _step(step: PlanStep) -> str:
+    marks = [] if step.status in ("pending", "completed") else [step.status.replace("_", " ")]
+    marks += [] if step.priority == "medium" else [f"{step.priority} priority"]
+    return f"{step.content} ({', '.join(marks)})" if marks else step.content
+
+
+def _usage(usage: Usage) -> str:
+    tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
+    if usage.cost_amount is None:
+        return tokens
+    return f"{tokens} · {usage.cost_amount:g} {usage.cost_currency or ''}".rstrip()

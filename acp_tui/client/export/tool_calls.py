@@ -1,0 +1,123 @@
+"""Turns tool calls, with their diffs, terminals and decisions, into parts of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol, assert_never
+
+from acp_tui.client.export.blocks import block_parts, json_code
+from acp_tui.client.export.parts import Code, Folded, Note, Part, Section
+from acp_tui.client.export.unified import unified_diff
+from acp_tui.conversation import tool_calls
+from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    Location,
+    TerminalContent,
+    TerminalId,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+    UnknownContent,
+)
+from acp_tui.conversation.unset import UNSET
+
+QUIET_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
+"""Their content is for the agent: it is folded, unless the call failed."""
+
+
+class PlainText(Protocol):
+    """Gives what a terminal printed without its escape sequences; `client.terminals.plain_text` is one."""
+
+    def __call__(self, data: bytes, *, is_complete: bool) -> str: ...
+
+
+class Terminals:
+    """Shows each terminal of a conversation once: any number of tool calls may name the same one."""
+
+    def __init__(self, states: Mapping[TerminalId, TerminalState], plain_text: PlainText) -> None:
+        self._states = states
+        self._plain_text = plain_text
+        self._shown: set[TerminalId] = set()
+
+    def show(self, terminal_id: TerminalId, line: str | None = None) -> tuple[Part, ...]:
+        """A terminal's command, or the `line` that was typed for it, its output and its end."""
+        state = self._states.get(terminal_id)
+        command = line if state is None or line is not None else state.command
+        prompt = [] if command is None else [f"$ {command}"]
+        if state is None or terminal_id in self._shown:
+            where = (
+                "in a terminal that acp-tui does not know" if state is None else "in a terminal shown above"
+            )
+            return (*(Code(text, "console") for text in prompt), Note(where))
+        self._shown.add(terminal_id)
+        output = self._plain_text(state.output.read(), is_complete=state.has_exited).rstrip("\n")
+        lines = prompt + ([output] if output else [])
+        lost = [Note(f"the first {state.output.dropped:,} bytes of its output were not kept")]
+        return (
+            *(lost if state.output.dropped else []),
+            *([Code("\n".join(lines), "console")] if lines else []),
+            Note(_end(state), is_problem=state.has_exited and state.exit_code != 0),
+        )
+
+
+def _end(state: TerminalState) -> str:
+    if not state.has_exited:
+        return "still running"
+    end = f"exit {state.exit_code}" if state.signal is None else f"ended by {state.signal}"
+    return end if state.seconds is None else f"{end} · {state.seconds:.1f} s"
+
+
+def tool_call_section(entry: ToolCallEntry, terminals: Terminals) -> Section:
+    """What the call is, what it shows, and what was decided about it."""
+    call = entry.call
+    content = [part for item in call.content for part in _content(item, terminals)]
+    parts = (
+        Note(_state(entry), is_problem=call.status == tool_calls.FAILED),
+        *(content if call.content else _raw(call)),
+        *(_decision(decision) for decision in entry.decisions),
+    )
+    is_folded = call.kind in QUIET_KINDS and call.status != tool_calls.FAILED
+    return Section("tool", call.shown_title, parts, is_folded)
+
+
+def _state(entry: ToolCallEntry) -> str:
+    call = entry.call
+    status = "waits for your decision" if entry.waiting else call.status.replace("_", " ")
+    return " · ".join([call.kind, status, *map(_place, call.locations)])
+
+
+def _place(location: Location) -> str:
+    return location.path if location.line is None else f"{location.path}:{location.line}"
+
+
+def _content(item: ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
+    match item:
+        case BlockContent(block):
+            return block_parts(block)
+        case TextDiff(path, new_text, old_text):
+            return (Code(unified_diff(path, old_text, new_text), "diff"),)
+        case TerminalContent(terminal_id):
+            return terminals.show(terminal_id)
+        case UnknownContent(kind, raw):
+            return (Folded(f"{kind}: a kind of content that acp-tui does not know", (json_code(raw),)),)
+        case _:
+            assert_never(item)
+
+
+def _raw(call: ToolCall) -> list[Part]:
+    """What went in and came out, for a call that shows nothing else."""
+    values: list[tuple[str, Any]] = [("Raw input", call.raw_input), ("Raw output", call.raw_output)]
+    return [Folded(title, (json_code(value),)) for title, value in values if value is not UNSET]
+
+
+def _decision(decision: Decision) -> Note:
+    when = (
+        "" if decision.at is None else f" · {datetime.fromtimestamp(decision.at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    )
+    if decision.option_name is None:
+        return Note(f"permission: cancelled{when}")
+    if decision.rule is not None:
+        return Note(f"your rule chose: {decision.option_name} ({decision.rule}){when}", is_problem=True)
+    return Note(f"you chose: {decision.option_name}{when}")
