@@ -5,15 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.drawings.terminals import TerminalScreens
 from acp_tui.ui.rendering.palette import Palette
+
+if TYPE_CHECKING:
+    from acp_tui.ui.drawings.images import Pictures
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +31,8 @@ class Scene:
     screens: TerminalScreens
     cwd: str
     """The session's directory: paths inside it are shown relative to it."""
+    pictures: Pictures | None = None
+    """None: they are named, not shown."""
 
 
 class Drawing(Protocol):
@@ -87,9 +93,14 @@ class KeptDrawing(ABC):
 class Indented(Sequence[Strip]):
     """Lines with the same segment before each; a line is made when it is looked at, and once."""
 
-    def __init__(self, lines: Sequence[Strip], indent: Segment) -> None:
+    def __init__(
+        self, lines: Sequence[Strip], indent: Segment, *, ground: Style | None = None, width: int = 0
+    ) -> None:
+        """With a `ground`, what has no background lies on it, and it fills `width` cells."""
         self._lines = lines
         self._indent = indent
+        self._ground = ground
+        self._width = width
         self._made: dict[int, tuple[Strip, Strip]] = {}
 
     def __len__(self) -> int:
@@ -104,9 +115,14 @@ class Indented(Sequence[Strip]):
         line = self._lines[index]
         made = self._made.get(index)
         if made is None or made[0] is not line:
-            strip = Strip([self._indent, *line], line.cell_length + self._indent.cell_length)
-            made = self._made[index] = (line, strip)
+            made = self._made[index] = (line, self._indented(line))
         return made[1]
+
+    def _indented(self, line: Strip) -> Strip:
+        strip = Strip([self._indent, *line], line.cell_length + self._indent.cell_length)
+        if self._ground is None:
+            return strip
+        return strip.apply_style(self._ground.background_style).adjust_cell_length(self._width, self._ground)
 
 
 class Joined(Sequence[Strip]):

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.text_buffer import TextBuffer
-from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
+from acp_tui.ui.drawings.images import BlockLines
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.rendering.rows import BLANK
 
 MAX_TEXT_CELLS = 120
 """Longer lines are hard to read."""
 INDENT = "  "
 SLICE_CHARACTERS = 2_000
 """Drawing so much Markdown takes about 4 ms."""
+GAP: Final = (BLANK,)
+"""Between text and what is not text."""
 
 
 class AgentMessage:
@@ -31,8 +33,9 @@ class AgentMessage:
         self._message = message
         self._renderers: dict[int, MarkdownRenderer] = {}
         self._read: dict[int, int] = {}
+        self._blocks: dict[int, BlockLines] = {}
         self._closed = False
-        self._indented: tuple[Sequence[Strip], Indented] | None = None
+        self._indented: dict[int, tuple[Sequence[Strip], Indented]] = {}
 
     def refresh(self) -> bool:
         """Read what was appended, but no more at once than can be drawn in a few milliseconds."""
@@ -61,17 +64,26 @@ class AgentMessage:
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The message, with a margin on its left."""
         width = min(scene.width - 2 * len(INDENT), MAX_TEXT_CELLS)
-        runs = [self._part(index, part, width, scene) for index, part in enumerate(self._message.parts)]
-        lines = runs[0] if len(runs) == 1 else Joined(*runs)
-        # The renderer gives the same object back while it only grows, and then the margin's lines stay too.
-        if self._indented is None or self._indented[0] is not lines:
-            self._indented = (lines, Indented(lines, Segment(INDENT)))
-        return self._indented[1]
+        parts = [self._with_margin(index, width, scene) for index in range(len(self._message.parts))]
+        if len(parts) == 1:
+            return parts[0]
+        return Joined(*[run for part in parts if part for run in (GAP, part)][1:])
+
+    def _with_margin(self, index: int, width: int, scene: Scene) -> Indented:
+        lines = self._part(index, self._message.parts[index], width, scene)
+        kept = self._indented.get(index)
+        # A part gives the same object back while nothing about it changes, and then the margin's lines stay too.
+        if kept is None or kept[0] is not lines:
+            kept = self._indented[index] = (lines, Indented(lines, Segment(INDENT)))
+        return kept[1]
 
     def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, scene: Scene) -> Sequence[Strip]:
         if isinstance(part, TextBuffer):
-            return self._renderers[index].lines(width, scene.palette) if index in self._renderers else []
-        return wrap([(block_label(part), scene.palette.muted)], width) if is_for_user(part) else []
+            return self._renderers[index].lines(width, scene.palette) if index in self._renderers else ()
+        if not is_for_user(part):
+            return ()
+        block = self._blocks.setdefault(index, BlockLines(part, self))
+        return block.lines(scene, width, scene.palette.muted)
 
     def toggle(self) -> bool:
         """A message does not fold."""
@@ -88,20 +100,18 @@ class UserMessage(KeptDrawing):
         super().__init__()
         self._message = message
 
-    def _draw(self, scene: Scene) -> list[Strip]:
-        style = scene.palette.user
-        bar = Segment("▌ ", scene.palette.accent + Style(bgcolor=style.bgcolor))
-        lines = []
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        style, width = scene.palette.user, scene.width - 4
+        runs: list[Sequence[Strip]] = []
         for part in self._message.parts:
             if isinstance(part, TextBuffer):
-                lines += plain_lines(part.text, scene.width - 4, style)
+                runs.append(plain_lines(part.text, width, style))
             elif is_for_user(part):
-                lines += plain_lines(block_label(part), scene.width - 4, style + scene.palette.muted)
+                runs.append(BlockLines(part, self).lines(scene, width, style + scene.palette.muted))
         for note in self._message.notes:
-            lines += plain_lines(f"! {note}", scene.width - 4, style + scene.palette.warning)
-        return [
-            Strip([bar, *line], line.cell_length + 2).adjust_cell_length(scene.width, style) for line in lines
-        ]
+            runs.append(plain_lines(f"! {note}", width, style + scene.palette.warning))
+        bar = Segment("▌ ", scene.palette.accent + style.background_style)
+        return Indented(Joined(*runs), bar, ground=style, width=scene.width)
 
     def toggle(self) -> bool:
         """A prompt does not fold."""

@@ -1,0 +1,139 @@
+"""Saves a content block that cannot be read as text to a file of its own; what an agent calls it is not trusted.
+
+It neither opens the file nor judges what is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import Final, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from acp_tui.client.errors import ClientError
+from acp_tui.conversation.content import Audio, BlobResource, Image
+
+Saveable: TypeAlias = Image | Audio | BlobResource
+"""The blocks that carry bytes."""
+
+MAX_NAME_BYTES: Final = 200
+"""File systems take 255; a number may have to be added."""
+MAX_TRIES: Final = 1_000
+_HIDDEN_OR_OPTION: Final = ".-~ "
+"""What a name must not begin with: it would be hidden, or taken for something else on a command line."""
+_SUFFIXES: Final = {
+    "audio/mpeg": ".mp3",
+    "audio/ogg": ".ogg",
+    "audio/wav": ".wav",
+    "image/gif": ".gif",
+    "image/jpeg": ".jpg",
+    "image/png": ".png",
+    "image/svg+xml": ".svg",
+    "image/webp": ".webp",
+}
+
+
+class SavingFailed(ClientError):
+    """Nothing was saved; the message says why."""
+
+
+def save_block(block: Saveable, folder: Path) -> Path:
+    """Write the block's bytes to a new file in `folder`, readable by the user only, and say which. It blocks.
+
+    The folder is made where there is none. No file is ever overwritten, no link followed.
+
+    Raises: SavingFailed.
+    """
+    content = _content(block)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return _write_new(folder, safe_name(block), content)
+    except OSError as error:
+        raise SavingFailed(f"It cannot be saved in {folder}: {error.strerror or error}") from error
+
+
+def safe_name(block: Saveable) -> str:
+    """A file name for the block: the last part of its URI without what could mislead, else one by its kind."""
+    uri = None if isinstance(block, Audio) else block.uri
+    named = _cleaned(unquote(_last_part(uri or "")))
+    return _shortened(named or _kind_of(block) + _suffix_of(block.mime_type or ""))
+
+
+def _content(block: Saveable) -> bytes:
+    try:
+        return b64decode(block.blob if isinstance(block, BlobResource) else block.data, validate=True)
+    except ValueError as error:
+        raise SavingFailed(
+            "It cannot be saved: what the agent sent is not base64", detail=str(error)
+        ) from error
+
+
+def _last_part(uri: str) -> str:
+    try:
+        return urlsplit(uri).path.rstrip("/").rpartition("/")[2]
+    except ValueError:  # it is no URI
+        return ""
+
+
+def _cleaned(name: str) -> str:
+    # Separators after decoding too; categories C and Z hold controls, format characters and lone surrogates.
+    shown = ("_" if each in "/\\:" else each for each in name)
+    kept = "".join(each for each in shown if each == " " or unicodedata.category(each)[0] not in "CZ")
+    return kept.lstrip(_HIDDEN_OR_OPTION).rstrip(" .")
+
+
+def _shortened(name: str) -> str:
+    suffix = PurePath(name).suffix
+    suffix = suffix if len(suffix.encode()) <= 16 else ""
+    stem = name.removesuffix(suffix).encode()[: MAX_NAME_BYTES - len(suffix.encode())]
+    return stem.decode(errors="ignore") + suffix
+
+
+def _kind_of(block: Saveable) -> str:
+    match block:
+        case Image():
+            return "image"
+        case Audio():
+            return "audio"
+        case BlobResource():
+            return "file"
+
+
+def _suffix_of(mime_type: str) -> str:
+    mime_type = mime_type.partition(";")[0].strip().lower()
+    if known := _SUFFIXES.get(mime_type):
+        return known
+    import mimetypes  # only when something is saved; it reads system files the first time
+
+    # An instance of its own knows only Python's table: a file's name does not vary with the machine.
+    return mimetypes.MimeTypes(()).guess_extension(mime_type, strict=False) or ".bin"
+
+
+def _write_new(folder: Path, name: str, content: bytes) -> Path:
+    for path in _free_names(folder, name):
+        with suppress(FileExistsError):
+            _write(path, content)
+            return path
+    raise SavingFailed(f"It cannot be saved in {folder}: too many files are called {name}")
+
+
+def _free_names(folder: Path, name: str) -> Iterator[Path]:
+    """`name`, then the same with numbers."""
+    path = folder / name
+    yield path
+    for number in range(1, MAX_TRIES):
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
+
+
+def _write(path: Path, content: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+    except BaseException:
+        path.unlink(missing_ok=True)  # half a file is worse than none
+        raise

@@ -1,0 +1,169 @@
+"""Owns the way from a picture's bytes to lines of half blocks; reads no file, knows no terminal and keeps nothing.
+
+Pillow is imported with the first picture, in the thread that decodes it: that takes as long as two frames.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from io import BytesIO
+from itertools import groupby, zip_longest
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.ui.rendering.rows import Rows
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Size: TypeAlias = tuple[int, int]
+"""Width and height."""
+Pixel: TypeAlias = tuple[int, int, int, int]
+"""Red, green, blue and alpha, each up to 255."""
+
+FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP")
+MAX_BYTES: Final = 20_000_000
+MAX_PIXELS: Final = 32_000_000
+"""The photograph of a good camera; while it is decoded, it takes 128 MB."""
+MAX_COLUMNS: Final = 120
+MAX_ROWS: Final = 20
+HALF_BLOCKS: Final = (MAX_COLUMNS, 2 * MAX_ROWS)
+"""The most that half blocks can show, in pixels: one above the other in each cell."""
+KEPT_WIDTHS: Final = 4
+"""Messages and tool calls leave different room, and both do before and after a change of the screen's size."""
+OPAQUE: Final = 128
+"""A pixel with less alpha leaves the background as it is: a cell cannot mix its colours."""
+CLEAR: Final[Pixel] = (0, 0, 0, 0)
+TURNED: Final = frozenset({5, 6, 7, 8})
+"""What EXIF calls the orientations in which width and height change places."""
+
+
+class NotAPicture(Exception):
+    """It cannot be shown; `str()` of it says why, as the end of a sentence."""
+
+
+class Picture:
+    """A picture that is ready to be drawn at any width."""
+
+    def __init__(self, size: Size, draw: Callable[[int], Sequence[Strip]]) -> None:
+        self.size = size
+        """In pixels of its own."""
+        self._draw = draw
+        self._drawn: dict[int, Sequence[Strip]] = {}
+
+    def lines(self, width: int) -> Sequence[Strip]:
+        """At most MAX_ROWS lines of at most `width` cells; for the same width the same object."""
+        width = max(1, min(width, MAX_COLUMNS))
+        if width not in self._drawn:
+            for old in list(self._drawn)[: 1 - KEPT_WIDTHS]:
+                del self._drawn[old]
+            self._drawn[width] = self._draw(width)
+        return self._drawn[width]
+
+
+def block_picture(data: str) -> Picture:
+    """Decode a picture from base64, to be drawn as half blocks. Takes up to a second: not for the event loop.
+
+    Raises: NotAPicture.
+    """
+    size, pixels = decode(data, HALF_BLOCKS)
+    return Picture(size, lambda width: _half_blocks(_resized(pixels, fit(size, (width, HALF_BLOCKS[1])))))
+
+
+def fit(size: Size, room: Size) -> Size:
+    """`size`, made smaller in proportion until it fits into `room`; no side is less than 1."""
+    scale = min(1.0, room[0] / size[0], room[1] / size[1])
+    width, height = (max(1, min(round(side * scale), most)) for side, most in zip(size, room, strict=True))
+    return width, height
+
+
+def decode(data: str, room: Size) -> tuple[Size, Image]:
+    """A picture's own size, and its pixels as RGBA, no more of them than fit into `room`.
+
+    Raises: NotAPicture.
+    """
+    try:
+        return _decode(_bytes_of(data), room)
+    except NotAPicture:
+        raise
+    except Exception as error:
+        # From what an agent sends, decoders raise almost anything.
+        raise NotAPicture("its data is broken") from error
+
+
+def _bytes_of(data: str) -> bytes:
+    if len(data) > MAX_BYTES // 3 * 4:
+        raise NotAPicture(f"it is larger than {MAX_BYTES // 1_000_000} MB")
+    try:
+        return b64decode(data, validate=True)
+    except ValueError as error:
+        raise NotAPicture("its data is not base64") from error
+
+
+def _decode(data: bytes, room: Size) -> tuple[Size, Image]:
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    # Ours is stricter, and Pillow would only write a warning to where the screen is.
+    Image.MAX_IMAGE_PIXELS = None
+    try:
+        image = Image.open(BytesIO(data), formats=FORMATS)
+    except UnidentifiedImageError as error:
+        raise NotAPicture("neither PNG, JPEG, GIF nor WebP") from error
+    with image:
+        width, height = image.size
+        if width * height > MAX_PIXELS:
+            raise NotAPicture(f"{width} × {height} pixels are too many")
+        if image.getexif().get(0x0112) in TURNED:
+            width, height = height, width
+        image.draft(None, room)  # has JPEG decode no more detail than is wanted
+        ImageOps.exif_transpose(image, in_place=True)
+        return (width, height), _resized(image, fit((width, height), room))
+
+
+def _resized(image: Image, size: Size) -> Image:
+    from PIL import Image
+
+    if image.mode == "I;16":  # converting it would cut off all that is brighter than the darkest 256th
+        image = image.point(lambda value: value / 256).convert("L")
+    rgba = image.convert("RGBA")
+    return rgba if rgba.size == size else rgba.resize(size, Image.Resampling.LANCZOS)
+
+
+def _half_blocks(image: Image) -> Rows:
+    width = image.width
+    values = iter(image.tobytes())
+    pixels: list[Pixel] = list(zip(values, values, values, values, strict=True))
+    rows = [pixels[at : at + width] for at in range(0, len(pixels), width)]
+    pairs = zip_longest(rows[::2], rows[1::2], fillvalue=[CLEAR] * width)
+    # Styles are dear: only those in view are made.
+    return Rows(partial(_row, upper, lower) for upper, lower in pairs)
+
+
+def _row(upper: list[Pixel], lower: list[Pixel]) -> Strip:
+    cells = groupby(zip(upper, lower, strict=True))
+    return Strip([_segment(*cell, len(list(run))) for cell, run in cells], len(upper))
+
+
+def _segment(upper: Pixel, lower: Pixel, count: int) -> Segment:
+    glyph, style = _half_block(upper, lower)
+    return Segment(glyph * count, style)
+
+
+@lru_cache(maxsize=8_192)
+def _half_block(upper: Pixel, lower: Pixel) -> tuple[str, Style | None]:
+    has_upper, has_lower = upper[3] >= OPAQUE, lower[3] >= OPAQUE
+    if has_upper and has_lower:
+        return "▀", Style.from_color(_color(upper), _color(lower))
+    if has_upper:
+        return "▀", Style.from_color(_color(upper))
+    return ("▄", Style.from_color(_color(lower))) if has_lower else (" ", None)
+
+
+def _color(pixel: Pixel) -> Color:
+    return Color.from_rgb(*pixel[:3])
