@@ -57,16 +57,18 @@ def copy_by_tool(text: str, environ: Mapping[str, str] | None = None) -> str:
     return command[0]
 
 
-def osc_52(text: str, environ: Mapping[str, str]) -> str | None:
-    """The escape sequence that asks the terminal to take the text; None where it is too long for one."""
+def fits_terminal(text: str) -> bool:
+    """Whether it is short enough for an escape sequence."""
+    return len(text.encode("utf-8", "replace")) * 4 // 3 <= MAX_OSC_52_BYTES
+
+
+def through_tmux(text: str) -> str:
+    """What has tmux hand the copy on to its own terminal, where `allow-passthrough` lets it.
+
+    The plain sequence tmux takes for itself, where `set-clipboard` says so.
+    """
     encoded = b64encode(text.encode("utf-8", "replace")).decode()
-    if len(encoded) > MAX_OSC_52_BYTES:
-        return None
-    sequence = f"\x1b]52;c;{encoded}\x07"
-    if not environ.get("TMUX"):
-        return sequence
-    # tmux takes it for itself, where `set-clipboard` says so, and hands it on, where `allow-passthrough` does.
-    return sequence + "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+    return f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\x07\x1b\\"
 
 
 def said(length: int, tool: str, *, by_terminal: bool) -> str:

@@ -100,6 +100,27 @@ COMMANDS: Final = (
     Command(
         "ctrl+n", "Ctrl+N", "begin_session", "Begin another session", "this one stays open in the agent", True
     ),
+    Command(
+        "f6",
+        "F6",
+        "take_over",
+        "Type into a running command",
+        "passwords, prompts, a pager; Ctrl+] takes the keyboard back",
+        True,
+    ),
+    Command(
+        "f7", "F7", "interrupt_terminal", "Press Ctrl+C in a running command", "as from its keyboard", True
+    ),
+    Command("f8", "F8", "end_terminal", "End a running command", "the agent sees that it was ended", True),
+    Command("", "Ctrl+P", "copy_reply", "Copy the agent's last reply", "in the command palette"),
+    Command("", "Ctrl+P", "copy_code", "Copy a piece of code", "in the command palette"),
+    Command(
+        "",
+        "Ctrl+P",
+        "export",
+        "Write the conversation to a file",
+        "in the command palette: .md, .html, .jsonl",
+    ),
     Command("", "Ctrl+P", "close_session", "Close the session", "in the command palette"),
     Command(
         "",

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.ui.clipboard import MAX_OSC_52_BYTES, copy_by_tool, native_tool, osc_52, said
+from acp_tui.ui.clipboard import (
+    MAX_OSC_52_BYTES,
+    copy_by_tool,
+    fits_terminal,
+    native_tool,
+    said,
+    through_tmux,
+)
 
 
 @pytest.fixture
@@ -40,16 +47,14 @@ def test_without_a_display_or_over_ssh_there_is_no_tool(tools: Path) -> None:
     assert native_tool(environ(tools, WAYLAND_DISPLAY="w", SSH_CONNECTION="1 2 3 4")) is None
 
 
-def test_the_terminal_is_asked_and_tmux_is_asked_to_hand_it_on() -> None:
+def test_tmux_is_asked_to_hand_the_copy_on() -> None:
     encoded = b64encode(b"hello").decode()
-    assert osc_52("hello", {}) == f"\x1b]52;c;{encoded}\x07"
-    assert osc_52("hello", {"TMUX": "1"}) == (
-        f"\x1b]52;c;{encoded}\x07\x1bPtmux;\x1b\x1b]52;c;{encoded}\x07\x1b\\"
-    )
+    assert through_tmux("hello") == f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\x07\x1b\\"
 
 
 def test_what_is_too_long_for_the_terminal_is_not_sent_to_it() -> None:
-    assert osc_52("x" * MAX_OSC_52_BYTES, {}) is None
+    assert fits_terminal("x" * 50_000)
+    assert not fits_terminal("x" * MAX_OSC_52_BYTES)
 
 
 def test_only_what_was_tried_is_said() -> None:

@@ -283,6 +283,31 @@ class SessionScreen(Screen[None]):
             self.notify("Ctrl+Q quits")
 
     @work
+    async def action_copy_reply(self) -> None:
+        """Copy the agent's last message."""
+        from acp_tui.ui.conversation_desk import ConversationDesk
+
+        if self._panel is not None:
+            await ConversationDesk(self).copy_reply(self._panel.conversation)
+
+    @work
+    async def action_copy_code(self) -> None:
+        """Copy a piece of code of the agent's."""
+        from acp_tui.ui.conversation_desk import ConversationDesk
+
+        if self._panel is not None:
+            await ConversationDesk(self).copy_code(self._panel.conversation)
+
+    @work
+    async def action_export(self) -> None:
+        """Write the conversation to a file."""
+        from acp_tui.ui.conversation_desk import ConversationDesk
+
+        if self._session is not None:
+            agent = self._desk.agent if self._desk is not None else None
+            await ConversationDesk(self).export(self._session, agent)
+
+    @work
     async def action_next_mode(self) -> None:
         """Ask the agent for its next mode; the badge shows what it reports."""
         from acp_tui.conversation.facts import SelectOption

@@ -1,0 +1,86 @@
+"""What a user takes out of a conversation: copies that are said, and files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acp_tui.ui import conversation_desk
+from support.desks import SESSION, OpenDesk
+
+REPLY = """
+prompt = expect("session/prompt")
+say("Look:\\n```py\\none = 1\\n```\\nand\\n```sh\\nls\\n```\\n")
+answer(prompt, stopReason="end_turn")
+serve_until_closed()
+"""
+
+
+@pytest.fixture
+def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the system's tool got."""
+    texts: list[str] = []
+
+    def take(text: str) -> str:
+        texts.append(text)
+        return "wl-copy"
+
+    monkeypatch.setattr(conversation_desk, "copy_by_tool", take)
+    return texts
+
+
+async def test_the_last_reply_is_copied_as_the_agent_wrote_it(open_desk: OpenDesk, copied: list[str]) -> None:
+    async with open_desk(SESSION, REPLY) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("one = 1")
+        await desk.choose("Copy the agent's last reply")
+        await desk.shows("Copied 41 characters by wl-copy and the terminal (OSC 52)")
+        assert copied == ["Look:\n```py\none = 1\n```\nand\n```sh\nls\n```\n"]
+
+
+async def test_one_of_several_pieces_of_code_is_chosen_and_copied(
+    open_desk: OpenDesk, copied: list[str]
+) -> None:
+    async with open_desk(SESSION, REPLY) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("one = 1")
+        await desk.choose("Copy a piece of code")
+        await desk.shows("Copy which code?", "one = 1", "ls")
+        await desk.press("down", "enter")
+        await desk.until(lambda: copied == ["ls\n"])
+
+
+async def test_without_a_reply_there_is_nothing_to_copy(open_desk: OpenDesk, copied: list[str]) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.choose("Copy the agent's last reply")
+        await desk.shows("There is no reply to copy yet.")
+        assert copied == []
+
+
+async def test_a_conversation_is_written_to_a_file_and_over_another_only_at_a_second_enter(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.jsonl").write_text("mine")
+    async with open_desk(SESSION, REPLY) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("one = 1")
+        await desk.choose("Write the conversation to a file")
+        await desk.shows("Write the conversation to a file", ".md, .html or .jsonl")
+        field = desk.pilot.app.screen.query_one("#file")
+        field.value = "talk.doc"
+        await desk.press("enter")
+        await desk.shows(".jsonl")
+        field.value = "talk.jsonl"
+        await desk.press("enter")
+        await desk.shows("Enter again replaces it")
+        assert (tmp_path / "talk.jsonl").read_text() == "mine"
+        await desk.press("enter")
+        await desk.shows("Written to")
+    lines = [json.loads(line) for line in (tmp_path / "talk.jsonl").read_text().splitlines()]
+    assert len(lines) > 2
