@@ -6,6 +6,7 @@ markdown-it is handed in, so that importing this module does not import it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rich.style import Style
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from markdown_it.utils import EnvType
 
@@ -32,16 +34,25 @@ Lines: TypeAlias = list[list[Span]]
 """Spans between hard line breaks; at least one list."""
 
 
-def inline_lines(md: MarkdownIt, source: str, env: EnvType, palette: Palette, base: Style) -> Lines:
-    """`source` in the palette's styles laid over `base`."""
+def inline_lines(
+    md: MarkdownIt, source: str, env: EnvType, palette: Palette, base: Style, *, is_open: bool = False
+) -> Lines:
+    """`source` in the palette's styles laid over `base`; where it is open, what is half written looks as it will."""
+    if is_open:
+        source = close_open_end(md, source)
     if _PLAIN.fullmatch(source) or len(source) > MAX_CHARACTERS or source.count("[") > MAX_BRACKETS:
         return _literal(source, base)
-    children: list[Token] = []
     try:
-        md.inline.parse(source, md, env, children)
+        children = _parse_open(md, source, env) if is_open else _parse(md, source, env)
     except RecursionError:
         return _literal(source, base)
     return _Flattener(palette, base).flatten(children)
+
+
+def _parse(md: MarkdownIt, source: str, env: EnvType) -> list[Token]:
+    children: list[Token] = []
+    md.inline.parse(source, md, env, children)
+    return children
 
 
 def _literal(source: str, base: Style) -> Lines:
@@ -105,11 +116,18 @@ class _Flattener:
             self._add(f" ({target})" if shown else target, self._styles[-1] + self._palette.muted)
 
     def _add_image(self, token: Token) -> None:
-        label = " ".join(["image:", *token.content.split()]) if token.content.strip() else "image"
+        label = " ".join(["image:", *words]) if (words := _alternative(token).split()) else "image"
         self._add(label, self._styles[-1] + self._palette.emphasis)
-        self._add(
-            f" ({make_visible(str(token.attrs.get('src', '')))})", self._styles[-1] + self._palette.muted
-        )
+        if target := make_visible(str(token.attrs.get("src", ""))):
+            self._add(f" ({target})", self._styles[-1] + self._palette.muted)
+
+
+def _alternative(token: Token) -> str:
+    """What an image says in words, without marks."""
+    words = ""
+    for part in token.children or ():
+        words += " " if part.type.endswith("break") else _alternative(part) or part.content
+    return words
 
 
 def _says_the_same(shown: str, target: str) -> bool:
@@ -117,28 +135,63 @@ def _says_the_same(shown: str, target: str) -> bool:
     return target in (shown, f"mailto:{shown}", f"{shown}/")
 
 
-_MARKS: Final = re.compile(r"\\.|`+|\*\*|\*|~~", re.DOTALL)
+_ESCAPE_OR_TICKS: Final = re.compile(r"\\.|(`+)", re.DOTALL)
 _DANGLING: Final = re.compile(r"(?:(?<=\s)|^)[*~`_]+$")
-_OPEN_TARGET: Final = re.compile(r"\[[^\[\]]*\]\([^()\s]*$")
+# A link or image whose target is not complete; there may be an image in its text, and a title behind the target.
+_OPEN_TARGET: Final = re.compile(
+    r"""\[(?:[^\[\]]|!\[[^\[\]]*\]\([^()]*\))*\]\((?P<target>[^()<>\s]*)(?P<title>\s+(?:["'(][^"')]*["')]?)?)?$"""
+)
+_LOOK_BACK: Final = 1_000
+"""A longer half of a link is shown as it stands."""
 
 
-def close_open_marks(source: str) -> str:
-    """Unfinished inline Markdown with what is open closed, so that it shows as it will look when it is complete."""
-    source = _DANGLING.sub("", source.rstrip())
-    if _OPEN_TARGET.search(source):
-        source += ")"
-    opened: list[str] = []
-    for mark in _MARKS.finditer(source):
-        _open_or_close(opened, mark, source)
-    return source + "".join(reversed(opened))
+def close_open_end(md: MarkdownIt, source: str) -> str:
+    """Unfinished inline Markdown without marks that begin nothing yet, and with an open code span or target closed."""
+    source = _DANGLING.sub("", source.rstrip()).rstrip()
+    if ticks := _open_ticks(source):
+        return source.rstrip("`") + ticks
+    half = _OPEN_TARGET.search(source, max(len(source) - _LOOK_BACK, 0))
+    if half and md.validateLink(md.normalizeLink(half["target"])):
+        return f"{source[: half.end('target')]})"
+    return source
 
 
-def _open_or_close(opened: list[str], mark: re.Match[str], source: str) -> None:
-    """Note in `opened`, from the outermost on, what `mark` begins or ends."""
-    text = mark.group()
-    if opened and opened[-1] == text:
-        opened.pop()
-    elif text[0] == "\\" or (opened and opened[-1][0] == "`"):
-        return
-    elif text[0] == "`" or (mark.end() < len(source) and not source[mark.end()].isspace()):
-        opened.append(text)
+def _open_ticks(source: str) -> str:
+    """The backticks that a code span needs to end; empty where none is open."""
+    at = 0
+    while mark := _ESCAPE_OR_TICKS.search(source, at):
+        at = mark.end()
+        if (ticks := mark[1]) and at < len(source):
+            end = re.compile(f"(?<!`){ticks}(?!`)").search(source, at)
+            if end is None:
+                return ticks
+            at = end.end()
+    return ""
+
+
+def _parse_open(md: MarkdownIt, source: str, env: EnvType) -> list[Token]:
+    """Inline tokens of unfinished text: emphasis that was begun goes on to its end."""
+    from markdown_it.rules_inline import StateInline
+
+    state = StateInline(source, md, env, [])
+    md.inline.tokenize(state)
+    balance, *others = md.inline.ruler2.getRules("")
+    balance(state)
+    _close_delimiters(state)
+    for rule in others:
+        rule(state)
+    return state.tokens
+
+
+def _close_delimiters(state: StateInline) -> None:
+    """Pair each opener that has no end with one behind the text."""
+    opened, inside_until = [], -1
+    for at, delimiter in enumerate(state.delimiters):
+        if delimiter.end > at:
+            inside_until = max(inside_until, delimiter.end)
+        elif delimiter.open and at > inside_until:
+            opened.append(delimiter)
+    for opener in reversed(opened):
+        state.push("text", "", 0)
+        opener.end = len(state.delimiters)
+        state.delimiters.append(replace(opener, token=len(state.tokens) - 1, end=-1, open=False, close=True))

@@ -72,9 +72,9 @@ class Margin:
         self._levels[-1].marker = (Segment(marker, style),)
 
     @property
-    def is_unmarked(self) -> bool:
-        """Whether the innermost level is an item that nothing was drawn for."""
-        return self._levels[-1].empty and self._levels[-1].marker is not None
+    def is_unseen(self) -> bool:
+        """Whether the innermost level is a quote or item that nothing was drawn for."""
+        return self._levels[-1].empty and (self._levels[-1].is_quote or self._levels[-1].marker is not None)
 
     def close(self) -> None:
         """Close the innermost level."""

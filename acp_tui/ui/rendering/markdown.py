@@ -15,8 +15,10 @@ from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.rows import Rows
 from acp_tui.ui.rendering.wrapping import MIN_WIDTH
 
-_HALF: Final = re.compile("[\r\ud800-\udbff]\\Z")
-"""Half of a line end or of a character, whose other half may be in the next chunk."""
+_HALF: Final = re.compile("[\r\u200d\ud800-\udbff]\\Z")
+"""Half of a line end, of a character or of two joined, whose other half may be in the next chunk."""
+_CONTEXT: Final = 16
+"""Characters before a chunk that tell whether what it begins with belongs there."""
 
 
 class MarkdownRenderer:
@@ -26,6 +28,7 @@ class MarkdownRenderer:
         self._chunks: list[str] = []
         self._unread: list[str] = []  # what the stream has not been given
         self._held = ""
+        self._before = ""
         self._finished = False
         self._changed = False
         self._width = 0
@@ -82,7 +85,8 @@ class MarkdownRenderer:
         self._stream = None
 
     def _add(self, text: str) -> None:
-        visible = make_visible(text)
+        visible = make_visible(text, self._before)
+        self._before = (self._before + text)[-_CONTEXT:]
         self._chunks.append(visible)
         self._unread.append(visible)
         self._changed = True

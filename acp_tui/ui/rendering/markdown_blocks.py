@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.code import CodePanel
+from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.rendering.code import TAB_CELLS, CodePanel
 from acp_tui.ui.rendering.inline import Lines, inline_lines
 from acp_tui.ui.rendering.margin import Margin
+from acp_tui.ui.rendering.markdown_context import Context, Leaf, is_blank
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.rows import BLANK, Row
-from acp_tui.ui.rendering.tables import Alignment, Table, table_strips
+from acp_tui.ui.rendering.tables import Alignment, Table, TableLayout
 from acp_tui.ui.rendering.wrapping import wrap
 
 if TYPE_CHECKING:
@@ -30,11 +32,15 @@ MAX_NESTING: Final = 60
 _BLOCK_BEGINNINGS: Final = frozenset(
     (
         *("paragraph_open", "heading_open", "fence", "code_block", "table_open", "hr"),
-        *("blockquote_open", "list_item_open"),
+        *("html_block", "blockquote_open", "list_item_open"),
     )
 )
+IS_OPEN: Final = "is_open"
+"""Of a token with text: whether its end is still being written."""
 _BULLETS: Final = "•◦▪"
 _TASK: Final = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
+
+_LeafT = TypeVar("_LeafT", CodePanel, TableLayout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +56,6 @@ class Block:
     number: int | None = None
     """Of an item in an ordered list."""
     is_item: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Continuation:
-    """What the first item of a parsed text is within a list that began before that text."""
-
-    number: int | None
-    gap: bool
 
 
 @dataclass(slots=True)
@@ -78,9 +76,18 @@ class BlockPainter:
     """Paints the blocks of one parsed text at one width."""
 
     def __init__(
-        self, md: MarkdownIt, env: EnvType, palette: Palette, width: int, lines: Sequence[str]
+        self,
+        md: MarkdownIt,
+        env: EnvType,
+        palette: Palette,
+        width: int,
+        lines: Sequence[str],
+        context: Context,
     ) -> None:
         """`lines` are those of the parsed text: blank ones inside lists and quotes are shown as written."""
+        self.leaf: Leaf | None = None
+        """What the code block or table that was painted last goes on with."""
+        self._context = context
         self._md = md
         self._env = env
         self._palette = palette
@@ -90,11 +97,13 @@ class BlockPainter:
         self._lists: list[_List] = []
         self._rows: list[Row] = []
         self._heading: Style | None = None
+        self._is_finished = True
 
-    def paint(self, block: Block) -> list[Row]:
-        """The rows of `block`, without the gap before it."""
+    def paint(self, block: Block, *, finished: bool = True) -> list[Row]:
+        """The rows of `block`, without the gap before it; the end of one that is not finished is painted again."""
+        self._is_finished = finished
         if any(token.level >= MAX_NESTING - 1 for token in block.tokens):
-            source = "\n".join(self._lines[block.start : block.stop]).rstrip()
+            source = "\n".join(self._lines[max(block.start, self._context.line_count) : block.stop]).rstrip()
             return list(plain_lines(source, self._width, self._palette.text))
         self._rows = []
         self._lists = [_List(block.number, _BULLETS[0])] if block.is_item else []
@@ -116,7 +125,11 @@ class BlockPainter:
             case "fence" | "code_block":
                 self._paint_code(token)
             case "table_open":
-                self._paint_table(following)
+                self._paint_table(token, following)
+            case "html_block":
+                self._paint_html(token)
+            case "hr" if self._context.covers(token):
+                self._margin.take()
             case "hr":
                 self._put(Strip([Segment("─" * self._margin.room, self._palette.rule)], self._margin.room))
             case _:
@@ -127,7 +140,7 @@ class BlockPainter:
             case "bullet_list_open":
                 self._lists.append(_List(None, _BULLETS[len(self._lists) % len(_BULLETS)]))
             case "ordered_list_open":
-                self._lists.append(_List(int(token.attrs.get("start", 1)), ""))
+                self._lists.append(_List(self._context.start_of(token), ""))
             case "bullet_list_close" | "ordered_list_close":
                 self._lists.pop()
             case "list_item_open":
@@ -135,14 +148,14 @@ class BlockPainter:
             case "blockquote_open":
                 self._margin.open_quote(self._palette.quote_bar)
             case "list_item_close" | "blockquote_close":
-                if self._margin.is_unmarked:
+                if self._margin.is_unseen:
                     self._put(BLANK)
                 self._margin.close()
 
     def _begin(self, token: Token) -> None:
         """Start a block: inside a quote or list, an empty line goes before it where one is written."""
         follows = self._margin.begin_block()
-        if follows and token.map and _is_blank(self._lines[token.map[0] - 1]):
+        if follows and token.map and is_blank(self._lines[token.map[0] - 1]):
             self._put(BLANK)
 
     def _put(self, strip: Strip) -> None:
@@ -163,7 +176,7 @@ class BlockPainter:
         if self._heading is None and self._margin.wants_task_marker and (task := _TASK.match(source)):
             source = self._take_task(task) + source[task.end() :]
         base = self._base if self._heading is None else self._base + self._heading
-        for line in self._inline(source, base):
+        for line in self._inline(source, base, token.meta.get(IS_OPEN, False)):
             for strip in wrap(line, self._margin.room):
                 self._put(strip)
 
@@ -177,18 +190,43 @@ class BlockPainter:
         self._margin.replace_marker(f" {box}", style)
         return ""
 
-    def _inline(self, source: str, base: Style) -> Lines:
-        return inline_lines(self._md, source, self._env, self._palette, base)
+    def _inline(self, source: str, base: Style, is_open: bool) -> Lines:
+        return inline_lines(self._md, source, self._env, self._palette, base, is_open=is_open)
 
     def _paint_code(self, token: Token) -> None:
-        panel = CodePanel(token.info.strip(), self._margin.room, self._palette, self._margin.take)
-        self._rows += panel.header()
-        for line in token.content.removesuffix("\n").split("\n"):
-            self._rows += panel.append(line)
+        lines = token.content.removesuffix("\n").split("\n")
+        if self._context.covers(token):
+            panel = self._leaf_of(CodePanel)
+            lines = lines if token.content else []
+        else:
+            info = make_visible(" ".join(self._md.utils.unescapeAll(token.info).split()))
+            panel = CodePanel(info, self._margin.room, self._palette, self._margin.take)
+            self._rows += panel.header()
+        self.leaf = panel
+        # Only a line that is being written is not finished behind those that the panel holds.
+        draw = panel.append if self._is_finished or not self._context.covers(token) else panel.preview
+        for line in lines:
+            self._rows += draw(line)
 
-    def _paint_table(self, following: Iterator[Token]) -> None:
-        for strip in table_strips(self._read_table(following), self._margin.room, self._palette):
+    def _paint_html(self, token: Token) -> None:
+        for line in token.content.rstrip("\n").split("\n"):
+            for strip in wrap([(line.expandtabs(TAB_CELLS), self._base)], self._margin.room):
+                self._put(strip)
+
+    def _paint_table(self, token: Token, following: Iterator[Token]) -> None:
+        table = self._read_table(following)
+        follows = self._context.covers(token)
+        layout = (
+            self._leaf_of(TableLayout) if follows else TableLayout(table, self._margin.room, self._palette)
+        )
+        self.leaf = layout
+        for strip in layout.strips(table.rows[1:], follows=follows):
             self._put(strip)
+
+    def _leaf_of(self, kind: type[_LeafT]) -> _LeafT:
+        """What was open before the text began."""
+        assert isinstance(self._context.leaf, kind)
+        return self._context.leaf
 
     def _read_table(self, following: Iterator[Token]) -> Table:
         rows: list[list[Lines]] = []
@@ -206,52 +244,45 @@ class BlockPainter:
                 case "td_open":
                     base = self._base
                 case "inline":
-                    rows[-1].append(self._inline(token.content, base))
+                    rows[-1].append(self._inline(token.content, base, token.meta.get(IS_OPEN, False)))
         return Table(tuple(alignments), tuple(map(tuple, rows)))
 
 
-def split_blocks(
-    tokens: Sequence[Token], lines: Sequence[str], continuation: Continuation | None
-) -> list[Block]:
-    """The top-level blocks, lists taken apart into their items; `continuation` is about the first of them."""
+def split_blocks(tokens: Sequence[Token], lines: Sequence[str], context: Context) -> list[Block]:
+    """The top-level blocks, lists taken apart into their items; the first goes on with `context`."""
     blocks: list[Block] = []
     start = 0
+    if not context.opening and is_blank(lines[0]):
+        context = replace(context, gap=True)
     for index, token in enumerate(tokens):
         if token.level == 0 and token.nesting <= 0:
-            blocks.extend(_blocks_of(tokens[start : index + 1], lines, None if start else continuation))
+            blocks.extend(_blocks_of(tokens[start : index + 1], lines, Context() if start else context))
             start = index + 1
     return blocks
 
 
-def _blocks_of(
-    tokens: Sequence[Token], lines: Sequence[str], continuation: Continuation | None
-) -> Iterator[Block]:
+def _blocks_of(tokens: Sequence[Token], lines: Sequence[str], context: Context) -> Iterator[Block]:
     """The items of a list; of anything else, the block itself."""
     match tokens[0].type:
         case "ordered_list_open":
-            first = continuation or Continuation(int(tokens[0].attrs.get("start", 1)), gap=True)
-            yield from _items(tokens, lines, first)
+            number = int(tokens[0].attrs.get("start", 1)) if context.number is None else context.number
+            yield from _items(tokens, lines, number, context.gap)
         case "bullet_list_open":
-            yield from _items(tokens, lines, continuation or Continuation(None, gap=True))
+            yield from _items(tokens, lines, None, context.gap)
         case _:
             start, stop = cast("list[int]", tokens[0].map)
-            yield Block(tokens, start, stop, gap=True)
+            yield Block(tokens, start, stop, context.gap)
 
 
-def _items(tokens: Sequence[Token], lines: Sequence[str], first: Continuation) -> Iterator[Block]:
+def _items(tokens: Sequence[Token], lines: Sequence[str], number: int | None, gap: bool) -> Iterator[Block]:
     """The items of a list; between two of them there is a gap where the author left one."""
-    number, gap, opened = first.number, first.gap, 1
+    opened = 1
     for index, token in enumerate(tokens):
         if token.type == "list_item_close" and token.level == 1:
             start, stop = cast("list[int]", tokens[opened].map)
             yield Block(tokens[opened : index + 1], start, stop, gap, number, is_item=True)
             number = None if number is None else number + 1
-            gap, opened = _is_blank(lines[stop - 1]), index + 1
-
-
-def _is_blank(line: str) -> bool:
-    """Whether nothing is written on a line but the marks of quotes."""
-    return not line.strip(" \t>")
+            gap, opened = is_blank(lines[stop - 1]), index + 1
 
 
 def _alignment(token: Token) -> Alignment:

@@ -1,4 +1,4 @@
-"""Draws Markdown at one width as it comes in: finished blocks once, the open one again; keeps no source.
+"""Draws Markdown at one width as it comes in: what is finished once, the open end again; keeps no source.
 
 The parser is imported when the first text is drawn: the first frame must not pay for it.
 """
@@ -6,14 +6,14 @@ The parser is imported when the first text is drawn: the first frame must not pa
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acp_tui.ui.rendering.fences import OpenFence, find_opening
-from acp_tui.ui.rendering.inline import close_open_marks
-from acp_tui.ui.rendering.markdown_blocks import MAX_NESTING, Block, BlockPainter, Continuation, split_blocks
+from acp_tui.ui.rendering.code import CodePanel
+from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, split_blocks
+from acp_tui.ui.rendering.markdown_context import Context, Cut, OpenBlock
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.rows import BLANK, Row, Rows
 
 if TYPE_CHECKING:
@@ -22,14 +22,60 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-LONG_BLOCK_CHARACTERS: Final = 16_000
-"""A longer open block is parsed again only when it has grown by a quarter; until then what is new is plain."""
+MAX_OPEN_CHARACTERS: Final = 6_000
+"""So much is parsed at once; where it is all one paragraph, that ends there and another goes on below it."""
 
-# A last line of only such marks may yet become a list, a heading's underline, a table or a fence: it waits.
-_UNDECIDED: Final = re.compile(r" {0,3}(?:[-=+*_~`#>|:]+|\d{1,9}[.)]?)[ \t]*")
+# A last line of this kind waits until it is known what it is: a rule, a list, a heading's underline, the second line
+# of a table, a fence, a task or a link definition.
+_UNDECIDED: Final = re.compile(
+    r"""(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*
+    (?:[-=+*_~`\#>|:]*|\d{1,9}[.)]?|(?:[-*_][ \t]*)+|[|:\- \t]+|\[[^\[\]]{0,80}(?:\](?::.*)?)?)""",
+    re.VERBOSE,
+)
+_HALF_CLOSING: Final = re.compile("[`~]*")
+"""The same within a code block."""
+_MAX_UNDECIDED: Final = 200
 
 References: TypeAlias = dict[str, Any]
 """The link definitions of a message, as markdown-it keeps them."""
+
+
+class _Parsed:
+    """A part of the message, taken apart into blocks."""
+
+    def __init__(self, text: str, context: Context, references: References) -> None:
+        self.env = {"references": references}
+        self.context = context
+        self.lines = (context.opening + text).split("\n")
+        tokens: list[Token] = []
+        parser = markdown_parser()
+        parser.block.parse(context.opening + text, parser, self.env, tokens)
+        self.blocks = split_blocks(tokens, self.lines, context)
+
+    def painter(self, palette: Palette, width: int) -> BlockPainter:
+        return BlockPainter(markdown_parser(), self.env, palette, width, self.lines, self.context)
+
+    def finished_part(self) -> Cut | None:
+        """Where the text is cut, within the last block or before it; None where nothing is finished."""
+        if not self.blocks:
+            return None
+        last = self.blocks[-1]
+        if cut := OpenBlock(last.tokens, self.lines, self.context).finished_part():
+            return replace(cut, context=replace(cut.context, number=last.number))
+        if len(self.blocks) == 1:
+            return None
+        # A link definition right above may take in more lines, so it stays with the block that follows.
+        starts_for_good = last.is_item or last.tokens[0].type == "fence"
+        line = last.start if starts_for_good else self.blocks[-2].stop
+        return Cut(0, line, Context(last.gap, last.number))
+
+    def whole(self) -> Cut:
+        """The end of the text, as if its last block went on there."""
+        if not self.blocks:
+            return Cut(0, len(self.lines) - 1, self.context, keeps_leaf=True)
+        last = self.blocks[-1]
+        cut = OpenBlock(last.tokens, self.lines, self.context).whole()
+        return replace(cut, context=replace(cut.context, number=last.number))
 
 
 class MarkdownStream:
@@ -42,145 +88,127 @@ class MarkdownStream:
         """Those given and those found in complete lines."""
         self.rows = Rows()
         self._settled_rows = 0
+        self._context = Context()
         self._tail = ""
-        self._examined = 0  # how much of the tail was searched for finished blocks
-        self._continuation: Continuation | None = None
-        self._fence: OpenFence | None = None
-        self._drawn_tail = 0
-        self._drawn_rows = 0
+        self._examined = 0  # how much of the tail was searched for what is finished
 
     def update(self, text: str, *, finished: bool) -> None:
         """Bring `rows` up to date with `text` added at the end; `finished` when no more is to come."""
         self._tail += text
         if finished and self._tail and not self._tail.endswith("\n"):
             self._tail += "\n"
-        if not finished and self._is_too_soon():
-            self.rows.truncate(self._drawn_rows)
-            self.rows.extend(plain_lines(self._tail[self._drawn_tail :], self._width, self._palette.text))
-            return
         self.rows.truncate(self._settled_rows)
-        self._settle()
+        while self._settle():
+            pass
         self._settled_rows = len(self.rows)
         self._draw_open(finished)
-        self._drawn_tail, self._drawn_rows = len(self._tail), len(self.rows)
-
-    def _is_too_soon(self) -> bool:
-        """Whether to spare a parse, so that a very long block costs as much as it is long, and not its square."""
-        drawn = self._drawn_tail
-        return drawn > LONG_BLOCK_CHARACTERS and drawn <= len(self._tail) < drawn + drawn // 4
 
     # What is finished
 
-    def _settle(self) -> None:
-        """Draw all blocks that can not change any more, and take them off the tail."""
-        while True:
-            if self._fence is None and (opening := find_opening(self._tail)):
-                self._open_fence(opening)
-            if self._fence is not None:
-                if not self._read_fence(self._fence):
-                    return
-            elif not self._read_blocks():
-                return
+    def _settle(self) -> bool:
+        """Draw what can not change any more, and take it off the tail; False where there is nothing.
 
-    def _open_fence(self, opening: re.Match[str]) -> None:
-        self._tail = self._tail[opening.end() :]
-        self._fence = OpenFence(opening, self._width, self._palette)
-        self._continuation = None
-        self._put_gap()
-        self.rows.extend(self._fence.header())
-
-    def _read_fence(self, fence: OpenFence) -> bool:
-        """Draw the complete lines of the fence; True where it ends with one of them."""
-        *complete, rest = self._tail.split("\n")
-        for index, line in enumerate(complete):
-            rows, closed = fence.read(line)
-            self.rows.extend(rows)
-            if closed:
-                self._fence = None
-                self._cut("\n".join([*complete[index + 1 :], rest]))
+        That depends on nothing but the first characters of the tail, not on how much more of it is there already:
+        so a message ends the same however it comes in.
+        """
+        complete = self._tail.rfind("\n", 0, MAX_OPEN_CHARACTERS) + 1
+        if complete > self._examined:
+            self._examined = complete
+            parsed = self._parse(self._tail[:complete], self.references)
+            self.references = parsed.env["references"]
+            if cut := parsed.finished_part():
+                tail = self._tail.split("\n", lines := cut.line - self._context.line_count)[lines]
+                self._examined -= len(self._tail) - len(tail)
+                self._draw_finished(parsed, cut)
+                self._tail = tail
                 return True
-        self._cut(rest)
+        if len(self._tail) > MAX_OPEN_CHARACTERS:
+            self._break()
+            return True
         return False
 
-    def _read_blocks(self) -> bool:
-        """Draw all but the last block of the complete lines; True where a fence follows."""
-        stable = self._tail[: self._tail.rfind("\n") + 1]
-        if len(stable) == self._examined:
-            return False
-        self._examined = len(stable)
-        env = {"references": self.references}
-        painter, blocks = self._parse(stable, env)
-        self.references = env["references"]
-        for block in blocks[:-1]:
-            self._put(painter.paint(block), block.gap)
-        if blocks:
-            self._cut_before_last(blocks)
-        return find_opening(self._tail) is not None
-
-    def _cut_before_last(self, blocks: list[Block]) -> None:
-        last = blocks[-1]
-        self._continuation = Continuation(last.number, last.gap) if last.is_item else None
-        # A link definition right above may take in more lines, so it stays with the block that follows.
-        starts_for_good = last.is_item or last.tokens[0].type == "fence"
-        first_line = last.start if starts_for_good else blocks[-2].stop if len(blocks) > 1 else 0
-        examined = self._examined
-        tail = self._tail.split("\n", first_line)[first_line]
-        examined -= len(self._tail) - len(tail)
-        self._cut(tail)
-        self._examined = examined
-
-    def _cut(self, tail: str) -> None:
-        self._tail = tail
+    def _break(self) -> None:
+        """Draw the beginning of a very long open block as if it were the whole."""
+        head, mark, rest = _break_text(self._tail)
+        parsed = self._parse(f"{head}\n", self.references)
+        self._draw_finished(parsed, parsed.whole())
+        self._tail = rest if mark == "\n" else self._context.prefix + rest
         self._examined = 0
+
+    def _draw_finished(self, parsed: _Parsed, cut: Cut) -> None:
+        painter = parsed.painter(self._palette, self._width)
+        for block in parsed.blocks[:-1]:
+            self._put(painter.paint(block), block.gap)
+        if cut.token_count:
+            last = parsed.blocks[-1]
+            self._put(painter.paint(replace(last, tokens=last.tokens[: cut.token_count])), last.gap)
+        leaf = painter.leaf or self._context.leaf
+        self._context = replace(cut.context, leaf=leaf if cut.keeps_leaf else None)
 
     # What is open
 
     def _draw_open(self, finished: bool) -> None:
-        if self._fence is not None:
-            self.rows.extend(self._fence.preview(self._tail))
+        text = self._tail if finished else _decided(self._tail, self._undecided)
+        if not text:
             return
-        text = self._tail
-        if not finished and _UNDECIDED.fullmatch(last_line := text[text.rfind("\n") + 1 :]):
-            text = text[: len(text) - len(last_line)]
-        painter, blocks = self._parse(text, {"references": dict(self.references)})
-        if blocks and not finished:
-            _close_open_marks(blocks[-1].tokens)
-        for block in blocks:
-            self._put(painter.paint(block), block.gap)
+        parsed = self._parse(text, dict(self.references))
+        painter = parsed.painter(self._palette, self._width)
+        if parsed.blocks and not finished:
+            last = parsed.blocks[-1]
+            parsed.blocks[-1] = replace(last, tokens=_half_written(last.tokens, len(parsed.lines) - 1))
+        for block in parsed.blocks:
+            self._put(painter.paint(block, finished=False), block.gap)
 
-    def _parse(self, text: str, env: dict[str, Any]) -> tuple[BlockPainter, list[Block]]:
-        tokens: list[Token] = []
-        parser = markdown_parser()
-        parser.block.parse(text, parser, env, tokens)
-        lines = text.split("\n")
-        blocks = split_blocks(tokens, lines, self._continuation)
-        return BlockPainter(parser, env, self._palette, self._width, lines), blocks
+    @property
+    def _undecided(self) -> re.Pattern[str]:
+        return _HALF_CLOSING if isinstance(self._context.leaf, CodePanel) else _UNDECIDED
+
+    def _parse(self, text: str, references: References) -> _Parsed:
+        return _Parsed(text, self._context, references)
 
     def _put(self, rows: list[Row], gap: bool) -> None:
-        if rows:
-            if gap:
-                self._put_gap()
-            self.rows.extend(rows)
-
-    def _put_gap(self) -> None:
-        if self.rows:
+        if rows and gap and self.rows:
             self.rows.extend([BLANK])
+        self.rows.extend(rows)
 
 
-def _close_open_marks(tokens: Sequence[Token]) -> None:
-    """Make what is half written in the last text of a block look as it will."""
-    for token in reversed(tokens):
-        if token.type == "inline":
-            token.content = close_open_marks(token.content)
-            return
-        if token.type in ("fence", "code_block"):
-            return
+def _break_text(text: str) -> tuple[str, str, str]:
+    """A good place to break a long text: what is before it, the white space there if any, and what comes behind."""
+    at = max(text.rfind(mark, MAX_OPEN_CHARACTERS // 2, MAX_OPEN_CHARACTERS) for mark in "\n ")
+    if at < 0:
+        return text[:MAX_OPEN_CHARACTERS], "", text[MAX_OPEN_CHARACTERS:]
+    return text[:at], text[at], text[at + 1 :]
+
+
+def _decided(text: str, undecided: re.Pattern[str]) -> str:
+    """`text` without a last line that may become this or that."""
+    last_line = text[text.rfind("\n") + 1 :]
+    waits = len(last_line) <= _MAX_UNDECIDED and undecided.fullmatch(last_line.strip(" \t>"))
+    return text[: len(text) - len(last_line)] if waits else text
+
+
+def _half_written(tokens: Sequence[Token], last_line: int) -> Sequence[Token]:
+    """The tokens of an open block, its last text marked as open; the row of a table waits until it is complete."""
+    for at in range(len(tokens) - 1, -1, -1):
+        token = tokens[at]
+        if (
+            token.type == "tr_open"
+            and token.map == [last_line, last_line + 1]
+            and tokens[at - 1].type != "thead_open"
+        ):
+            return tokens[:at]
+        if token.type == "inline" and tokens[at - 1].type not in ("th_open", "td_open"):
+            token.meta[IS_OPEN] = True
+            break
+        if token.type in ("fence", "code_block", "html_block", "table_open"):
+            break
+    return tokens
 
 
 @cache
 def markdown_parser() -> MarkdownIt:
-    """CommonMark with tables and strikethrough; HTML is text."""
+    """CommonMark with tables and strikethrough; HTML is found only to be shown as it is written."""
     from markdown_it import MarkdownIt
 
-    options = {"html": False, "maxNesting": MAX_NESTING}
+    options = {"maxNesting": MAX_NESTING}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])

@@ -15,6 +15,8 @@ from acp_tui.ui.rendering.wrapping import width_cells, wrap
 
 Alignment: TypeAlias = Literal["left", "center", "right"]
 MIN_COLUMN: Final = 4
+SAMPLE_CELLS: Final = 150
+"""A table of more is laid out by its first rows, so that rows that come later move nothing."""
 _SEPARATOR: Final = " │ "
 
 
@@ -26,17 +28,37 @@ class Table:
     rows: tuple[tuple[Lines, ...], ...]
 
 
-def table_strips(table: Table, width: int, palette: Palette) -> list[Strip]:
-    """The lines of `table` in at most `width` cells."""
-    columns = _column_widths(table, width)
-    if columns is None:
-        return _records(table, width, palette)
-    return _Grid(table.alignments, columns, palette).strips(table.rows)
+def sample_rows(columns: int) -> int:
+    """How many rows below the header decide how a table of so many columns is laid out; further ones follow suit."""
+    return max(SAMPLE_CELLS // max(columns, 1), 1)
 
 
-def _column_widths(table: Table, width: int) -> list[int] | None:
+class TableLayout:
+    """Where the cells of a table go; rows may be added at its end."""
+
+    def __init__(self, table: Table, width: int, palette: Palette) -> None:
+        """Only the first rows of `table` are looked at."""
+        self._header = table.rows[0]
+        self._width = width
+        self._palette = palette
+        sample = table.rows[: sample_rows(len(table.alignments)) + 1]
+        columns = _column_widths(sample, width)
+        self._grid = None if columns is None else _Grid(table.alignments, columns, palette, sample)
+
+    def strips(self, rows: Sequence[Sequence[Lines]], *, follows: bool = False) -> list[Strip]:
+        """The header and `rows`; only `rows` where these follow others."""
+        if self._grid is None:
+            return _records(self._header, rows, self._width, self._palette, follows=follows)
+        header = [] if follows else self._grid.header(self._header)
+        return header + self._grid.body(rows, follows)
+
+
+def _column_widths(rows: Sequence[Sequence[Lines]], width: int) -> list[int] | None:
     """The columns' widths, those that are wider than their fair share shrunk; None where the table does not fit."""
-    natural = [max(_cell_width(row[at]) for row in table.rows) for at in range(len(table.alignments))]
+    least = (
+        1 if len(rows) <= sample_rows(len(rows[0])) else MIN_COLUMN
+    )  # rows that were not looked at need room
+    natural = [max(least, *map(_cell_width, column)) for column in zip(*rows, strict=True)]
     room = width - len(_SEPARATOR) * (len(natural) - 1) - 2
     if room >= sum(natural):
         return natural
@@ -62,21 +84,31 @@ def _cell_width(cell: Lines) -> int:
 class _Grid:
     """Rows of cells side by side."""
 
-    def __init__(self, alignments: Sequence[Alignment], columns: Sequence[int], palette: Palette) -> None:
+    def __init__(
+        self,
+        alignments: Sequence[Alignment],
+        columns: Sequence[int],
+        palette: Palette,
+        sample: Sequence[Sequence[Lines]],
+    ) -> None:
+        """Rows have light rules between them where a cell of the `sample` below its header takes more than a line."""
         self._alignments = alignments
         self._columns = columns
         self._border = palette.table_border
         self._cells = sum(columns) + len(_SEPARATOR) * (len(columns) - 1) + 2
+        self._is_airy = any(len(self._row(row)) > 1 for row in sample[1:])
 
-    def strips(self, rows: Sequence[Sequence[Lines]]) -> list[Strip]:
-        """A rule below the header; lighter ones between the rows where a cell takes more than a line."""
-        drawn = [self._row(row) for row in rows]
-        strips = [*drawn[0], self._rule("─", "┼")]
-        airy = any(len(row) > 1 for row in drawn[1:])
-        for index, row in enumerate(drawn[1:]):
-            if airy and index:
+    def header(self, row: Sequence[Lines]) -> list[Strip]:
+        """The titles and the rule below them."""
+        return [*self._row(row), self._rule("─", "┼")]
+
+    def body(self, rows: Sequence[Sequence[Lines]], follows: bool) -> list[Strip]:
+        """The rows below the header; `follows` where there are others above them."""
+        strips: list[Strip] = []
+        for row in rows:
+            if self._is_airy and (strips or follows):
                 strips.append(self._rule("╌", "┼"))
-            strips.extend(row)
+            strips += self._row(row)
         return strips
 
     def _rule(self, line: str, crossing: str) -> Strip:
@@ -107,16 +139,19 @@ class _Grid:
         return [Segment(" " * before), *cell, Segment(" " * (free - before))]
 
 
-def _records(table: Table, width: int, palette: Palette) -> list[Strip]:
-    """One line "header: value" for each cell, a rule between the rows."""
-    header, *rows = table.rows
+def _records(
+    header: Sequence[Lines], rows: Sequence[Sequence[Lines]], width: int, palette: Palette, *, follows: bool
+) -> list[Strip]:
+    """One line "header: value" for each cell, a rule between the rows; a table of titles alone is a record of them."""
+    if not rows and not follows:
+        return [strip for cell in header for strip in _wrap_lines(cell, width)]
     strips: list[Strip] = []
-    for row in rows or [header]:
-        if strips:
+    for row in rows:
+        if strips or follows:
             strips.append(Strip([Segment("╌" * width, palette.table_border)], width))
         for title, cell in zip(header, row, strict=True):
             label = [*(span for line in title for span in line), (": ", palette.table_border)]
-            strips.extend(_wrap_lines([[*(label if rows else ()), *cell[0]], *cell[1:]], width))
+            strips += _wrap_lines([[*label, *cell[0]], *cell[1:]], width)
     return strips
 
 

@@ -19,7 +19,8 @@ MIN_WIDTH: Final = 2
 
 # Characters of one cell each, none of which joins with its neighbour: then a string is as wide as it is long.
 _ONE_CELL_EACH: Final = re.compile(
-    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2500-\u257f]*"
+    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
+    "\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2500-\u257f]*"
 )
 _NOT_AT_LINE_START: Final = frozenset("、。，．：；？！）」』】》〉〕｝…")
 
@@ -30,6 +31,11 @@ class LineRange(NamedTuple):
     start: int
     stop: int
     cells: int
+
+
+def has_one_cell_each(text: str) -> bool:
+    """Whether each character takes a cell of its own; False says nothing."""
+    return _ONE_CELL_EACH.fullmatch(text) is not None
 
 
 def width_cells(text: str) -> int:

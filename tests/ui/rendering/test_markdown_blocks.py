@@ -27,6 +27,10 @@ def draw(source: str, width: int = WIDTH, palette: Palette = PLAIN) -> list[str]
         ("soft\nbreak\\\nhard", ["soft break", "hard"]),
         ("a *b* **c** ~~d~~ `e`", ["a b c d e"]),
         ("- a\n- b\n  - c\n    - d\n\n- e", [" • a", " • b", "    ◦ c", "       ▪ d", "", " • e"]),
+        ("<!-- *a*\n\n  b -->\n*c*", ["<!-- *a*", "", "  b -->", "", "c"]),
+        ("![]()", ["image"]),
+        (">\n\na", ["│", "", "a"]),
+        ("``` a&amp;\\_\nx", [" a&_", " x"]),
         ("9. a\n9. b\n", [" 9. a", "10. b"]),
         ("- [ ] a\n- [x] b\n- [c] d", [" ☐ a", " ☑ b", " • [c] d"]),
         ("1. [x] a", [" 1. ☑ a"]),
@@ -36,8 +40,8 @@ def draw(source: str, width: int = WIDTH, palette: Palette = PLAIN) -> list[str]
         ("a\n\n---", ["a", "", "─" * WIDTH]),
         ("```py x=1\nif a:\n\tb\n```", [" py x=1", " if a:", "     b"]),
         ("    indented", [" indented"]),
-        ("<b>html</b>\n\n<div>\nx\n</div>", ["<b>html</b>", "", "<div> x </div>"]),
-        ("![alt *x*](a.png) ![](b.png)", ["image: alt *x* (a.png) image (b.png)"]),
+        ("<b>html</b>\n\n<div>\nx\n</div>", ["<b>html</b>", "", "<div>", "x", "</div>"]),
+        ("![alt *x*](a.png) ![](b.png)", ["image: alt x (a.png) image (b.png)"]),
     ],
 )
 def test_blocks_look_like_this(source: str, lines: list[str]) -> None:
@@ -83,6 +87,13 @@ def test_a_table_that_does_not_fit_becomes_records() -> None:
     source = "| aaaa | bbbb | cccc |\n|--|--|--|\n| 1111 | 2222 | 3333 |\n| 4444 | 5 | 6 |"
     records = ["aaaa: 1111", "bbbb: 2222", "cccc: 3333"]
     assert draw(source, 12) == [*records, "╌" * 12, "aaaa: 4444", "bbbb: 5", "cccc: 6"]
+
+
+def test_the_first_rows_of_a_long_table_lay_it_out() -> None:
+    rows = "| 1 | 2 |\n" * 100
+    lines = draw(f"| a | b |\n|--|--|\n{rows}| longer | 2 |\n{rows}")
+    assert lines[:3] == [" a    │ b", "──────┼──────", " 1    │ 2"]
+    assert lines[101:105] == [" 1    │ 2", " long │ 2", " er   │", " 1    │ 2"]
 
 
 def test_a_long_line_of_code_is_folded_with_a_mark_and_loses_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.ui.rendering import markdown_stream
+from acp_tui.ui.rendering import markdown_stream, tables
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 
-COMMONMARK = Path(__file__).parents[4] / "shared" / "markdown" / "commonmark.json"
+SHARED = Path(__file__).parents[4] / "shared"
+COMMONMARK = SHARED / "markdown" / "commonmark.json"
+TRANSCRIPTS = SHARED / "agents" / "transcripts"
 WIDTH = 40
 PALETTE = Palette(
     heading_1=Style(bold=True),
@@ -109,16 +112,16 @@ def whole(text: str) -> list[list[Segment]]:
 
 
 def streamed(text: str, size: int) -> list[list[Segment]]:
+    return streamed_in(text[start : start + size] for start in range(0, len(text), size))
+
+
+def streamed_in(pieces: Iterable[str]) -> list[list[Segment]]:
     renderer = MarkdownRenderer()
-    for start in range(0, len(text), size):
-        renderer.append(text[start : start + size])
+    for piece in pieces:
+        renderer.append(piece)
         renderer.line_count(WIDTH)
     renderer.finish()
     return shown(renderer)
-
-
-def now(source: str, width: int = WIDTH) -> list[str]:
-    return [strip.text.rstrip() for strip in MarkdownRenderer(source).lines(width, PLAIN)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 50, 300])
@@ -140,6 +143,26 @@ def test_every_commonmark_example_ends_the_same_streamed_by_the_character() -> N
         if streamed(example["markdown"], 1) != whole(example["markdown"])
     ]
     assert differing == []
+
+
+@pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="the recorded sessions are not part of the repository")
+def test_every_recorded_message_ends_the_same_streamed_as_whole() -> None:
+    messages = {tuple(recorded_chunks(path)) for path in TRANSCRIPTS.glob("*.ndjson")}
+    assert len(messages) > 10
+    for chunks in messages:
+        text = "".join(chunks)
+        assert streamed_in(chunks) == whole(text)
+        assert streamed_in(text[:1_500]) == whole(text[:1_500])
+
+
+def recorded_chunks(path: Path) -> Iterator[str]:
+    """What the agent of a recorded session said, chunk by chunk."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        message = json.loads(line).get("msg")
+        params = message.get("params") if isinstance(message, dict) else None
+        update = params.get("update") if isinstance(params, dict) else None
+        if isinstance(update, dict) and update.get("sessionUpdate") == "agent_message_chunk":
+            yield update["content"].get("text", "")
 
 
 def test_every_prefix_can_be_drawn_at_every_width() -> None:
@@ -182,18 +205,49 @@ def test_finished_blocks_and_items_are_not_parsed_again(parsed: list[str], line:
 
 def test_an_open_fence_is_never_parsed_as_a_whole(parsed: list[str]) -> None:
     renderer = stream_lines(["```python\n", *["x = 1\n"] * 100])
-    assert "".join(parsed) == ""
+    assert max(map(len, parsed)) <= len("```python\nx = 1\n")
     assert renderer.line_count(WIDTH) == 101
 
 
-def test_a_very_long_open_block_is_parsed_ever_less_often(parsed: list[str]) -> None:
-    renderer = MarkdownRenderer("word " * 10_000)
-    renderer.line_count(WIDTH)
-    parsed.clear()
-    for _ in range(100):
-        renderer.append("more ")
-        assert renderer.lines(WIDTH, PLAIN)[-1].text.endswith("more")
-    assert parsed == []
+LONG_BLOCKS = {
+    "table": ["| a | b |\n|--|--|\n", *["| one | `two` |\n"] * 8_000],
+    "list": ["- item\n"] * 10_000,
+    "list within an item": ["- a\n", *["  - item\n"] * 10_000],
+    "list in quotes": ["> > 1. a\n", *["> > 2. item\n"] * 4_000],
+    "code in a list": ["1. a\n\n   ```py\n", *["   x = 1\n"] * 8_000],
+    "table in a list": ["- | a | b |\n  |--|--|\n", *["  | one | two |\n"] * 4_000],
+    "paragraph": ["word\n"] * 10_000,
+    "line": ["word "] * 10_000,
+    "HTML": ["<!--\n", *["text\n\n"] * 5_000],
+    "indented code": ["    x = 1\n"] * 5_000,
+}
+
+
+@pytest.mark.parametrize("lines", LONG_BLOCKS.values(), ids=LONG_BLOCKS)
+def test_no_refresh_parses_more_than_a_screenful_however_long_the_block(
+    parsed: list[str], lines: list[str]
+) -> None:
+    text = "".join(lines)
+    stream_lines([text[start : start + 1_000] for start in range(0, len(text), 1_000)])
+    assert max(map(len, parsed)) <= markdown_stream.MAX_OPEN_CHARACTERS + 100
+    assert sum(map(len, parsed)) <= 12 * len(text)
+
+
+@pytest.mark.parametrize("kind", ["table", "list within an item", "code in a list", "table in a list"])
+def test_a_line_that_is_added_to_a_long_block_is_parsed_almost_alone(parsed: list[str], kind: str) -> None:
+    stream_lines([*LONG_BLOCKS[kind][:500], *LONG_BLOCKS[kind][-100:]])
+    assert max(map(len, parsed[-100:])) <= 100
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_blocks_that_are_broken_up_end_the_same_streamed_as_whole(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(markdown_stream, "MAX_OPEN_CHARACTERS", 120)
+    monkeypatch.setattr(tables, "SAMPLE_CELLS", 6)
+    for lines in LONG_BLOCKS.values():
+        text = "".join(lines[:40]) + "end\n\n- a\n"
+        assert streamed(text, size) == whole(text)
 
 
 def test_finished_lines_stay_the_same_objects() -> None:
@@ -210,29 +264,6 @@ def test_nothing_is_parsed_where_nothing_has_changed(parsed: list[str]) -> None:
     parsed.clear()
     renderer.lines(WIDTH, PLAIN)
     assert parsed == []
-
-
-@pytest.mark.parametrize(
-    ("source", "lines"),
-    [
-        ("a **bo", ["a bo"]),
-        ("a **", ["a"]),
-        ("a `co", ["a co"]),
-        ("a *b **c", ["a b c"]),
-        ("3 * 4 is", ["3 * 4 is"]),
-        ("[docs](https://a.exa", ["docs (https://a.exa)"]),
-        ("text\n-", ["text"]),
-        ("text\n==", ["text"]),
-        ("- a\n1", [" • a"]),
-        ("| a | b |\n|--", ["| a | b |"]),
-        ("| a | b |\n|--|--|\n| 1", [" a │ b", "───┼───", " 1 │"]),
-        ("```py\nx\n``", [" py", " x"]),
-        ("```py\n", [" py", ""]),
-        ("```p", [" p", ""]),
-    ],
-)
-def test_what_is_half_written_looks_as_it_will(source: str, lines: list[str]) -> None:
-    assert now(source) == lines
 
 
 def test_finish_shows_what_was_held_back() -> None:

@@ -1,0 +1,257 @@
+"""Finds how much of an open block is finished, and the Markdown that lets a parser go on behind it; draws nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from acp_tui.ui.rendering.code import CodePanel
+from acp_tui.ui.rendering.tables import TableLayout, sample_rows
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+MAX_DEPTH: Final = 20
+"""What is nested deeper is parsed with the block around it."""
+
+# A rule stands in each reopened quote and item, so that it is not empty; no list has this mark.
+_STAND_IN: Final = "___\n"
+_QUOTE: Final = re.compile(r" {0,3}> ?")
+_ITEM: Final = re.compile(r"( {0,3}(?:[-+*]|\d{1,9}[.)]))( {1,4}(?! )|)")
+_CONTAINERS: Final = frozenset(
+    ("blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open"),
+)
+
+Leaf: TypeAlias = CodePanel | TableLayout
+"""What is drawn row by row and goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is open where a text begins. The first block of that text goes on with what is open."""
+
+    gap: bool = True
+    """Whether an empty line goes before the first block."""
+    number: int | None = None
+    """Of the first block, where it is an item of an ordered list."""
+    numbers: Mapping[int, int] = field(default_factory=dict)
+    """The same for the ordered lists within it, by the level of their tokens."""
+    opening: str = ""
+    """Complete lines that open it all again; they are parsed before the text and not drawn."""
+    prefix: str = ""
+    """What a line begins with that is inside of it all."""
+    leaf: Leaf | None = None
+
+    @property
+    def line_count(self) -> int:
+        """How many lines the opening has."""
+        return self.opening.count("\n")
+
+    def covers(self, token: Token) -> bool:
+        """Whether the block that `token` opens was begun before the text."""
+        return bool(token.map) and cast("list[int]", token.map)[0] < self.line_count
+
+    def start_of(self, token: Token) -> int:
+        """The number of the first item of an ordered list."""
+        start = int(token.attrs.get("start", 1))
+        return self.numbers.get(token.level, start) if self.covers(token) else start
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where an open block is cut: what comes before is finished."""
+
+    token_count: int
+    line: int
+    context: Context
+    keeps_leaf: bool = False
+    """Whether it goes through a leaf that is drawn row by row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A container on the way to the open leaf, with the positions of its children."""
+
+    token: Token
+    children: Sequence[int]
+
+    @property
+    def is_list(self) -> bool:
+        return self.token.type in ("bullet_list_open", "ordered_list_open")
+
+
+@dataclass(frozen=True, slots=True)
+class _Opener:
+    """The beginning of a quote or an item, without what is in it."""
+
+    line: int
+    text: str
+    is_quote: bool
+
+    @property
+    def prefix(self) -> str:
+        """What its further lines begin with."""
+        return "> " if self.is_quote else " " * len(self.text)
+
+    def strip(self, line: str, number: int) -> str | None:
+        """What is inside of it on a line; None where the line is not."""
+        if self.is_quote:
+            return line[mark.end() :] if (mark := _QUOTE.match(line)) else None
+        indent, rest = line[: len(self.text)], line[len(self.text) :]
+        return rest if number == self.line or not indent.strip() else None
+
+
+class OpenBlock:
+    """The last block of a parsed text, from the outermost container down to the leaf that is being written."""
+
+    def __init__(self, tokens: Sequence[Token], lines: Sequence[str], context: Context) -> None:
+        self._lines = lines
+        self._context = context
+        self._levels: list[_Level] = []
+        self._start, self._stop = 0, len(tokens)
+        while tokens[self._start].type in _CONTAINERS:
+            children = self._children(tokens)
+            self._levels.append(_Level(tokens[self._start], children))
+            if not children:
+                break
+            self._start, self._stop = children[-1], self._stop - 1
+        self._tokens = tokens
+        self._leaf = tokens[self._start]
+
+    def _children(self, tokens: Sequence[Token]) -> list[int]:
+        level = tokens[self._start].level + 1
+        return [
+            at
+            for at in range(self._start + 1, self._stop - 1)
+            if (token := tokens[at]).level == level
+            and token.nesting >= 0
+            and not (token.type == "hr" and self._context.covers(token))
+        ]
+
+    # Where to cut
+
+    def finished_part(self) -> Cut | None:
+        """All but what may still change; None where nothing new is finished."""
+        if len(self._levels) > MAX_DEPTH:
+            return None
+        cut = self._behind_leaf_rows() or self._before_last_child()
+        return cut if cut and cut.line > self._context.line_count else None
+
+    def whole(self) -> Cut:
+        """The whole block, as if more of the same followed."""
+        stop = len(self._lines) - 1
+        given_up = Cut(len(self._tokens), stop, Context(gap=False))
+        return given_up if len(self._levels) > MAX_DEPTH else self._behind_leaf(stop) or given_up
+
+    def _behind_leaf_rows(self) -> Cut | None:
+        """Behind the rows of a code block or long table that can not change any more."""
+        start, stop = cast("list[int]", self._leaf.map or [0, 0])
+        if self._leaf.type == "fence" and self._leaf.content:
+            return self._behind_leaf(start + 1 + self._leaf.content.count("\n"))
+        return self._behind_leaf(stop) if self._is_long_table() else None
+
+    def _is_long_table(self) -> bool:
+        if self._leaf.type != "table_open" or self._context.covers(self._leaf):
+            return self._leaf.type == "table_open"
+        start, stop = cast("list[int]", self._leaf.map)
+        columns = sum(1 for token in self._tokens[self._start : self._stop] if token.type == "th_open")
+        return stop - start - 2 >= sample_rows(columns)
+
+    def _behind_leaf(self, line: int) -> Cut | None:
+        if (openers := self._openers(self._levels)) is None:
+            return None
+        context = self._reopened(openers, self._levels)
+        if (inner := self._leaf_opening(openers)) is None:
+            return None
+        opening = "".join(f"{context.prefix}{text}\n" for text in inner)
+        return Cut(self._stop, line, replace(context, opening=context.opening + opening), bool(inner))
+
+    def _leaf_opening(self, openers: Sequence[_Opener]) -> list[str] | None:
+        """The lines that begin a code block or long table, as they are inside of the containers."""
+        start = cast("list[int]", self._leaf.map or [0])[0]
+        count = 1 if self._leaf.type == "fence" else 2 if self._is_long_table() else 0
+        lines = [_inside(self._lines[at], at, openers) for at in range(start, start + count)]
+        inner = [line for line in lines if line is not None]
+        if len(inner) < count:
+            return None
+        if self._leaf.type == "fence":
+            # Without its language: that could be the header of a table.
+            return [inner[0].partition(self._leaf.markup)[0] + self._leaf.markup]
+        return inner
+
+    def _before_last_child(self) -> Cut | None:
+        """Between the last two children of the innermost container that has two."""
+        levels = self._levels
+        while levels and len(levels[-1].children) < 2:
+            levels = levels[:-1]
+        if not levels:
+            return None
+        at = levels[-1].children[-1]
+        before, last = self._tokens[levels[-1].children[-2]], self._tokens[at]
+        if levels[-1].is_list:
+            # The item before stays open, so that the last one finds itself in a list, and not the first.
+            levels = [
+                *levels[:-1],
+                replace(levels[-1], children=levels[-1].children[:-1]),
+                _Level(before, ()),
+            ]
+        if (openers := self._openers(levels)) is None:
+            return None
+        # A link definition between the two may take in more lines, so it stays with the block that follows.
+        line = min(cast("list[int]", last.map)[0], cast("list[int]", before.map)[1])
+        while line > self._context.line_count and is_blank(self._lines[line - 1]):
+            line -= 1
+        return Cut(at, line, self._reopened(openers, levels))
+
+    # What to say for the parser to go on there
+
+    def _openers(self, levels: Sequence[_Level]) -> list[_Opener] | None:
+        """The beginnings of these containers; None where they are written in a way that is not understood."""
+        openers: list[_Opener] = []
+        for level in levels:
+            if level.is_list:
+                continue
+            number = cast("list[int]", level.token.map)[0]
+            text = _inside(self._lines[number], number, openers)
+            is_quote = level.token.type == "blockquote_open"
+            if text is None or "\t" in self._lines[number] or not (opener := _opener(text, is_quote)):
+                return None
+            openers.append(_Opener(number, opener, is_quote))
+        return openers
+
+    def _reopened(self, openers: Sequence[_Opener], levels: Sequence[_Level]) -> Context:
+        opening = prefix = ""
+        for opener in openers:
+            opening += prefix + opener.text + _STAND_IN
+            prefix += opener.prefix
+        numbers = {
+            level.token.level: self._context.start_of(level.token) + len(level.children) - 1
+            for level in levels
+            if level.token.type == "ordered_list_open"
+        }
+        return Context(gap=False, numbers=numbers, opening=opening, prefix=prefix)
+
+
+def is_blank(line: str) -> bool:
+    """Whether nothing is written on a line but the marks of quotes."""
+    return not line.strip(" \t>")
+
+
+def _inside(line: str, number: int, openers: Sequence[_Opener]) -> str | None:
+    """What is inside of all `openers` on a line."""
+    text: str | None = line
+    for opener in openers:
+        text = None if text is None else opener.strip(text, number)
+    return text
+
+
+def _opener(text: str, is_quote: bool) -> str | None:
+    """What `text` begins with: the mark of a quote or an item, and the space that belongs to it."""
+    if is_quote:
+        return mark.group() if (mark := _QUOTE.match(text)) else None
+    if (mark := _ITEM.match(text)) is None:
+        return None
+    is_empty = not text[mark.end() :]
+    return mark[1] + (" " if is_empty else mark[2] or " ")
