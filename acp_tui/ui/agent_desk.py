@@ -195,8 +195,8 @@ class AgentDesk:
             if asked.key not in _waiting(owner) and dialog.is_active:
                 dialog.dismiss(("cancel", None) if isinstance(asked, Form) else "cancel")
             return
-        if isinstance(self._screen.app.screen, TakeOver):  # keys are for a program: it says that something waits
-            return
+        if isinstance(self._screen.app.screen, TakeOver):
+            return  # the keys are for a program; it is said there that something waits
         for owner in (self._session, self._starting):
             waiting = next(iter(_waiting(owner).values()), None)
             if owner is not None and waiting is not None:

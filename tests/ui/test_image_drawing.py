@@ -121,9 +121,9 @@ async def test_a_message_that_grows_keeps_the_lines_of_its_picture() -> None:
     async with open_page(_says(Text("Look:")), _says(_image()), _says(Text("and"))) as page:
         await _drawn(page)
         scene = page.view._current_scene()
-        before = list(page.view._drawings[0].lines(scene))
+        before = list(page.view._column.drawings[0].lines(scene))
         await page.apply(_says(Text(" more")))
-        after = list(page.view._drawings[0].lines(scene))
+        after = list(page.view._column.drawings[0].lines(scene))
         assert [line is old for line, old in zip(after, before, strict=True)].count(False) == 1
 
 
@@ -188,7 +188,7 @@ async def test_a_box_in_little_room_has_no_frame_and_no_line_is_too_long() -> No
     async with open_page(_says(Audio("aGVsbG8=", "audio/wav")), _says(_image()), size=(12, 40)) as page:
         await _drawn(page)
         scene = page.view._current_scene()
-        lines = page.view._drawings[0].lines(scene)
+        lines = page.view._column.drawings[0].lines(scene)
         assert max(line.cell_length for line in lines) <= scene.width
 
 

@@ -227,7 +227,8 @@ async def test_the_thread_starts_with_the_first_job_and_ends_when_it_is_closed()
 async def test_a_new_size_is_kept_by_an_emulator_that_is_made_anew() -> None:
     opened = Opened()
     opened.prints(b"x" * 30)
-    opened.screen.resize(10, 5)
+    opened.state.columns, opened.state.rows = 10, 5
+    opened.screen.update()
     assert opened.text == ["x" * 10] * 3
     opened.state.has_exited = True
     opened.screen.rest()

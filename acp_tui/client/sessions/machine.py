@@ -1,4 +1,4 @@
-"""What of the user's machine an agent gets through one session: its files and its terminals.
+"""What of the user's machine an agent gets through one session: its files and its terminals, which the user shares.
 
 Who is asked before is `access`'s matter; how a file is read or a command run is `client.workspace`'s and
 `client.terminals`'.
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class Machine:
-    """Serves a session's agent. Refusals are raised as the error response for the agent."""
+    """Serves a session's agent and its user. Refusals are raised as the error response for the agent."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.terminal.feeder import Feeder
 
 if TYPE_CHECKING:
-    from acp_tui.ui.terminal.emulator import Emulator
+    from acp_tui.ui.terminal.emulator import Emulator, Line
     from acp_tui.ui.terminal.screen import MakeEmulator, TerminalScreen
 
 FLOOD_S = 0.1
@@ -26,6 +26,12 @@ FLOOD_S = 0.1
 LOADING_SWITCH_INTERVAL_S = 0.0001
 MAX_AWAKE = 8
 """Emulators that are kept of commands that have ended: an emulator takes 0.5 to 5 MB."""
+
+
+def strip_of(line: Line) -> Strip:
+    """A line of a terminal, ready to be shown."""
+    # The emulator obeys control characters, and keeps those that only mislead a reader.
+    return Strip([Segment(make_visible_line(text), style) for text, style, _ in line])
 
 
 class TerminalLines(Sequence[Strip]):
@@ -47,18 +53,14 @@ class TerminalLines(Sequence[Strip]):
         return self._strips(at, at + 1)[0]
 
     def _strips(self, start: int, stop: int) -> list[Strip]:
-        # The emulator obeys control characters, and keeps those that only mislead a reader.
-        strips = [
-            Strip([Segment(make_visible_line(text), style) for text, style, _ in line])
-            for line in self._screen.lines(start, stop)
-        ]
+        strips = [strip_of(line) for line in self._screen.lines(start, stop)]
         return [strip if strip.cell_length <= self._width else strip.crop(0, self._width) for strip in strips]
 
 
 def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, Style]]:
     """How the command has ended and how long it took, or what it waits for; nothing while it works."""
     if not state.has_exited:
-        return [("waits for input", palette.warning)] if state.is_waiting else []
+        return [("waits for input · F6: type there", palette.warning)] if state.is_waiting else []
     text, style = f"exit {state.exit_code}", palette.muted if state.exit_code == 0 else palette.error
     if state.signal is not None:
         text, style = f"ended by {make_visible_line(state.signal)}", palette.error
@@ -78,9 +80,16 @@ def _duration(seconds: float) -> str:
 class TerminalScreens:
     """The screens of a conversation's terminals; the emulator is loaded when the first one is looked at."""
 
-    def __init__(self, on_loaded: Callable[[], None], on_change: Callable[[TerminalId], None]) -> None:
+    def __init__(
+        self,
+        on_loaded: Callable[[], None],
+        on_change: Callable[[TerminalId], None],
+        reply: Callable[[TerminalId, int, bytes], None] = lambda _id, _position, _replies: None,
+    ) -> None:
+        """`reply` types what a program wants to know of its terminal, asked before an offset in its output."""
         self._on_loaded = on_loaded
         self._on_change = on_change
+        self._reply = reply
         self._feeder = Feeder()
         self._make: MakeEmulator | None = None
         self._is_loading = False
@@ -119,8 +128,13 @@ class TerminalScreens:
     def _open(self, state: TerminalState) -> TerminalScreen:
         from acp_tui.ui.terminal.screen import TerminalScreen
 
+        terminal_id = state.terminal_id
         return TerminalScreen(
-            state, self._make_emulator, self._feeder, partial(self._on_change, state.terminal_id)
+            state,
+            self._make_emulator,
+            self._feeder,
+            partial(self._on_change, terminal_id),
+            partial(self._reply, terminal_id),
         )
 
     def _make_emulator(self, columns: int, rows: int, scrollback: int) -> Emulator:

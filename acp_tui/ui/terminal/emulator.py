@@ -78,6 +78,10 @@ class Emulator(Protocol):
         """The lines from `start` up to `stop` or to the last; costs only what it gives."""
 
     @property
+    def screen_top(self) -> int:
+        """The line that the screen begins with: what is counted before it has scrolled away."""
+
+    @property
     def cursor(self) -> tuple[int, int]:
         """Column and line, in cells and counted as `lines` does; it may stand below the last of them."""
 
@@ -155,10 +159,15 @@ class GhosttyEmulator:
         return self._rows(max(0, start), last)
 
     @property
+    def screen_top(self) -> int:
+        """See Emulator."""
+        return self._row_count() - int(self._open.get("rows"))
+
+    @property
     def cursor(self) -> tuple[int, int]:
         """See Emulator."""
         column, row = self._open.cursor
-        return column, self._row_count() - self._open.get("rows") + row
+        return column, self.screen_top + row
 
     @property
     def modes(self) -> TerminalModes:
@@ -263,7 +272,7 @@ class PlainEmulator:
     def __init__(self, columns: int, rows: int, max_scrollback: int) -> None:
         self._ring: ByteRing | None = ByteRing(PLAIN_KEPT_BYTES)
         self._max_lines = max_scrollback + rows
-        self._columns = max(1, columns)
+        self._columns, self._rows = max(1, columns), max(1, rows)
         self._wrapped: list[str] | None = None
 
     def feed(self, data: bytes) -> None:
@@ -273,7 +282,7 @@ class PlainEmulator:
 
     def resize(self, columns: int, rows: int) -> None:
         """See Emulator."""
-        self._columns = max(1, columns)
+        self._columns, self._rows = max(1, columns), max(1, rows)
         self._wrapped = None
         self._lines()
 
@@ -287,6 +296,11 @@ class PlainEmulator:
         """See Emulator."""
         last = self.line_count if stop is None else min(stop, self.line_count)
         return [[Segment(line)] if line else [] for line in self._lines()[max(0, start) : last]]
+
+    @property
+    def screen_top(self) -> int:
+        """See Emulator."""
+        return max(0, len(self._lines()) - self._rows)
 
     @property
     def cursor(self) -> tuple[int, int]:

@@ -5,11 +5,15 @@ fed, though of a flood only the end stays in the scrollback: to leave some out o
 and switches of screen among them, which costs more than libghostty's 14 ns a byte, and in Python, under the GIL. Only
 where the ring drops bytes before the emulator has come to them are they missing; it then goes on with the next whole
 line.
+
+Its size is what the conversation's state says; whoever changes that has told the program. A question of the program's
+is answered by the first emulator that meets it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 
@@ -31,6 +35,25 @@ MakeEmulator = Callable[[int, int, int], Emulator]
 """Of columns, rows and lines of scrollback."""
 
 
+Reply = Callable[[int, bytes], None]
+"""Types what a program wants to know of its terminal, which it has asked before this offset in its output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """As many rows of a terminal as its screen has: the screen itself, or what has scrolled away above it."""
+
+    lines: list[Line]
+    """May be fewer than rows: blank ones at the end do not count."""
+    top: int
+    """The line on the first row, counted as `TerminalScreen.lines` does."""
+    lines_below: int
+    """How far this is scrolled up."""
+    cursor: tuple[int, int]
+    """Column and row; it may stand outside."""
+    modes: TerminalModes
+
+
 class TerminalScreen:
     """One terminal's emulator and how much of the output it has seen.
 
@@ -40,12 +63,18 @@ class TerminalScreen:
     """
 
     def __init__(
-        self, state: TerminalState, make: MakeEmulator, feeder: Feeder, on_change: Callable[[], None]
+        self,
+        state: TerminalState,
+        make: MakeEmulator,
+        feeder: Feeder,
+        on_change: Callable[[], None],
+        reply: Reply = lambda _position, _replies: None,
     ) -> None:
         self.state = state
         self._make = make
         self._feeder = feeder
         self._on_change = on_change
+        self._reply = reply
         self._size = state.columns, state.rows
         self._lock = Lock()
         self._emulator: Emulator | None = None
@@ -56,11 +85,15 @@ class TerminalScreen:
 
     def update(self) -> None:
         """Take what is new: at once where it is little, else a piece in the feeder's thread."""
+        self._fit()
         if self.is_feeding:
             return
         emulator, data = self._awake, self._next_piece()
         if len(data) <= AT_ONCE_BYTES:
             self._feed(emulator, data)
+            self._pass_on_replies()
+            if self._is_behind:  # the piece ended where the answers begin
+                self.update()
         else:
             self.is_feeding = True
             self._feeder.run(partial(self._feed, emulator, data), self._on_fed)
@@ -82,12 +115,6 @@ class TerminalScreen:
             self._awake.close()
             self._emulator, self._fed = None, 0
 
-    def resize(self, columns: int, rows: int) -> None:
-        """Change its size; what has been shown flows anew. The program has to be told by `Terminals.resize`."""
-        self._size = columns, rows
-        with self._lock:
-            self._awake.resize(columns, rows)
-
     @property
     def line_count(self) -> int:
         """Lines of scrollback and screen; while an emulator that was freed is made anew, as many as there were."""
@@ -106,22 +133,21 @@ class TerminalScreen:
             lines = self._awake.lines(start, stop)
         return lines + [[] for _ in range(stop - start - len(lines))]
 
-    @property
-    def cursor(self) -> tuple[int, int]:
-        """Column and line, in cells and counted as `lines` does; it may stand below the last of them."""
+    def window(self, top: int | None = None) -> Window:
+        """The screen, or as many rows from line `top` on; all of it is of the same moment."""
         with self._lock:
-            return self._awake.cursor
+            emulator = self._awake
+            live_top = emulator.screen_top
+            top = live_top if top is None else max(0, min(top, live_top))
+            column, line = emulator.cursor
+            lines = emulator.lines(top, top + self._size[1])
+            return Window(lines, top, live_top - top, (column, line - top), emulator.modes)
 
     @property
     def modes(self) -> TerminalModes:
         """What the program has set: how to type, paste and click, whether the cursor is to be seen."""
         with self._lock:
             return self._awake.modes
-
-    def take_replies(self) -> bytes:
-        """Answers to the program's questions, to be typed into it; each is given once."""
-        with self._lock:
-            return self._awake.take_replies()
 
     @property
     def _is_behind(self) -> bool:
@@ -133,8 +159,27 @@ class TerminalScreen:
             self._emulator = self._make(*self._size, SCROLLBACK_LINES)
         return self._emulator
 
+    def _fit(self) -> None:
+        """Take the size that the terminal has now; what has been shown flows anew."""
+        size = self.state.columns, self.state.rows
+        if size != self._size:
+            self._size = size
+            if self._emulator is not None:
+                with self._lock:
+                    self._emulator.resize(*size)
+
+    def _pass_on_replies(self) -> None:
+        """Answer what is new; what an emulator before this one has answered must not be typed again."""
+        with self._lock:
+            replies = self._awake.take_replies()
+        if replies and self._fed > self.state.answered and not self.state.has_exited:
+            self._reply(self._fed, replies)
+
     def _next_piece(self) -> bytes:
-        start, data = self.state.output.read_from(self._fed, PIECE_BYTES)
+        at = max(self._fed, self.state.output.dropped)
+        answered_bytes = self.state.answered - at
+        most = min(answered_bytes, PIECE_BYTES) if answered_bytes > 0 else PIECE_BYTES
+        start, data = self.state.output.read_from(at, most)
         has_gap = start > self._fed
         self._fed = start + len(data)
         return _after_a_gap(data) if has_gap else data
@@ -146,6 +191,7 @@ class TerminalScreen:
 
     def _on_fed(self) -> None:
         self.is_feeding = False
+        self._pass_on_replies()
         self.update()
         self._on_change()
 

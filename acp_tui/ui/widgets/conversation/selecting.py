@@ -1,0 +1,130 @@
+"""Selecting with the mouse: by cells, by words and by entries, beyond what is in view, and what is copied of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from textual.strip import Strip
+
+from acp_tui.ui.rendering.copying import Joint, Margin, Piece, text_of
+from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.widgets.conversation.column import Column
+from acp_tui.ui.widgets.conversation.selection import Place, Selection, word_at
+
+BETWEEN_ENTRIES: Final = "\n\n"
+
+
+class Selecting:
+    """Holds the selection of one column. Lines are those of the column, from its top."""
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        self._selection: Selection | None = None
+        self._is_held = False
+
+    @property
+    def is_held(self) -> bool:
+        """The mouse button is down, and what it passes over becomes selected."""
+        return self._is_held
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is selected."""
+        return self._selection is None or self._selection.is_empty
+
+    def begin(self, line: int, cell: int) -> None:
+        """The button goes down here; nothing is selected until it moves."""
+        place = self._place(line, cell)
+        self._selection = None if place is None else Selection(place, place)
+        self._is_held = place is not None
+
+    def move(self, line: int, cell: int) -> bool:
+        """The mouse is here now; False where that changes nothing."""
+        place = self._place(line, cell)
+        if not self._is_held or self._selection is None or place is None or place == self._selection.end:
+            return False
+        self._selection = self._selection.to(place)
+        return True
+
+    def release(self) -> None:
+        """The button is up; what is selected stays so."""
+        self._is_held = False
+
+    def clear(self) -> None:
+        """Select nothing."""
+        self._selection, self._is_held = None, False
+
+    def select_word(self, line: int, cell: int) -> None:
+        """Select the word at this place."""
+        place = self._place(line, cell)
+        if place is None:
+            return
+        strip = self._strip(place)
+        text = "".join(segment.text for segment in strip)
+        starts = [0]
+        for character in text:
+            starts.append(starts[-1] + width_cells(character))
+        cells = word_at(text, starts, cell)
+        self._selection = Selection(place._replace(cell=cells.start), place._replace(cell=cells.stop))
+
+    def select_line(self, line: int) -> None:
+        """Select what was written as one line, however it was wrapped."""
+        place = self._place(line, 0)
+        if place is None:
+            return
+        lines = self._column.lines(place.entry)
+        first = last = place.row
+        while first > 0 and _goes_on(lines[first]):
+            first -= 1
+        while last + 1 < len(lines) and _goes_on(lines[last + 1]):
+            last += 1
+        end = lines[last].cell_length if last < len(lines) else 0
+        self._selection = Selection(Place(place.entry, first, 0), Place(place.entry, last, end))
+
+    def select_all(self) -> None:
+        """Select the whole conversation."""
+        last = len(self._column.drawings) - 1
+        if last >= 0:
+            height = self._column.heights.height(last)
+            self._selection = Selection(Place(0, 0, 0), Place(last, height, 0))
+
+    def cells(self, entry: int, row: int, length: int) -> range:
+        """Which cells of this row, of `length` cells, are selected."""
+        return range(0) if self._selection is None else self._selection.cells(entry, row, length)
+
+    def text(self) -> str:
+        """What is selected, as it was written: without margins and the breaks of wrapping."""
+        if self._selection is None or self._selection.is_empty:
+            return ""
+        first, last = self._selection.first.entry, self._selection.last.entry
+        parts = (text_of(self._pieces(entry)) for entry in range(first, last + 1))
+        return BETWEEN_ENTRIES.join(part for part in parts if part.strip("\n"))
+
+    def _pieces(self, entry: int) -> Iterator[Piece]:
+        assert self._selection is not None
+        lines = self._column.lines(entry)
+        first, last = self._selection.first, self._selection.last
+        start = first.row if entry == first.entry else 0
+        stop = last.row + 1 if entry == last.entry else len(lines)
+        for row in range(start, min(stop, len(lines))):
+            yield Piece(lines[row], self._selection.cells(entry, row, lines[row].cell_length))
+
+    def _place(self, line: int, cell: int) -> Place | None:
+        total = self._column.heights.total
+        found = self._column.heights.at(max(0, min(line, total - 1)))
+        return None if found is None else Place(*found, max(0, cell))
+
+    def _strip(self, place: Place) -> Strip:
+        lines = self._column.lines(place.entry)
+        return lines[place.row] if place.row < len(lines) else Strip([])
+
+
+def _goes_on(line: Strip) -> bool:
+    """Whether a line goes on with what the line above it says."""
+    for segment in line:
+        if isinstance(segment, Joint):
+            return True
+        if segment.text and not isinstance(segment, Margin):
+            return False
+    return False

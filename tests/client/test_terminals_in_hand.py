@@ -1,0 +1,101 @@
+"""What the user does with the terminals of a session: typing, size, Ctrl+C, the end; keys are the screen's matter."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from shlex import join
+
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.updates import TerminalOpened
+from support.agents import in_session, until
+
+READS = "print('ready', flush=True); print('got', input())"
+WAITS = "import signal; print('ready', flush=True); signal.pause()"
+TELLS_ITS_SIZE = """
+import os, signal
+signal.signal(signal.SIGWINCH, lambda *_: print(tuple(os.get_terminal_size()), flush=True))
+print('ready', flush=True)
+while True: signal.pause()
+"""
+NOBODYS = TerminalId("nobody's")
+
+
+@asynccontextmanager
+async def running(cwd: Path, source: str) -> AsyncIterator[tuple[Session, TerminalState]]:
+    """A session in which this runs, and is ready."""
+    async with in_session(cwd) as (session, _):
+        await session.commands.run(join([sys.executable, "-S", "-c", source]))
+        [state] = session.conversation.terminals.values()
+        await prints(session, state, "ready")
+        yield session, state
+
+
+async def prints(session: Session, state: TerminalState, text: str) -> None:
+    await until(session, lambda: text in state.output.tail_text())
+
+
+async def test_what_is_typed_reaches_the_command(tmp_path: Path) -> None:
+    async with running(tmp_path, READS) as (session, state):
+        assert session.machine.type_into(state.terminal_id, b"a word\r")
+        await prints(session, state, "got a word")
+
+
+async def test_ctrl_c_interrupts_whoever_is_in_the_foreground(tmp_path: Path) -> None:
+    async with running(tmp_path, WAITS) as (session, state):
+        assert session.machine.interrupt(state.terminal_id)
+        await until(session, lambda: state.has_exited)
+        assert "KeyboardInterrupt" in state.output.tail_text()
+
+
+async def test_an_ended_command_has_a_signal_and_its_terminal_stays(tmp_path: Path) -> None:
+    async with running(tmp_path, WAITS) as (session, state):
+        assert await session.machine.end_terminal(state.terminal_id)
+        assert state.signal == "SIGTERM"
+        assert session.machine.terminal_output(state.terminal_id).output.startswith("ready")
+
+
+async def test_a_new_size_is_told_to_the_command_and_kept_in_the_conversation(tmp_path: Path) -> None:
+    async with running(tmp_path, TELLS_ITS_SIZE) as (session, state):
+        assert session.machine.resize_terminal(state.terminal_id, 91, 17)
+        await prints(session, state, "(91, 17)")
+        assert (state.columns, state.rows) == (91, 17)
+
+
+async def test_a_question_to_the_terminal_is_answered_and_noted(tmp_path: Path) -> None:
+    async with running(tmp_path, READS) as (session, state):
+        session.machine.answer(state.terminal_id, 5, b"reply\r")
+        await prints(session, state, "got reply")
+        assert state.answered == 5
+
+
+async def test_a_released_terminal_takes_nothing_but_a_size_to_be_shown_in(tmp_path: Path) -> None:
+    async with running(tmp_path, WAITS) as (session, state):
+        await session.machine.release_terminal(state.terminal_id)
+        assert await _takes_nothing(session, state.terminal_id)
+        assert (state.columns, state.rows, state.answered) == (91, 17, 0)
+
+
+async def test_a_terminal_of_the_agents_and_one_of_nobodys_take_nothing(tmp_path: Path) -> None:
+    async with in_session(tmp_path) as (session, _):
+        theirs = TerminalId("theirs")
+        session.apply(TerminalOpened(theirs, "make", is_ours=False))
+        assert await _takes_nothing(session, theirs)
+        assert await _takes_nothing(session, NOBODYS)
+        assert session.conversation.terminals.keys() == {theirs}
+        assert session.conversation.terminals[theirs].columns == 120
+
+
+async def _takes_nothing(session: Session, terminal_id: TerminalId) -> bool:
+    machine = session.machine
+    machine.answer(terminal_id, 5, b"x")
+    return not (
+        machine.type_into(terminal_id, b"x")
+        or machine.interrupt(terminal_id)
+        or machine.resize_terminal(terminal_id, 91, 17)
+        or await machine.end_terminal(terminal_id)
+    )

@@ -1,0 +1,53 @@
+"""Text is found where it is seen, whatever way it was laid out."""
+
+import pytest
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.ui.rendering.copying import CUT, JOINT, Margin
+from acp_tui.ui.widgets.conversation.finding import Span, find_in, pattern_of
+
+
+def row(*parts: str | Segment) -> Strip:
+    return Strip([part if isinstance(part, Segment) else Segment(part) for part in parts])
+
+
+def found(query: str, *lines: Strip) -> list[tuple[Span, ...]]:
+    pattern = pattern_of(query)
+    assert pattern is not None
+    return list(find_in(lines, pattern))
+
+
+def test_every_match_is_found_from_top_to_bottom() -> None:
+    assert found("ab", row("ab cab"), row("b"), row("xab")) == [
+        (Span(0, range(2)),),
+        (Span(0, range(4, 6)),),
+        (Span(2, range(1, 3)),),
+    ]
+
+
+def test_margins_and_styles_do_not_stand_in_the_way() -> None:
+    assert found("one two", row(Margin("│ "), "o", "ne ", "two")) == [(Span(0, range(2, 9)),)]
+
+
+def test_a_match_goes_on_where_a_line_was_wrapped() -> None:
+    rows = (row(Margin("│ "), "the quick"), row(Margin("│ "), JOINT, "brown fox"))
+    assert found("quick brown", *rows) == [(Span(0, range(6, 11)), Span(1, range(2, 7)))]
+    assert found("supercali", row("super"), row(CUT, "cali")) == [(Span(0, range(5)), Span(1, range(4)))]
+
+
+def test_wide_characters_take_their_cells() -> None:
+    assert found("字", row("漢字x")) == [(Span(0, range(2, 4)),)]
+
+
+@pytest.mark.parametrize(("query", "count"), [("readme", 2), ("README", 1), ("Readme", 0)])
+def test_case_counts_only_where_capitals_are_looked_for(query: str, count: int) -> None:
+    assert len(found(query, row("README readme"))) == count
+
+
+def test_what_means_something_in_a_pattern_is_looked_for_as_it_is() -> None:
+    assert len(found("a.b(", row("a.b( axb("))) == 1
+
+
+def test_nothing_is_looked_for_where_nothing_is_asked() -> None:
+    assert pattern_of("  ") is None

@@ -1,0 +1,459 @@
+"""The keyboard in a terminal, with real programs: what they get, what stays ours, and what is said meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from shlex import join
+from typing import Any
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from acp_tui.conversation.elicitation import Form
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
+from acp_tui.conversation.updates import (
+    CommandRun,
+    ElicitationAsked,
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TerminalWaiting,
+)
+from acp_tui.ui.screens.form import FormDialog
+from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.take_over import TakeOver
+from acp_tui.ui.themes import DARK, LIGHT
+from acp_tui.ui.widgets.terminal_view import LEAVE_KEY, TerminalView
+from support.folding import ask, call
+from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, open_page, show
+
+pytest.importorskip("pyghostty")
+
+SECRET = "import getpass; print('got', getpass.getpass('Password: '))"
+INTERRUPTED = """
+import time
+print('ready', flush=True)
+try: time.sleep(60)
+except KeyboardInterrupt: print('interrupted')
+"""
+TELLS_ITS_SIZE = """
+import os, signal
+signal.signal(signal.SIGWINCH, lambda *_: print(tuple(os.get_terminal_size()), flush=True))
+print('ready', flush=True)
+while True: signal.pause()
+"""
+RAW = """
+import os, sys, tty
+tty.setraw(0)
+sys.stdout.write({first!r} + 'ready\\r\\n')
+sys.stdout.flush()
+while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
+"""
+"""Says what it gets, byte by byte, once it has printed `first`."""
+
+
+class TakenOver(Page):
+    """A page on which a program runs; `f6` gives it the keyboard."""
+
+    @property
+    def state(self) -> TerminalState:
+        """Of the program's terminal."""
+        return next(iter(self.session.conversation.terminals.values()))
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether the terminal fills the window."""
+        return isinstance(self.pilot.app.screen, TakeOver)
+
+    @property
+    def terminal(self) -> TerminalView:
+        """The terminal that does."""
+        return self.pilot.app.screen.query_one(TerminalView)
+
+    async def shows(self, text: str) -> None:
+        """Wait until this is to be seen."""
+        await self.until(lambda: text in self.text)
+
+    async def takes_over(self) -> None:
+        """Give the keyboard to the program, and wait until it has printed something and knows its size."""
+        await self.press("f6")
+        await self.until(lambda: self.is_taken_over and bool(self.lines[1]))
+        await self.until(lambda: (self.state.columns, self.state.rows) == self.terminal.size)
+
+    async def mouse(self, kind: type[events.MouseEvent], x: int, y: int, button: int = 0) -> None:
+        """The mouse does something at a cell of the terminal."""
+        await self.pilot._post_mouse_events([kind], self.terminal, offset=(x, y), button=button)
+        await self.settled()
+
+    @property
+    def said(self) -> str:
+        """What the last toast said."""
+        return [note.message for note in self.pilot.app._notifications][-1]
+
+
+@asynccontextmanager
+async def running(cwd: Path, source: str, size: tuple[int, int] = (100, 30)) -> AsyncIterator[TakenOver]:
+    """A page on which the user runs this program."""
+    async with showing(size=size) as page:
+        (cwd / "program").write_text(source)
+        page.session.move(cwd, ())
+        await page.session.commands.run(join([sys.executable, "-S", "program"]))
+        try:
+            yield page
+        finally:
+            await page.session.aclose()
+
+
+@asynccontextmanager
+async def showing(*updates: SessionUpdate, size: tuple[int, int] = (100, 30)) -> AsyncIterator[TakenOver]:
+    """A page on which terminals are shown that no program runs in."""
+    async with open_page(*updates, size=size) as page:
+        yield TakenOver(page.pilot, page.session, page.connection, page.clock)
+
+
+def opened(name: str) -> list[SessionUpdate]:
+    """A command of the user's, in a terminal of its own."""
+    return [TerminalOpened(TerminalId(name), f"run {name}"), CommandRun(f"run {name}", TerminalId(name))]
+
+
+# Keys, pastes, the mouse
+
+
+async def test_a_password_is_typed_into_the_program_and_nobody_sees_it(tmp_path: Path) -> None:
+    async with running(tmp_path, SECRET) as page:
+        await page.takes_over()
+        assert page.lines[0].startswith(" keyboard is in ")
+        assert page.lines[0].endswith("Ctrl+] takes it back")
+        await page.shows("Password:")
+        await page.press(*"secret")
+        assert "secret" not in page.text
+        await page.press("enter")
+        await page.shows("got secret")
+        assert page.draft == ""
+
+
+async def test_no_key_but_one_is_ours_while_a_program_has_the_keyboard(tmp_path: Path) -> None:
+    keys = {
+        "ctrl+c": b"\x03",
+        "ctrl+q": b"\x11",
+        "ctrl+p": b"\x10",
+        "ctrl+n": b"\x0e",
+        "escape": b"\x1b",
+        "tab": b"\t",
+        "shift+tab": b"\x1b[Z",
+        "f1": b"\x1bOP",
+        "f6": b"\x1b[17~",
+        "f8": b"\x1b[19~",
+        "ctrl+end": b"\x1b[1;5F",
+        "alt+x": b"\x1bx",
+    }
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.takes_over()
+        await page.shows("ready")
+        for key, typed in keys.items():
+            await page.press(key)
+            await page.shows(repr(typed))
+        assert page.is_taken_over
+
+
+async def test_ctrl_c_interrupts_the_program(tmp_path: Path) -> None:
+    async with running(tmp_path, INTERRUPTED) as page:
+        await page.takes_over()
+        await page.shows("ready")
+        await page.press("ctrl+c")
+        await page.shows("interrupted")
+
+
+async def test_a_paste_is_told_to_be_one_and_cannot_end_itself(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="\x1b[?2004h")) as page:
+        await page.takes_over()
+        await page.shows("ready")
+        page.pilot.app.post_message(events.Paste("one\ntwo\x1b[201~"))
+        await page.shows(repr(b"\x1b[200~one\rtwo[201~\x1b[201~"))
+
+
+async def test_clicks_and_wheel_reach_a_program_that_wants_them(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="\x1b[?1000h\x1b[?1006h")) as page:
+        await page.takes_over()
+        await page.shows("ready")
+        await page.mouse(events.MouseDown, 4, 2, button=1)
+        await page.shows(repr(b"\x1b[<0;5;3M"))
+        await page.mouse(events.MouseUp, 4, 2, button=1)
+        await page.shows(repr(b"\x1b[<0;5;3m"))
+        await page.mouse(events.MouseScrollDown, 4, 2)
+        await page.shows(repr(b"\x1b[<65;5;3M"))
+
+
+async def test_the_wheel_is_arrow_keys_for_a_program_that_fills_the_screen(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="\x1b[?1049h")) as page:
+        await page.takes_over()
+        await page.shows("ready")
+        await page.mouse(events.MouseScrollUp, 4, 2)
+        await page.shows(repr(b"\x1b[A" * 3))
+
+
+async def test_the_wheel_scrolls_and_a_key_leads_back(tmp_path: Path) -> None:
+    many = "print(*range(100), sep='\\n', flush=True); input(); input()"
+    async with running(tmp_path, many) as page:
+        await page.takes_over()
+        await page.shows("99")
+        await page.mouse(events.MouseScrollUp, 4, 2)
+        await page.shows("3 more below")
+        await page.until(lambda: "99" not in page.text)
+        await page.press("x")
+        await page.until(lambda: "99\nx" in page.text)
+        await page.mouse(events.MouseScrollUp, 4, 2)
+        await page.shows("more below")
+        await page.mouse(events.MouseScrollDown, 4, 2)
+        await page.until(lambda: "more below" not in page.text)
+
+
+async def test_a_program_that_asks_hears_of_the_focus(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="\x1b[?1004h")) as page:
+        await page.takes_over()
+        await page.shows("ready")
+        page.pilot.app.post_message(events.AppBlur())
+        await page.shows(repr(b"\x1b[O"))
+        page.pilot.app.post_message(events.AppFocus())
+        await page.shows(repr(b"\x1b[I"))
+
+
+# Size, cursor, end
+
+
+async def test_the_program_gets_the_size_of_the_window_and_then_that_of_its_card(tmp_path: Path) -> None:
+    async with running(tmp_path, TELLS_ITS_SIZE) as page:
+        await page.shows("ready")
+        await page.takes_over()
+        await page.shows("(100, 29)")
+        await page.pilot.resize_terminal(70, 20)
+        await page.shows("(70, 19)")
+        await page.press(LEAVE_KEY)
+        columns, rows = page.session.machine.terminal_size
+        await page.shows(f"({columns}, {rows})")
+        assert not page.is_taken_over
+
+
+async def test_the_cursor_is_drawn_where_the_program_has_it(tmp_path: Path) -> None:
+    async with running(tmp_path, "input('name: ')") as page:
+        await page.takes_over()
+        await page.shows("name:")
+        assert _reversed_cell(page, 1) == 6
+        assert page.pilot.app.cursor_position == (6, 1)
+        await page.press("x")
+        await page.until(lambda: _reversed_cell(page, 1) == 7)
+
+
+def _reversed_cell(page: Page, y: int) -> int | None:
+    at = 0
+    for text, style, _ in page.pilot.app.screen._compositor.render_strips()[y]:
+        if style is not None and style.reverse:
+            return at
+        at += len(text)
+    return None
+
+
+async def test_what_is_typed_after_leaving_goes_to_the_prompt(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.takes_over()
+        await page.press(LEAVE_KEY)
+        await page.until(lambda: not page.is_taken_over)
+        await page.press("o", "k")
+        assert page.draft == "ok"
+
+
+async def test_a_click_on_the_line_takes_the_keyboard_back(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.takes_over()
+        await page.click("ready")
+        assert page.is_taken_over
+        await page.click("takes it back")
+        await page.until(lambda: not page.is_taken_over)
+
+
+async def test_an_end_is_told_and_what_is_typed_too_late_does_not_leave(tmp_path: Path) -> None:
+    async with running(tmp_path, "input('go? ')") as page:
+        await page.takes_over()
+        await page.shows("go?")
+        await page.press("y", "enter")
+        await page.shows("exit 0")
+        assert page.lines[0].endswith("Enter or Ctrl+] leaves")
+        await page.press("enter", "z")
+        assert page.is_taken_over
+        page.clock.pass_guard()
+        await page.press("enter")
+        await page.until(lambda: not page.is_taken_over)
+        assert page.draft == ""
+
+
+async def test_a_program_that_somebody_else_ends_is_said_to_have_ended(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.takes_over()
+        await page.session.machine.release_terminal(page.state.terminal_id)
+        await page.shows("ended by SIGTERM")
+        await page.press(LEAVE_KEY)
+        await page.until(lambda: not page.is_taken_over)
+        assert (page.state.columns, page.state.rows) == page.session.machine.terminal_size
+
+
+# The agent meanwhile
+
+
+async def test_a_permission_request_takes_no_key_and_is_said(tmp_path: Path) -> None:
+    async with running(tmp_path, "print(input('name: '))") as page:
+        await page.takes_over()
+        await page.ask("delete", title="Delete everything")
+        await page.shows("the agent waits for your decision: Ctrl+]")
+        page.clock.pass_guard()
+        await page.press("1", "enter")
+        await page.until(lambda: page.text.count("1") >= 2)
+        assert page.decisions == {}
+        await page.press(LEAVE_KEY)
+        await page.shows("Delete everything")
+
+
+async def test_a_form_opens_when_the_keyboard_is_taken_back(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.takes_over()
+        await page.apply(ElicitationAsked(Form(RequestKey(1), "Who are you?", ())))
+        await page.shows("the agent waits for your decision: Ctrl+]")
+        assert page.is_taken_over
+        await page.press(LEAVE_KEY)
+        await page.until(lambda: isinstance(page.pilot.app.screen, FormDialog))
+        await page.shows("Who are you?")
+
+
+ASKS = """
+import os, sys, tty
+tty.setraw(0)
+print('ab\\x1b[6n', end='', flush=True)
+while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
+"""
+
+
+async def test_a_program_is_told_what_it_asks_its_terminal_and_once(tmp_path: Path) -> None:
+    async with running(tmp_path, ASKS) as page:
+        await page.shows(repr(b"\x1b[1;3R"))
+        # Another view of the same conversation makes emulators of its own, which meet the question again.
+        await show(page.pilot, page.session)
+        await page.takes_over()
+        await page.press("x")
+        await page.shows(repr(b"x"))
+        assert page.text.count("R'") == 1
+
+
+# Which terminal
+
+
+def _waits(name: str) -> TerminalWaiting:
+    return TerminalWaiting(TerminalId(name), True)
+
+
+@pytest.mark.parametrize(
+    ("happened", "taken"),
+    [
+        ([], "run third"),
+        ([_waits("first")], "run first"),
+        ([_waits("first"), _waits("second")], "run second"),
+        ([TerminalExited(TerminalId("third"), 0, None)], "run second"),
+    ],
+)
+async def test_the_one_that_waits_for_input_else_the_youngest_is_taken(
+    happened: list[SessionUpdate], taken: str
+) -> None:
+    async with showing(*opened("first"), *opened("second"), *opened("third"), *happened) as page:
+        await page.press("f6")
+        await page.shows(f"keyboard is in {taken}")
+
+
+async def test_the_terminal_under_the_cursor_comes_first() -> None:
+    report = call("run", kind="execute", content=(TerminalContent(TerminalId("agents")),))
+    agents = [TerminalOpened(TerminalId("agents"), "run agents"), report]
+    async with showing(*agents, *opened("second"), _waits("second")) as page:
+        await page.press("tab", "up", "f6")
+        await page.shows("keyboard is in run agents")
+
+
+async def test_where_the_command_under_the_cursor_has_ended_no_other_is_touched() -> None:
+    ended = TerminalExited(TerminalId("first"), 0, None)
+    async with showing(*opened("first"), *opened("second"), ended) as page:
+        await page.press("tab", "up", "f8")
+        assert page.said == "No command runs there any more."
+
+
+@pytest.mark.parametrize("key", ["f6", "f7", "f8"])
+async def test_without_a_command_that_runs_the_user_is_told(key: str) -> None:
+    theirs = TerminalOpened(TerminalId("theirs"), "make", is_ours=False)
+    async with showing(theirs, *opened("first"), TerminalExited(TerminalId("first"), 0, None)) as page:
+        await page.press(key)
+        assert page.said == "No command runs that you could type into."
+        assert isinstance(page.pilot.app.screen, SessionScreen)
+
+
+async def test_a_command_is_interrupted_from_its_card(tmp_path: Path) -> None:
+    async with running(tmp_path, INTERRUPTED) as page:
+        await page.shows("ready")
+        await page.press("f7")
+        await page.shows("│ ^Cinterrupted")
+        assert page.said.startswith("Ctrl+C was pressed in: ")
+
+
+async def test_a_command_is_ended_from_its_card(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.shows("ready")
+        await page.press("f8")
+        await page.shows("│ ended by SIGTERM")
+        await page.until(lambda: page.said.startswith("You have ended: "))
+
+
+async def test_a_command_that_waits_says_how_to_type_there() -> None:
+    async with showing(*opened("first"), _waits("first")) as page:
+        await page.emulator_loaded()
+        assert "waits for input · F6: type there" in page.text
+
+
+# How it looks
+
+
+PICTURED = (
+    "\x1b[1mtop\x1b[0m - 12:00\r\n"
+    + "".join(f"\x1b[48;5;{number}m  \x1b[0m" for number in range(16, 52))
+    + "\r\n\x1b[32mok\x1b[0m 日本語\r\nName? "
+)
+
+
+@pytest.mark.parametrize(
+    ("theme", "then", "words"),
+    [
+        (DARK.name, None, "takes it back"),
+        (DARK.name, TerminalExited(TerminalId("first"), 3, None, 1.5), "exit 3"),
+        (LIGHT.name, ask(1, "t"), "waits for your decision"),
+    ],
+    ids=["running", "ended", "asked"],
+)
+def test_it_looks_as_it_did(
+    theme: str,
+    then: SessionUpdate | None,
+    words: str,
+    snap_compare: Callable[..., bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    async def show_it(pilot: Pilot[Any]) -> None:
+        session = new_session(*opened("first"), TerminalOutput(TerminalId("first"), PICTURED.encode()))
+        await show(pilot, session)
+        page = TakenOver(pilot, session, RecordedConnection(), Clock())
+        await page.press("f6")
+        await page.shows("Name?")
+        await page.apply(*([] if then is None else [then]))
+        await page.shows(words)
+
+    assert snap_compare(ScreenApp(theme=theme), terminal_size=(80, 24), run_before=show_it)
