@@ -98,6 +98,14 @@ COMMANDS: Final = (
         True,
     ),
     Command(
+        "f5",
+        "F5",
+        "show_changes",
+        "Show what has changed in the workspace",
+        "since the start, whoever did it; review, revert",
+        True,
+    ),
+    Command(
         "ctrl+n", "Ctrl+N", "begin_session", "Begin another session", "this one stays open in the agent", True
     ),
     Command(

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import work
 from textual.app import ComposeResult
@@ -33,12 +33,17 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_desk import AgentDesk
+    from acp_tui.ui.changes_desk import ChangesDesk
     from acp_tui.ui.terminal_desk import TerminalDesk
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
 Start = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
 """Starts the agent's process, telling each phase. Raises ClientError."""
+
+
+HEAD_START_S: Final = 0.5
+"""How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
 
 
 class SessionScreen(Screen[None]):
@@ -70,6 +75,7 @@ class SessionScreen(Screen[None]):
         self._phase = "starting"
         self._has_failed = False
         self._prompting = Prompting(self)
+        self._changes: ChangesDesk | None = None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -101,14 +107,45 @@ class SessionScreen(Screen[None]):
         from acp_tui.client.errors import ClientError
         from acp_tui.ui.agent_desk import AgentDesk
 
+        changes = await self._take_stock()
         self._desk = AgentDesk(self, partial(self._start, self._on_phase), self._cwd, self._settings)
         try:
             session = await self._desk.connect()
         except ClientError as error:
             await self._fail(error)
             return
+        self._phase = "taking stock of the files"
+        self._show_status()
+        await changes.ready()  # before anything is asked of the agent
         await self._show_agents_session(session)
         keep_what_is_loaded()
+
+    async def _take_stock(self) -> ChangesDesk:
+        """Begin to keep what the files are; a large workspace takes longer than the agent's start should wait."""
+        from anyio import move_on_after
+
+        from acp_tui.client.changes import Limits
+        from acp_tui.ui.changes_desk import ChangesDesk
+
+        limits = self._settings.changes
+        self._changes = ChangesDesk(
+            self, self._cwd, Limits(limits.max_file_bytes, limits.max_total_bytes, limits.max_files)
+        )
+        self._changes.start()
+        with move_on_after(HEAD_START_S):
+            await self._changes.ready()
+        return self._changes
+
+    def on_changes_desk_changed(self) -> None:
+        """Say how much has changed."""
+        self._show_status()
+
+    def action_show_changes(self) -> None:
+        """List the files that have changed."""
+        if self._changes is not None:
+            self._changes.open()
+        else:
+            self.notify("There is no session yet.")
 
     async def _show_agents_session(self, session: Session | None) -> None:
         if session is not None and self._desk is not None and self._desk.agent is not None:
@@ -170,6 +207,8 @@ class SessionScreen(Screen[None]):
         from acp_tui.ui.status import facts_of, state_of
 
         facts = facts_of(panel.conversation)
+        if self._changes is not None and self._changes.summary():
+            facts = (*facts, self._changes.summary())
         if not panel.is_following:
             below = f"{panel.new_entries} new" if panel.new_entries else "more"
             # Not End: in the prompt, where one mostly is, that leads to the end of the line.

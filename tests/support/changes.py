@@ -1,0 +1,152 @@
+"""A workspace with changes and the screens that show them: what a test does to both, and reads from them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, cast
+
+import anyio
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+
+from acp_tui.client.changes import Limits
+from acp_tui.ui.changes_desk import ChangesDesk
+from acp_tui.ui.stylesheets import stylesheets
+from acp_tui.ui.themes import DARK, LIGHT, OWN_THEMES
+from support.dialogs import DialogPage
+from support.screens import WAIT_S
+
+LOOKS: Final = {
+    "80x24-dark": (DARK.name, (80, 24)),
+    "80x24-light": (LIGHT.name, (80, 24)),
+    "120x40-dark": (DARK.name, (120, 40)),
+    "120x40-light": (LIGHT.name, (120, 40)),
+    "100x30-ansi": ("ansi-dark", (100, 30)),
+}
+POLL_S: Final = 0.01
+BEGAN: Final = datetime(2026, 11, 22, 14, 3)
+
+
+def make_repository(root: Path, files: dict[str, bytes]) -> None:
+    """A repository in which these files are committed."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    root.mkdir()
+    write(root, files)
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
+        subprocess.run(command, cwd=root, capture_output=True, check=True, timeout=30)
+
+
+def write(root: Path, files: dict[str, bytes]) -> None:
+    """Give files these contents."""
+    for name, data in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+class ChangesApp(App[None]):
+    """An empty screen with a desk that follows a directory."""
+
+    CSS_PATH: Final = [*stylesheets()]  # type: ignore[misc]
+
+    def __init__(self, root: Path, *, limits: Limits | None = None, theme: str = DARK.name) -> None:
+        super().__init__()
+        self._root = root
+        self._limits = limits
+        self.desk: ChangesDesk
+        for own in OWN_THEMES:
+            self.register_theme(own)
+        self.theme = theme
+
+    def on_mount(self) -> None:
+        """Begin to follow."""
+        self.desk = ChangesDesk(self.screen, self._root, self._limits, now=lambda: BEGAN)
+        self.desk.start()
+
+
+class ChangesPage(DialogPage):
+    """The screens of the desk."""
+
+    def __init__(self, pilot: Pilot[None], app: ChangesApp, root: Path) -> None:
+        super().__init__(pilot, cast(Any, app))
+        self.root = root
+        self.desk = app.desk
+
+    async def change(self, files: dict[str, bytes]) -> None:
+        """Give files these contents; the desk knows it."""
+        write(self.root, files)
+        await self.desk.rescan()
+        await self.settled()
+
+    async def open_list(self) -> None:
+        """Show the list."""
+        self.desk.open()
+        await self.settled()
+
+    async def open_review(self) -> None:
+        """Show the review of the first file."""
+        await self.open_list()
+        await self.press("enter")
+        await self.until_shown("whoever changed it")
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for what a thread or the watch brings."""
+        while not condition():
+            await self.pilot.pause(POLL_S)
+        await self.settled()
+
+    async def until_shown(self, text: str) -> None:
+        """Wait until this is to be read."""
+        try:
+            with anyio.fail_after(WAIT_S / 3):
+                await self.until(lambda: text in self.words)
+        except TimeoutError:
+            raise AssertionError(f"{text!r} is not on the screen:\n{self.text}") from None
+
+    async def press_until(self, text: str, *keys: str) -> None:
+        """Press these keys, and wait for what that brings to be read."""
+        await self.press(*keys)
+        await self.until_shown(text)
+
+
+def looks_as_it_did(
+    compare: Callable[..., bool],
+    root: Path,
+    look: tuple[str, tuple[int, int]],
+    prepare: Callable[[ChangesPage], Awaitable[None]],
+) -> bool:
+    """Whether a picture of what `prepare` brings about is the one that was taken."""
+    theme, size = look
+    app = ChangesApp(root, theme=theme)
+
+    async def run(pilot: Pilot[Any]) -> None:
+        with anyio.fail_after(WAIT_S):
+            await app.desk.ready()
+            await prepare(ChangesPage(pilot, app, root))
+
+    return compare(app, terminal_size=size, run_before=run)
+
+
+@asynccontextmanager
+async def open_changes(
+    root: Path,
+    *,
+    size: tuple[int, int] = (100, 30),
+    limits: Limits | None = None,
+) -> AsyncIterator[ChangesPage]:
+    """The app, and a desk that knows what all files are."""
+    app = ChangesApp(root, limits=limits)
+    with anyio.fail_after(WAIT_S):
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await app.desk.ready()
+            page = ChangesPage(pilot, app, root)
+            await page.settled()
+            yield page

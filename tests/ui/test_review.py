@@ -1,0 +1,290 @@
+"""The review of a changed file: what is read there, what is reverted, and what is refused."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.changes import Limits
+from acp_tui.ui.changes_desk import ChangesDesk
+from acp_tui.ui.screens.review import ReviewScreen
+from support.changes import LOOKS, ChangesPage, looks_as_it_did, make_repository, open_changes, write
+
+OLD = b"".join(b"line %d\n" % number for number in range(1, 101))
+NEW = OLD.replace(b"line 1\n", b"first\n").replace(b"line 50\n", b"").replace(b"line 100\n", b"last")
+MIDDLE_BACK = NEW.replace(b"line 49\n", b"line 49\nline 50\n")
+WIDE, NARROW = (120, 40), (80, 24)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "root"
+    make_repository(root, {"a.py": OLD, "b.py": b"b\n", "picture.bin": b"\0\1"})
+    return root
+
+
+def _is_open(page: ChangesPage) -> bool:
+    return isinstance(page.app.screen, ReviewScreen)
+
+
+# What is read
+
+
+async def test_it_shows_path_counts_and_where_one_is(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW, "b.py": b"c\n"})
+        await page.open_review()
+        assert "a.py modified +2 -3" in page.words
+        assert "hunk 1/3 · file 1/2 · since 14:03, whoever changed it" in page.words
+        await page.press("n")
+        assert "hunk 2/3" in page.text
+        assert "- line 50" in page.text
+        await page.press("n", "n")
+        assert "hunk 3/3" in page.text
+        assert "\\ No newline at end of file" in page.text
+        await page.press("p", "p", "p")
+        assert "hunk 1/3" in page.text
+
+
+async def test_old_and_new_stand_side_by_side_where_there_is_room_and_a_key_changes_that(root: Path) -> None:
+    async with open_changes(root, size=WIDE) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        assert _is_side_by_side(page)
+        await page.press("s")
+        assert not _is_side_by_side(page)
+        await page.press("s")
+        assert _is_side_by_side(page)
+
+
+def _is_side_by_side(page: ChangesPage) -> bool:
+    return any("- line 1 " in line and "+ first" in line for line in page.lines)
+
+
+async def test_all_lines_are_shown_on_demand(root: Path) -> None:
+    async with open_changes(root, size=NARROW) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        assert "line 10" not in page.words
+        await page.press("c")
+        assert "line 10" in page.words
+
+
+async def test_it_scrolls_and_the_keys_act_on_a_hunk_that_is_in_view(root: Path) -> None:
+    async with open_changes(root, size=NARROW) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.press("c", "end")
+        assert "hunk 3/3" in page.text
+        await page.press("home")
+        assert "hunk 1/3" in page.text
+        await page.press("pagedown", "pagedown", "down", "up", "pageup")
+        assert "line 20" in page.words
+
+
+async def test_brackets_lead_from_file_to_file(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW, "b.py": b"c\n"})
+        await page.open_review()
+        await page.press_until("b.py modified", "right_square_bracket")
+        await page.press_until("This is the last file.", "right_square_bracket")
+        await page.press_until("a.py modified", "left_square_bracket")
+
+
+async def test_changes_that_touch_are_hunks_of_their_own_and_are_marked(root: Path) -> None:
+    near = OLD.replace(b"line 2\n", b"two\n").replace(b"line 4\n", b"four\n")
+    async with open_changes(root) as page:
+        await page.change({"a.py": near})
+        await page.open_review()
+        assert "hunk 1/2" in page.text
+        assert "+ two" in _marked(page)
+        await page.press("n")
+        assert "+ four" in _marked(page)
+        assert "+ two" not in _marked(page)
+        await page.press_until("hunk 1/1", "x")
+        assert (root / "a.py").read_bytes() == OLD.replace(b"line 2\n", b"two\n")
+
+
+def _marked(page: ChangesPage) -> str:
+    return "\n".join(line for line in page.lines if "▌" in line)
+
+
+async def test_lines_that_differ_only_in_bytes_that_are_no_text_are_told_apart(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"b.py": b"caf\xe9\n"})
+        await page.open_review()
+        assert "+ caf�" in page.text
+        assert "Bytes that are no UTF-8 are shown as �." in page.words
+
+
+async def test_binary_files_are_shown_by_size_and_revert_as_a_whole(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"picture.bin": b"\0\1\2"})
+        await page.open_review()
+        assert "Before: a file of 2 bytes" in page.words
+        assert "Now: a file of 3 bytes" in page.words
+        await page.press("x")
+        assert "There is no hunk; X reverts the file." in page.words
+        await page.press_until("It is as it was.", "X")
+        assert (root / "picture.bin").read_bytes() == b"\0\1"
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_review_looks_as_it_did(
+    root: Path, look: str, snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    async def prepare(page: ChangesPage) -> None:
+        await page.change({"a.py": NEW, "b.py": b"def f(x):\n    return x\n"})
+        await page.open_review()
+        await page.press("n")
+        write(root, {"a.py": NEW.replace(b"line 60\n", b"return 60  # sixty\n")})
+        await page.press_until("nothing was reverted", "x")
+
+    assert looks_as_it_did(snap_compare, root, LOOKS[look], prepare)
+
+
+# What is reverted
+
+
+async def test_a_hunk_is_reverted_exactly_and_undo_brings_it_back(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.press_until("The hunk is reverted", "n", "x")
+        assert (root / "a.py").read_bytes() == MIDDLE_BACK
+        assert "hunk 2/2" in page.text
+        await page.press_until("The revert is undone.", "u")
+        assert (root / "a.py").read_bytes() == NEW
+        await page.press_until("There is no revert of this file to undo.", "u")
+
+
+async def test_after_the_last_hunk_the_one_before_is_the_next(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.press("n", "n")
+        await page.press_until("hunk 2/2", "x")
+        await page.press_until("hunk 1/1", "x")
+        await page.press_until("It is as it was.", "x")
+        await page.press("x", "X")
+        assert (root / "a.py").read_bytes() == OLD
+
+
+async def test_a_file_is_reverted_and_a_new_one_removed(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW, "new.py": b"new\n"})
+        await page.open_review()
+        await page.press_until("It is as it was.", "X")
+        assert (root / "a.py").read_bytes() == OLD
+        await page.press_until("new.py new", "right_square_bracket")
+        await page.press_until("It is as it was.", "X")
+        assert not (root / "new.py").exists()
+        await page.press_until("The revert is undone.", "u")
+        assert (root / "new.py").read_bytes() == b"new\n"
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("key", ["x", "X"])
+async def test_a_file_that_changed_meanwhile_is_left_alone_and_both_states_are_shown(
+    root: Path, key: str
+) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        (root / "a.py").write_bytes(OLD + b"later\n")
+        await page.press_until("The file has changed meanwhile, so nothing was reverted", key)
+        assert (root / "a.py").read_bytes() == OLD + b"later\n"
+        assert "+ later" in page.text
+        page.app.screen.post_message(ChangesDesk.Changed())  # the list may not know it yet
+        await page.settled()
+        assert "The file has changed since it was shown" not in page.words
+        await page.press("o")
+        assert "This is what was shown before" in page.words
+        assert "+ first" in page.text
+        await page.press(key)
+        assert (root / "a.py").read_bytes() == OLD + b"later\n"
+        await page.press("o")
+        await page.press_until("It is as it was.", "X")
+        assert (root / "a.py").read_bytes() == OLD
+
+
+async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"b.py": b"c\n"})
+        await page.open_review()
+        await page.press_until("It is as it was.", "X")
+        (root / "b.py").write_bytes(b"later\n")
+        await page.press_until("The file has changed since the revert", "u")
+        assert "+ later" in page.text
+        assert (root / "b.py").read_bytes() == b"later\n"
+        (root / "b.py").write_bytes(b"b\n")
+        await page.press_until("The revert is undone.", "u")
+        assert (root / "b.py").read_bytes() == b"c\n"
+
+
+async def test_what_changes_while_it_is_read_is_said_and_shown_on_demand(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.change({"a.py": OLD + b"later\n"})
+        await page.until_shown("The file has changed since it was shown")
+        assert "+ first" in page.text
+        await page.press_until("+ later", "g")
+        assert "has changed since" not in page.words
+
+
+async def test_what_was_not_captured_cannot_be_reverted(root: Path) -> None:
+    (root / "big").write_bytes(b"a" * 100 + b"\n")
+    async with open_changes(root, limits=Limits(max_file_bytes=50)) as page:
+        await page.change({"big": b"b\n"})
+        await page.open_review()
+        assert "before unknown" in page.words
+        await page.press_until("'big' cannot be reverted", "X")
+        assert (root / "big").read_bytes() == b"b\n"
+
+
+@pytest.mark.parametrize(
+    ("editor", "problem"),
+    [
+        ("", "There is no editor: set $EDITOR"),
+        ("no-such-editor", "no-such-editor could not be started"),
+        ("'unclosed", "'unclosed could not be started"),
+    ],
+)
+async def test_where_no_editor_can_be_started_it_says_so(
+    root: Path, monkeypatch: pytest.MonkeyPatch, editor: str, problem: str
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        monkeypatch.setattr(page.app, "suspend", nullcontext)
+        await page.open_review()
+        await page.press_until(problem, "e")
+
+
+async def test_the_editor_gets_the_file_and_what_it_did_is_shown(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", "cp b.py")
+    monkeypatch.chdir(root)
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW, "b.py": b"from the editor\n"})
+        monkeypatch.setattr(page.app, "suspend", nullcontext)
+        await page.open_review()
+        await page.press_until("a.py modified +1 -100", "e")
+        assert (root / "a.py").read_bytes() == b"from the editor\n"
+
+
+async def test_escape_leads_back_to_the_list(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_review()
+        await page.press("escape")
+        assert not _is_open(page)
+        assert "Changes 1 file +2 -3" in page.words
