@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,8 @@ class Command:
     help: str
     has_priority: bool = False
     """Works whatever has the focus."""
+    slash: str = ""
+    """What to write in the prompt for it, behind a slash."""
 
 
 COMMANDS: Final = (
@@ -62,6 +65,17 @@ COMMANDS: Final = (
     Command("", "@", "", "Attach a file to the prompt", "@file, @file:10-20, @folder/, @image.png"),
     Command("", "Alt+↑", "", "Take the last queued prompt back", "Enter while the agent works queues one"),
     Command("shift+tab", "Shift+Tab", "next_mode", "Next mode of the agent", "where the agent has modes"),
+    Command(
+        "ctrl+shift+f,f9",
+        "F9",
+        "find",
+        "Find in the conversation",
+        "Ctrl+Shift+F too, where the terminal tells it apart",
+        True,
+        "find",
+    ),
+    Command("ctrl+up", "Ctrl+↑", "to_prompt(-1)", "Go to the prompt above", "in the conversation's past"),
+    Command("ctrl+down", "Ctrl+↓", "to_prompt(1)", "Go to the prompt below", "towards its end"),
     Command("", "PgUp PgDn", "", "Page through the conversation", "from the prompt too"),
     Command(
         "ctrl+end",
@@ -87,8 +101,17 @@ COMMANDS: Final = (
         "Change a setting of the session",
         "mode, model, what the agent has",
         True,
+        slash="options",
     ),
-    Command("f3", "F3", "choose_session", "Open, delete or begin a session", "as the agent lists them", True),
+    Command(
+        "f3",
+        "F3",
+        "choose_session",
+        "Open, delete or begin a session",
+        "as the agent lists them",
+        True,
+        slash="sessions",
+    ),
     Command(
         "f4",
         "F4",
@@ -96,6 +119,7 @@ COMMANDS: Final = (
         "Show what this agent offers and lacks",
         "with its command and its log",
         True,
+        slash="agent",
     ),
     Command(
         "f5",
@@ -104,6 +128,7 @@ COMMANDS: Final = (
         "Show what has changed in the workspace",
         "since the start, whoever did it; review, revert",
         True,
+        slash="changes",
     ),
     Command(
         "ctrl+n", "Ctrl+N", "begin_session", "Begin another session", "this one stays open in the agent", True
@@ -120,7 +145,9 @@ COMMANDS: Final = (
         "f7", "F7", "interrupt_terminal", "Press Ctrl+C in a running command", "as from its keyboard", True
     ),
     Command("f8", "F8", "end_terminal", "End a running command", "the agent sees that it was ended", True),
-    Command("", "Ctrl+P", "copy_reply", "Copy the agent's last reply", "in the command palette"),
+    Command(
+        "", "Ctrl+P", "copy_reply", "Copy the agent's last reply", "in the command palette", slash="copy"
+    ),
     Command("", "Ctrl+P", "copy_code", "Copy a piece of code", "in the command palette"),
     Command(
         "",
@@ -128,6 +155,7 @@ COMMANDS: Final = (
         "export",
         "Write the conversation to a file",
         "in the command palette: .md, .html, .jsonl",
+        slash="export",
     ),
     Command("", "Ctrl+P", "close_session", "Close the session", "in the command palette"),
     Command(
@@ -146,9 +174,25 @@ COMMANDS: Final = (
         "the first that applies",
         True,
     ),
-    Command("f1", "F1", "help", "Help", "this list", True),
-    Command("ctrl+q", "Ctrl+Q", "app.quit", "Quit", "ends the agent and everything it runs", True),
+    Command("f1", "F1", "help", "Help", "this list", True, slash="help"),
+    Command(
+        "ctrl+q", "Ctrl+Q", "app.quit", "Quit", "ends the agent and everything it runs", True, slash="quit"
+    ),
 )
+
+
+def slash_action(text: str, taken: Collection[str]) -> str | None:
+    """The action for what was written in the prompt; None where it is none of ours, or the agent has taken its name.
+
+    `/find WORDS` takes along what is behind it.
+    """
+    name, _, rest = text.removeprefix("/").strip().partition(" ")
+    if not name or name in taken:
+        return None
+    for command in COMMANDS:
+        if command.slash == name and command.action:
+            return f"{command.action}({rest.strip()!r})" if name == "find" else command.action
+    return None
 
 
 def bindings() -> list[Binding]:

@@ -115,6 +115,32 @@ async def test_keys_lead_to_the_next_change_and_the_one_before() -> None:
         assert "+ first" in page.text
 
 
+async def test_the_whole_file_is_shown_on_demand_with_the_change_still_in_view() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await page.press("n", "n")
+        assert "c: whole file" in page.text
+        assert "+ middle" in page.text
+        assert "line 45" not in page.text
+        await page.press("c")
+        assert "c: changes only" in page.text
+        assert "+ middle" in page.text
+        await page.press("up", "up", "up", "up")
+        assert "line 45" in page.text
+        await page.press("n", "c")
+        assert "line 45" not in page.text
+        assert "+ middle" in page.text
+
+
+async def test_a_long_diff_is_compared_a_little_at_a_time_until_it_is_there() -> None:
+    lines = [f"line {number}\n" for number in range(20_000)]
+    new = "".join([f"new {at}\n" if at % 5 == 0 else line for at, line in enumerate(lines)])
+    async with open_page(size=NARROW) as page:
+        await _open(page, content=(TextDiff("/project/long.py", new, "".join(lines)),))
+        await page.until(lambda: "long.py  +4000  -4000" in page.text)
+        await page.press("n")
+
+
 async def test_the_raw_report_is_shown_on_demand() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page, content=(), raw_output={"lines": 3})

@@ -13,6 +13,7 @@ from acp_tui.conversation.visible import make_visible_command
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.folds import folded
 from acp_tui.ui.drawings.terminals import TerminalLines, state_of_command
+from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
 
@@ -55,5 +56,5 @@ class OwnCommandDrawing(KeptDrawing):
         state = scene.terminals.get(self._entry.terminal_id)
         width = scene.width - len(RAIL) - 2
         runs = terminal_runs(state, scene, width, is_open=self._is_open)
-        rail = Segment(RAIL, scene.palette.quote_bar)
+        rail = Gutter(RAIL, scene.palette.quote_bar)
         return Joined(heads, *(Indented(run, rail) for run in runs))

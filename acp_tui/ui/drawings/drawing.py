@@ -119,10 +119,15 @@ class Indented(Sequence[Strip]):
         return made[1]
 
     def _indented(self, line: Strip) -> Strip:
-        strip = Strip([self._indent, *line], line.cell_length + self._indent.cell_length)
+        cells = line.cell_length + self._indent.cell_length
         if self._ground is None:
-            return strip
-        return strip.apply_style(self._ground.background_style).adjust_cell_length(self._width, self._ground)
+            return Strip([self._indent, *line], cells)
+        ground = self._ground.background_style
+        # Each stays what it is beside how it looks.
+        segments = [
+            type(one)(one.text, ground + (one.style or Style.null())) for one in (self._indent, *line)
+        ]
+        return Strip(segments, cells).adjust_cell_length(self._width, self._ground)
 
 
 class Joined(Sequence[Strip]):

@@ -14,6 +14,7 @@ from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.images import BlockLines
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.rows import BLANK
 
@@ -74,7 +75,7 @@ class AgentMessage:
         kept = self._indented.get(index)
         # A part gives the same object back while nothing about it changes, and then the margin's lines stay too.
         if kept is None or kept[0] is not lines:
-            kept = self._indented[index] = (lines, Indented(lines, Segment(INDENT)))
+            kept = self._indented[index] = (lines, Indented(lines, Gutter(INDENT)))
         return kept[1]
 
     def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, scene: Scene) -> Sequence[Strip]:
@@ -110,7 +111,7 @@ class UserMessage(KeptDrawing):
                 runs.append(BlockLines(part, self).lines(scene, width, style + scene.palette.muted))
         for note in self._message.notes:
             runs.append(plain_lines(f"! {note}", width, style + scene.palette.warning))
-        bar = Segment("▌ ", scene.palette.accent + style.background_style)
+        bar = Gutter("▌ ", scene.palette.accent + style.background_style)
         return Indented(Joined(*runs), bar, ground=style, width=scene.width)
 
     def toggle(self) -> bool:
@@ -134,6 +135,6 @@ class Thought(KeptDrawing):
         is_cut = not self._is_open and (len(lines) > 1 or len(text) > width * 4)
         if is_cut:
             lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
-        marker = Segment(f"{INDENT}{'▾' if self._is_open else '▸'} ", scene.palette.muted)
-        indent = Segment(INDENT + "  ")
+        marker = Gutter(f"{INDENT}{'▾' if self._is_open else '▸'} ", scene.palette.muted)
+        indent = Gutter(INDENT + "  ")
         return [Strip([marker if not row else indent, *line]) for row, line in enumerate(lines)]

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
@@ -17,6 +16,7 @@ from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.messages import MAX_TEXT_CELLS
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
 
@@ -40,10 +40,10 @@ class NoteDrawing(KeptDrawing):
         self._note = note
 
     def _draw(self, scene: Scene) -> Sequence[Strip]:
-        indent = Segment(INDENT)
+        indent = Gutter(INDENT)
         width = scene.width - 2 * len(INDENT)
         lines = [line for text, style in self._spans(scene) for line in plain_lines(text, width, style)]
-        return Joined(Indented(lines, indent), Indented(self._summary(scene), Segment(2 * INDENT)))
+        return Joined(Indented(lines, indent), Indented(self._summary(scene), Gutter(2 * INDENT)))
 
     def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
         palette = scene.palette

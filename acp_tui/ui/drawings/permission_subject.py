@@ -25,10 +25,12 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.drawings.blocks import block_label
+from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Joined
-from acp_tui.ui.drawings.places import shown_location, shown_path
+from acp_tui.ui.drawings.places import shown_location
 from acp_tui.ui.drawings.shell_command import ShellCommand, command_lines, reported_command
-from acp_tui.ui.rendering.diff import DiffLayout, DiffRenderer
+from acp_tui.ui.rendering.diff import DiffLayout
+from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
@@ -72,6 +74,8 @@ class Look:
     palette: Palette
     layout: DiffLayout = "unified"
     shows_raw: bool = False
+    context: int | None = CONTEXT_LINES
+    """Unchanged lines around a change, None for the whole file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +85,20 @@ class Subject:
     lines: Sequence[Strip] = ()
     hunks: tuple[int, ...] = ()
     """In which lines the changes begin."""
+    is_whole: bool = True
+    """Whether all of it was compared; else it is to be drawn again, soon."""
 
 
 class SubjectDrawing:
     """Draws requests, and keeps what was compared for the next time."""
 
     def __init__(self) -> None:
-        self._diffs: dict[tuple[str, str | None, str], DiffRenderer] = {}
+        self._diffs = Comparisons()
 
     def draw(self, asked: Asked, look: Look) -> Subject:
-        """What would be done, and nothing of it left out."""
-        self._keep_diffs([item for item in asked.call.content if isinstance(item, TextDiff)], asked.cwd)
+        """What would be done, and nothing of it left out but what is not compared yet or is said to be cut."""
+        self._diffs.keep(item for item in asked.call.content if isinstance(item, TextDiff))
+        is_whole = self._diffs.advance()
         runs: list[Sequence[Strip]] = []
         hunks: list[int] = []
         length = 0
@@ -99,7 +106,7 @@ class SubjectDrawing:
             runs.append(lines)
             hunks += [length + row for row in changes]
             length += len(lines)
-        return Subject(Joined(*runs), tuple(hunks))
+        return Subject(Joined(*runs), tuple(hunks), is_whole)
 
     def _runs(self, asked: Asked, look: Look) -> Iterator[tuple[Sequence[Strip], tuple[int, ...]]]:
         """The parts from top to bottom, each with the lines of it in which changes begin."""
@@ -110,10 +117,7 @@ class SubjectDrawing:
             yield _command(command, look), ()
         for item in call.content:
             if isinstance(item, TextDiff):
-                renderer = self._diffs[item.path, item.old_text, item.new_text]
-                lines = renderer.lines(look.width, look.palette, look.layout)
-                # The first change is shown with the name of its file.
-                yield lines, tuple(row if at else 0 for at, row in enumerate(renderer.hunk_rows))
+                yield self._diff(item, asked.cwd, look)
             else:
                 yield _content(item, asked.terminals, look), ()
         if look.shows_raw:
@@ -121,12 +125,14 @@ class SubjectDrawing:
         elif command is None and not call.content:
             yield _input(call, look), ()
 
-    def _keep_diffs(self, diffs: Sequence[TextDiff], cwd: str) -> None:
-        """Have a renderer for each of these, and for no other."""
-        kept, self._diffs = self._diffs, {}
-        for diff in diffs:
-            texts = (diff.path, diff.old_text, diff.new_text)
-            self._diffs[texts] = kept.get(texts) or DiffRenderer(shown_path(diff.path, cwd), *texts[1:])
+    def _diff(self, diff: TextDiff, cwd: str, look: Look) -> tuple[Sequence[Strip], tuple[int, ...]]:
+        renderer = self._diffs.renderer(diff, cwd)
+        if not renderer.is_ready:
+            return renderer.waiting_lines(look.width, look.palette), ()
+        lines = renderer.lines(look.width, look.palette, look.layout, look.context)
+        first, *others = renderer.hunk_rows or (0,)
+        # The first change is shown with the name of its file, if that is near.
+        return lines, (first if look.context is None else 0, *others)
 
 
 def has_changes(call: ToolCall) -> bool:

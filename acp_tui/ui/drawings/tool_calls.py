@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
@@ -25,11 +24,13 @@ from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import make_visible, make_visible_line, make_visible_path
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.command_output import terminal_runs
+from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.folds import folded
+from acp_tui.ui.drawings.images import BlockLines
 from acp_tui.ui.drawings.places import shown_location, shown_path
-from acp_tui.ui.rendering.diff import DiffRenderer
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
@@ -69,8 +70,14 @@ class ToolCallDrawing(KeptDrawing):
     def __init__(self, entry: ToolCallEntry) -> None:
         super().__init__()
         self._entry = entry
-        self._diffs: dict[tuple[str, str | None, str], DiffRenderer] = {}
+        self._diffs = Comparisons()
         self._texts: dict[str, MarkdownRenderer] = {}
+
+    def refresh(self) -> bool:
+        """Draw again when asked; False where a diff is to be compared further."""
+        super().refresh()
+        self._diffs.keep(item for item in self._entry.call.content if isinstance(item, TextDiff))
+        return self._diffs.advance()
 
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         width = scene.width - len(RAIL) - 2
@@ -80,7 +87,7 @@ class ToolCallDrawing(KeptDrawing):
         body = [run for item in content for run in self._item(item, scene, width)]
         if self._is_open:
             body += self._raw(call, scene, width)
-        rail = Segment(RAIL, scene.palette.quote_bar)
+        rail = Gutter(RAIL, scene.palette.quote_bar)
         return Joined(self._header(scene), *(Indented(run, rail) for run in body), self._decisions(scene))
 
     def _header(self, scene: Scene) -> list[Strip]:
@@ -94,8 +101,8 @@ class ToolCallDrawing(KeptDrawing):
             )
         )
         icons = [
-            Segment(f"  {glyph} ", _status_style(call.status, palette)),
-            Segment(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
+            Gutter(f"  {glyph} ", _status_style(call.status, palette)),
+            Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
         ]
         spans = [(make_visible_line(call.shown_title), palette.text)]
         places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
@@ -109,14 +116,13 @@ class ToolCallDrawing(KeptDrawing):
         # A title is agent-supplied and may be very long; whole only when the call is open.
         lines = wrap(spans, scene.width - len(RAIL) - 2)
         shown = lines if self._is_open else lines[:2]
-        indent = [Segment(" " * len(RAIL))]
+        indent = [Gutter(" " * len(RAIL))]
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
 
     def _item(self, item: ToolCallContent, scene: Scene, width: int) -> list[Sequence[Strip]]:
         match item:
             case TextDiff():
-                lines = self._diff(item, scene.cwd).lines(width, scene.palette)
-                return self._folded(lines, FOLDED_DIFF_LINES, scene)
+                return self._folded(self._diff(item, scene, width), FOLDED_DIFF_LINES, scene)
             case TerminalContent(terminal_id):
                 return terminal_runs(scene.terminals.get(terminal_id), scene, width, is_open=self._is_open)
             case BlockContent(block):
@@ -128,16 +134,20 @@ class ToolCallDrawing(KeptDrawing):
                 limit = 0 if is_quiet else FOLDED_TEXT_LINES
                 if isinstance(block, Text):
                     return self._folded(self._text(block.text).lines(width, scene.palette), limit, scene)
-                return [wrap([(block_label(block), scene.palette.muted)], width)]
+                if limit == 0 and not self._is_open:
+                    return [wrap([(block_label(block), scene.palette.muted)], width)]
+                return [BlockLines(block, self).lines(scene, width, scene.palette.muted)]
             case _:
                 label = f"[{make_visible_line(item.kind)}: a kind of content that acp-tui does not know]"
                 return [wrap([(label, scene.palette.muted)], width)]
 
-    def _diff(self, diff: TextDiff, cwd: str) -> DiffRenderer:
-        key = (diff.path, diff.old_text, diff.new_text)
-        if key not in self._diffs:
-            self._diffs[key] = DiffRenderer(shown_path(diff.path, cwd), diff.old_text, diff.new_text)
-        return self._diffs[key]
+    def _diff(self, diff: TextDiff, scene: Scene, width: int) -> Sequence[Strip]:
+        renderer = self._diffs.renderer(diff, scene.cwd)
+        if renderer.is_ready:
+            return renderer.lines(width, scene.palette)
+        # While an agent writes it bit by bit, what was to be seen before stays: the view must not jump.
+        before = self._diffs.before(diff)
+        return (before.lines if before else renderer.waiting_lines)(width, scene.palette)
 
     def _text(self, text: str) -> MarkdownRenderer:
         if text not in self._texts:

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.rendering.highlight import Highlighter
+from acp_tui.ui.rendering.marks import CUT, Gutter
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.rows import Row
 from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans, width_cells
@@ -82,10 +83,10 @@ class CodePanel:
 
     def _row(self, spans: Sequence[Span], part: LineRange, continues: bool, indent: Indent) -> Strip:
         style = self._palette.code_block
-        segments = [*indent, Segment(PADDING, style)]
+        segments = [*indent, Gutter(PADDING, style)]
         cells = len(PADDING) + part.cells
         if continues:
-            segments.append(Segment(CONTINUATION, style + self._palette.code_label))
+            segments += [CUT, Gutter(CONTINUATION, style + self._palette.code_label)]
             cells += len(CONTINUATION)
         segments += slice_spans(spans, part.start, part.stop)
         if cells < self._width:

@@ -1,36 +1,14 @@
-"""Text back out of drawn lines: without the margins that were drawn beside it, and without the breaks of wrapping."""
+"""Text back out of drawn lines: without the gutters that were drawn beside it, and without the breaks of wrapping."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.ui.rendering.marks import Cut, Gutter, Joint
 from acp_tui.ui.rendering.wrapping import width_cells
-
-
-class Margin(Segment):
-    """Stands beside the text and is not part of it: an indentation, the bar of a quote, a line number."""
-
-    __slots__ = ()
-
-
-class Joint(Segment):
-    """Begins a line that goes on with the text of the line above, which was broken at a space; of no width."""
-
-    __slots__ = ()
-
-
-class Cut(Joint):
-    """The same, where a word was cut."""
-
-    __slots__ = ()
-
-
-JOINT: Final = Joint("")
-CUT: Final = Cut("")
 
 
 class Piece(NamedTuple):
@@ -63,7 +41,7 @@ def _read(line: Strip, cells: range) -> tuple[Joint | None, str]:
         width = width_cells(segment.text)
         if isinstance(segment, Joint):
             joint = segment
-        elif not isinstance(segment, Margin):
+        elif not isinstance(segment, Gutter):
             parts.append(_cut(segment.text, at, width, cells))
         at += width
     return joint, "".join(parts)

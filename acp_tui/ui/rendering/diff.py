@@ -1,62 +1,101 @@
-"""Draws the change of one file, in one column or in two; what differs is the model's."""
+"""Draws the change of one file, in one column or in two; what differs is the model's.
+
+A long diff is compared in steps of about a millisecond, between which the event loop is free.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cached_property, partial
-from typing import Final, Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible_path
-from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS, TwoColumns
-from acp_tui.ui.rendering.diff_model import Diff, DiffLine, compare
+from acp_tui.ui.rendering.diff_blocks import (
+    Block,
+    BlockRows,
+    Columns,
+    DiffRows,
+    Sizes,
+    line_blocks,
+    make_sizes,
+    measure,
+    pair_blocks,
+)
+from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS, OneColumn, TwoColumns
+from acp_tui.ui.rendering.diff_comparison import Steps
+from acp_tui.ui.rendering.diff_model import CONTEXT_LINES, Diff, Hunk, TextComparison
+from acp_tui.ui.rendering.diff_syntax import DiffSyntax, has_colours, language_of, load_language
 from acp_tui.ui.rendering.diff_text import (
-    NO_NEWLINE,
-    SIGNS,
-    ShownLine,
+    MAX_CHARACTERS,
+    MAX_CHARACTERS_OF_WHOLE,
+    Spelling,
     hunk_header,
-    line_styles,
-    number_cells,
-    shown_line,
     skipped_lines,
 )
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.rows import Row, Rows
-from acp_tui.ui.rendering.wrapping import LineRange
 
 DiffLayout: TypeAlias = Literal["unified", "columns"]
 """Old and new lines below each other, or side by side."""
 
-MIN_CODE_CELLS: Final = 12
-"""Where less would be left for the lines, the numbers go."""
+NOTED_STEPS: Final = 24
+"""Comparing that takes longer than about a frame is spoken of."""
+MANY_CHANGES: Final = 500
+"""To cut so many into blocks takes a step of its own."""
 
 _TOO_LONG: Final = "Too much differs to compare line by line: shown as replaced."
 _TOO_NARROW: Final = "Too narrow for two columns: shown in one."
 
 
-class DiffRenderer:
-    """The change of one file. The first use of `diff` compares, which may be done in a thread."""
+class _Look(NamedTuple):
+    """All that decides how a diff is drawn."""
 
-    def __init__(self, path: str, old_text: str | None, new_text: str | None, context: int = 3) -> None:
+    path: str
+    width: int
+    palette: Palette
+    layout: DiffLayout
+    context: int | None
+
+
+class DiffRenderer:
+    """The change of one file."""
+
+    def __init__(self, path: str, old_text: str | None, new_text: str | None) -> None:
         """`old_text` is None for a new file, `new_text` for a deleted one."""
-        self._path = make_visible_path(path)
+        self.path = path
+        """What to call the file."""
+        self.steps_made = 0
+        """Of the comparison."""
+        self._language = language_of(path)
         self._old_text = old_text
         self._new_text = new_text
-        self._context = context
-        self._width = 0
-        self._palette = PLAIN
-        self._layout: DiffLayout = "unified"
-        self._rows: Rows | None = None
-        self._hunk_rows: list[int] = []
+        self._steps = self._prepare()
+        self._compared: tuple[Diff, Sizes] | None = None
+        self._syntax: DiffSyntax | None = None
+        self._look = _Look(path, 0, PLAIN, "unified", CONTEXT_LINES)
+        self._drawn: tuple[DiffRows, tuple[int, ...]] | None = None
+        self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[Hunk, list[Block]]]] = {}
 
-    @cached_property
+    # What differs
+
+    def advance(self, steps: int) -> bool:
+        """Go on comparing, for so many steps of about a millisecond; True when nothing is left to be done."""
+        while steps and not self.is_ready:
+            steps -= 1
+            self.steps_made += 1
+            next(self._steps, None)
+        return self.is_ready
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is compared; then drawing takes no time to speak of."""
+        return self._compared is not None
+
+    @property
     def diff(self) -> Diff:
-        """What differs."""
-        return compare(self._old_text or "", self._new_text or "", self._context)
+        """What differs; compared now, where it is not yet."""
+        return self._finish()[0]
 
     @property
     def added(self) -> int:
@@ -68,60 +107,108 @@ class DiffRenderer:
         """How many lines are gone."""
         return self.diff.removed
 
-    def lines(self, width: int, palette: Palette, layout: DiffLayout = "unified") -> Rows:
+    def _finish(self) -> tuple[Diff, Sizes]:
+        for _ in self._steps:
+            pass
+        assert self._compared is not None
+        return self._compared
+
+    def _prepare(self) -> Steps:
+        comparison = TextComparison(self._old_text or "", self._new_text or "")
+        yield from comparison.steps()
+        diff = comparison.diff
+        old = yield from measure(diff.old, crlf=diff.crlf)
+        new = yield from measure(diff.new, crlf=diff.crlf)
+        sizes = make_sizes(old, new)
+        # What is drawn first is cut now, so that drawing it takes no time to speak of.
+        if len(diff.changes) > MANY_CHANGES:
+            yield
+        self._hunks = {("unified", CONTEXT_LINES): _cut(diff, sizes, "unified", CONTEXT_LINES)}
+        yield from load_language(self._language)
+        self._compared = diff, sizes
+        self._syntax = DiffSyntax(diff, self._language)
+
+    # How it looks
+
+    def lines(
+        self,
+        width: int,
+        palette: Palette,
+        layout: DiffLayout = "unified",
+        context: int | None = CONTEXT_LINES,
+    ) -> DiffRows:
         """The diff in lines of at most `width` cells; the lines of either text fill the width.
 
-        In two columns only where there is an old and a new text and the room for both; where room is wanting, it
-        says so.
+        `context` is how many unchanged lines stand around a change, None for all. In two columns only where there is
+        an old and a new text and the room for both; where room is wanting, it says so.
         """
-        if (
-            self._rows is None
-            or (width, layout) != (self._width, self._layout)
-            or (palette is not self._palette and palette != self._palette)
-        ):
-            self._width, self._palette, self._layout = width, palette, layout
-            self._rows = self._draw(width, palette, layout)
-        return self._rows
+        look = _Look(self.path, width, palette, layout, context)
+        if self._drawn is None or look != self._look:
+            self._look, self._drawn = look, self._draw(look)
+        return self._drawn[0]
+
+    def waiting_lines(self, width: int, palette: Palette) -> list[Strip]:
+        """What stands in the place of a diff that is not compared yet."""
+        notes = ["comparing …"] * (self.steps_made > NOTED_STEPS)
+        return plain_lines("  ".join([make_visible_path(self.path), *notes]), width, palette.diff_title)
 
     @property
     def hunk_rows(self) -> tuple[int, ...]:
         """Where in the lines that were drawn last each hunk begins."""
-        return tuple(self._hunk_rows)
+        return () if self._drawn is None else self._drawn[1]
 
     def line_count(self, width: int) -> int:
         """How many lines there are at `width`."""
-        return len(self.lines(width, self._palette, self._layout))
+        return len(self.lines(width, *self._look[2:]))
 
     def release(self) -> None:
         """Give back the memory of everything drawn."""
-        self._rows = None
+        self._drawn = None
+        self._hunks.clear()
 
-    def _draw(self, width: int, palette: Palette, layout: DiffLayout) -> Rows:
-        diff = self.diff
-        wants_columns = layout == "columns" and diff.has_both and bool(diff.hunks)
-        has_room = width >= MIN_COLUMNS_CELLS
-        rows: list[Row] = [*self._title(width, palette)]
+    def _draw(self, look: _Look) -> tuple[DiffRows, tuple[int, ...]]:
+        """The rows, and in which of them hunks begin."""
+        wants_columns = look.layout == "columns" and self.diff.has_both and bool(self.diff.changes)
+        has_room = look.width >= MIN_COLUMNS_CELLS
+        above = self._title(look)
         if wants_columns and not has_room:
-            rows += plain_lines(_TOO_NARROW, width, palette.warning)
-        drawing = (TwoColumns if wants_columns and has_room else _OneColumn)(diff, width, palette)
-        self._hunk_rows = []
-        for hunk in diff.hunks:
-            self._hunk_rows.append(len(rows))
-            if diff.has_both:
-                rows += plain_lines(hunk_header(hunk), width, palette.diff_hunk)
-            rows += drawing.rows(hunk.lines)
-        if diff.hunks and diff.skipped_after:
-            rows += plain_lines(skipped_lines(diff.skipped_after), width, palette.diff_hunk)
-        return Rows(rows)
+            above += plain_lines(_TOO_NARROW, look.width, look.palette.warning)
+        is_wide = wants_columns and has_room
+        syntax = self._syntax if has_colours(look.palette) else None
+        most = MAX_CHARACTERS_OF_WHOLE if look.context is None else MAX_CHARACTERS
+        spelling = Spelling(syntax, self.diff.crlf, most)
+        columns = (TwoColumns if is_wide else OneColumn)(*self._finish(), spelling, look.width, look.palette)
+        hunks = self._blocks("columns" if is_wide else "unified", look.context)
+        skipped = self.diff.skipped_after([hunk for hunk, _ in hunks]) if hunks else 0
+        below = plain_lines(skipped_lines(skipped) if skipped else "", look.width, look.palette.diff_hunk)
+        drawn = [(self._hunk(hunk, cut, columns, look), hunk.has_changes) for hunk, cut in hunks]
+        return _below_each_other(above, drawn, below)
 
-    def _title(self, width: int, palette: Palette) -> list[Strip]:
-        counts = [f"+{self.added}"] * bool(self.added) + [f"-{self.removed}"] * bool(self.removed)
+    def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
+        """The hunks, cut into what is drawn at once: the same at every width."""
+        if (layout, context) not in self._hunks:
+            self._hunks = {(layout, context): _cut(*self._finish(), layout, context)}
+        return self._hunks[layout, context]
+
+    def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, look: _Look) -> list[Sequence[Strip]]:
+        # Where all of a file is to be seen, it needs no saying where a part of it is.
+        header = hunk_header(hunk) if self.diff.has_both and look.context is not None else ""
+        return [
+            plain_lines(header, look.width, look.palette.diff_hunk),
+            *[BlockRows(block, columns) for block in blocks],
+        ]
+
+    def _title(self, look: _Look) -> list[Strip]:
+        diff, palette = self.diff, look.palette
+        counts = [f"+{diff.added}"] * bool(diff.added) + [f"-{diff.removed}"] * bool(diff.removed)
         notes = [note for note in (self._what_happened(), *counts) if note]
-        if self.diff.crlf:
+        if diff.crlf:
             notes.append("CRLF line ends")
-        strips = plain_lines("  ".join([self._path, *notes]), width, palette.diff_title)
-        if self.diff.approximate:
-            strips += plain_lines(_TOO_LONG, width, palette.warning)
+        strips = plain_lines(
+            "  ".join([make_visible_path(look.path), *notes]), look.width, palette.diff_title
+        )
+        if diff.approximate:
+            strips += plain_lines(_TOO_LONG, look.width, palette.warning)
         return strips
 
     def _what_happened(self) -> str:
@@ -129,44 +216,23 @@ class DiffRenderer:
             return "new file"
         if self._new_text is None:
             return "deleted"
-        return "" if self.diff.hunks else "no change"
+        if self._old_text and not self._new_text:
+            return "emptied or deleted"  # an agent that reports a change cannot say which
+        return "" if self.diff.changes else "no change"
 
 
-class _OneColumn:
-    """The rows of one diff at one width: old and new line numbers, a sign, the line, drawn when it is looked at."""
+def _cut(diff: Diff, sizes: Sizes, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
+    blocks = pair_blocks if layout == "columns" else line_blocks
+    return [(hunk, blocks(hunk, sizes)) for hunk in diff.hunks(context)]
 
-    def __init__(self, diff: Diff, width: int, palette: Palette) -> None:
-        self._crlf = diff.crlf
-        self._width = width
-        self._palette = palette
-        self._digits = number_cells(diff)
-        gutter = 2 * self._digits + 3
-        self._numbered = width - gutter - 2 >= MIN_CODE_CELLS
-        self._gutter_cells = (gutter if self._numbered else 0) + 2
-        self._room = max(width - self._gutter_cells, 1)
 
-    def rows(self, lines: Iterable[DiffLine]) -> Iterator[Row]:
-        """The lines of one hunk."""
-        for line in lines:
-            shown = shown_line(line, crlf=self._crlf)
-            for index, part in enumerate(shown.parts(self._room)):
-                yield partial(self._strip, line, shown, part, index > 0)
-            if not line.end:
-                note = Segment(NO_NEWLINE[: self._room].ljust(self._room), self._palette.diff_hunk)
-                yield Strip([Segment(" " * self._gutter_cells), note], self._width)
-
-    def _strip(self, line: DiffLine, shown: ShownLine, part: LineRange, continues: bool) -> Strip:
-        style, _ = line_styles(line.kind, self._palette)
-        segments = [
-            *self._gutter(line, style, continues),
-            *shown.segments(part, self._room, self._palette),
-        ]
-        return Strip(segments, self._gutter_cells + max(self._room, part.cells))
-
-    def _gutter(self, line: DiffLine, style: Style, continues: bool) -> list[Segment]:
-        sign = Segment(f"{' ' if continues else SIGNS[line.kind]} ", style)
-        if not self._numbered:
-            return [sign]
-        numbers = ["" if continues or at is None else str(at) for at in (line.old_number, line.new_number)]
-        text = " ".join([number.rjust(self._digits) for number in numbers])
-        return [Segment(f"{text}  ", style + self._palette.diff_number), sign]
+def _below_each_other(
+    above: Sequence[Strip], hunks: Iterable[tuple[Sequence[Sequence[Strip]], bool]], below: Sequence[Strip]
+) -> tuple[DiffRows, tuple[int, ...]]:
+    """All rows, and in which of them hunks begin that are said to have changes."""
+    runs, starts, at = [above], [], len(above)
+    for hunk, has_changes in hunks:
+        starts += [at] * has_changes
+        runs += hunk
+        at += sum(map(len, hunk))
+    return DiffRows([*runs, below]), tuple(starts)

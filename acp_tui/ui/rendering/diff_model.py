@@ -1,24 +1,19 @@
-"""Compares two texts line by line, and changed lines word by word; draws nothing and reads no file."""
+"""What the difference of two texts consists of, line by line and word by word; draws nothing and reads no file.
+
+Nothing is made before it is looked at but the list of changes: of a long diff only a page is seen.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from acp_tui.ui.rendering.diff_words import changed_words
+from acp_tui.ui.rendering.diff_comparison import Change, LineComparison, Steps
+from acp_tui.ui.rendering.diff_words import Ranges, changed_words
 
-MAX_LINES: Final = 100_000
-"""Texts that differ in more lines than this, both counted, are not compared, but shown as replaced."""
-MAX_WORK: Final = 4_000_000
-"""Pairs of lines to compare at most, where no line on its own tells which belong together."""
-MAX_EXACT_LINES: Final = 500
-"""In longer parts lines that are frequent are not compared: only there does that cost too much."""
-MAX_WORD_PAIRS: Final = 1_000
-"""Changed lines to compare word by word at most."""
+CONTEXT_LINES: Final = 3
+"""Unchanged lines to show around a change, where not all are to be seen."""
 
 LineKind: TypeAlias = Literal["context", "added", "removed"]
 LineEnd: TypeAlias = Literal["\n", "\r\n", ""]
@@ -35,15 +30,39 @@ class DiffLine:
     old_number: int | None
     """Counted from 1; None in an added line."""
     new_number: int | None
-    changed: tuple[tuple[int, int], ...] = ()
+    changed: Ranges = ()
     """Ranges of characters that its counterpart does not have; empty where all of it or nothing known is changed."""
+
+
+Pair: TypeAlias = tuple[DiffLine | None, DiffLine | None]
+"""An old line and the new one beside it."""
+
+
+class Run(NamedTuple):
+    """Lines that are all unchanged, or of which the old ones become the new ones; numbers count from 0."""
+
+    is_changed: bool
+    old_from: int
+    old_count: int
+    new_from: int
+    new_count: int
+
+    @property
+    def line_count(self) -> int:
+        """How many lines it has below each other."""
+        return self.old_count + self.new_count if self.is_changed else self.old_count
+
+    @property
+    def pair_count(self) -> int:
+        """How many rows it has side by side."""
+        return max(self.old_count, self.new_count)
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
     """Changed lines that are close together, with the unchanged ones around them."""
 
-    lines: tuple[DiffLine, ...]
+    runs: tuple[Run, ...]
     skipped_before: int
     """Unchanged lines between this hunk and the one before, or the beginning."""
     old_start: int
@@ -51,162 +70,170 @@ class Hunk:
     new_start: int
     new_count: int
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether it is more than what is before the first change."""
+        return any(run.is_changed for run in self.runs)
+
 
 @dataclass(frozen=True, slots=True)
 class Diff:
     """What makes the new text of the old one."""
 
-    hunks: tuple[Hunk, ...]
-    skipped_after: int
-    added: int
-    removed: int
-    has_both: bool
-    """Whether there are lines on both sides: else all of a text is new or gone."""
+    old: Sequence[str]
+    """The lines with their ends."""
+    new: Sequence[str]
+    changes: tuple[Change, ...]
     crlf: bool
     """Whether every line of both texts ends in CRLF, so that no line needs to say so."""
     approximate: bool
     """Whether lines are shown as replaced because comparing them would have taken too long."""
 
+    @property
+    def added(self) -> int:
+        """How many lines are new."""
+        return sum([change.new_to - change.new_from for change in self.changes])
 
-class _Change(NamedTuple):
-    """Lines `old_from:old_to` become `new_from:new_to`."""
+    @property
+    def removed(self) -> int:
+        """How many lines are gone."""
+        return sum([change.old_to - change.old_from for change in self.changes])
 
-    old_from: int
-    old_to: int
-    new_from: int
-    new_to: int
+    @property
+    def has_both(self) -> bool:
+        """Whether there are lines on both sides: else all of a text is new or gone."""
+        return bool(self.old and self.new)
+
+    def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[Hunk, ...]:
+        """The changes with so many unchanged lines around each, None for all lines of the file.
+
+        All lines are in as many hunks as there would be otherwise, and one of what is before the first of them.
+        """
+        return tuple(_all_lines(self) if context is None else _hunks(self, context))
+
+    def skipped_after(self, hunks: Sequence[Hunk]) -> int:
+        """How many unchanged lines there are behind the last of these."""
+        return len(self.old) - (hunks[-1].old_start - 1 + hunks[-1].old_count if hunks else 0)
+
+    def line(self, run: Run, index: int) -> DiffLine:
+        """A line of a run, of which what is gone stands above what is new."""
+        if not run.is_changed:
+            return self._unchanged(run, index)
+        if index < run.old_count:
+            return self._removed(run, index)
+        return self._added(run, index - run.old_count)
+
+    def pair(self, run: Run, index: int) -> Pair:
+        """What stands side by side: in a change the n-th old line and the n-th new one."""
+        if not run.is_changed:
+            line = self._unchanged(run, index)
+            return line, line
+        return (
+            self._removed(run, index) if index < run.old_count else None,
+            self._added(run, index) if index < run.new_count else None,
+        )
+
+    def lines(self, hunk: Hunk) -> Iterator[DiffLine]:
+        """All lines of a hunk."""
+        return (self.line(run, index) for run in hunk.runs for index in range(run.line_count))
+
+    def _unchanged(self, run: Run, index: int) -> DiffLine:
+        old_at, new_at = run.old_from + index, run.new_from + index
+        text, end = _without_end(self.old[old_at])
+        return DiffLine("context", text, end, old_at + 1, new_at + 1)
+
+    def _removed(self, run: Run, index: int) -> DiffLine:
+        text, end = _without_end(self.old[run.old_from + index])
+        return DiffLine("removed", text, end, run.old_from + index + 1, None, self._marks(run, index)[0])
+
+    def _added(self, run: Run, index: int) -> DiffLine:
+        text, end = _without_end(self.new[run.new_from + index])
+        return DiffLine("added", text, end, None, run.new_from + index + 1, self._marks(run, index)[1])
+
+    def _marks(self, run: Run, index: int) -> tuple[Ranges, Ranges]:
+        """What differs in the n-th old line of a change and in the n-th new one."""
+        if index >= min(run.old_count, run.new_count):
+            return (), ()
+        old, new = self.old[run.old_from + index], self.new[run.new_from + index]
+        return changed_words(_without_end(old)[0], _without_end(new)[0])
 
 
-def compare(old_text: str, new_text: str, context: int = 3) -> Diff:
-    """How `new_text` differs from `old_text`, with `context` unchanged lines around each change."""
-    old, new = _split(old_text), _split(new_text)
-    changes, approximate = _Comparison(old, new).changes()
-    hunks = tuple(_hunks(old, new, changes, context))
-    shown = hunks[-1].old_start - 1 + hunks[-1].old_count if hunks else 0
-    return Diff(
-        hunks=hunks,
-        skipped_after=len(old) - shown if hunks else len(old),
-        added=sum(change.new_to - change.new_from for change in changes),
-        removed=sum(change.old_to - change.old_from for change in changes),
-        has_both=bool(old and new),
-        crlf=bool(old or new) and all(_end(line) == "\r\n" for line in (*old, *new)),
-        approximate=approximate,
-    )
+def compare(old_text: str, new_text: str) -> Diff:
+    """How `new_text` differs from `old_text`; all at once, which may take half a second."""
+    comparison = TextComparison(old_text, new_text)
+    for _ in comparison.steps():
+        pass
+    return comparison.diff
 
 
-def _split(text: str) -> list[str]:
+class TextComparison:
+    """Compares two texts while its `steps` are gone through."""
+
+    def __init__(self, old_text: str, new_text: str) -> None:
+        self._old_text = old_text
+        self._new_text = new_text
+        self.diff: Diff
+        """There when there are no more steps."""
+
+    def steps(self) -> Steps:
+        """Compare, about a millisecond at a time."""
+        old = split_lines(self._old_text)
+        new = split_lines(self._new_text)
+        comparison = LineComparison(old, new)
+        yield from comparison.steps()
+        crlf = bool(old or new) and _is_crlf(self._old_text) and _is_crlf(self._new_text)
+        self.diff = Diff(old, new, tuple(comparison.changes), crlf, comparison.is_approximate)
+
+
+def split_lines(text: str) -> list[str]:
     """The lines with their ends; only a newline ends a line, other separators are shown within it."""
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
 
 
-def _end(line: str) -> LineEnd:
+def _is_crlf(text: str) -> bool:
+    """Whether every line ends in CRLF."""
+    return not text or (text.endswith("\r\n") and text.count("\r\n") == text.count("\n"))
+
+
+def _without_end(line: str) -> tuple[str, LineEnd]:
     if line.endswith("\r\n"):
-        return "\r\n"
-    return "\n" if line.endswith("\n") else ""
+        return line[:-2], "\r\n"
+    return (line[:-1], "\n") if line.endswith("\n") else (line, "")
 
 
-class _Comparison:
-    """Finds the changes: lines that occur once in both texts divide the work, difflib does the rest."""
-
-    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
-        self._old = old
-        self._new = new
-        self._work = 0
-        self._approximate = False
-
-    def changes(self) -> tuple[list[_Change], bool]:
-        """The changes in order, and whether some of them were not looked into."""
-        whole = self._trim(_Change(0, len(self._old), 0, len(self._new)))
-        if whole.old_to - whole.old_from + whole.new_to - whole.new_from > MAX_LINES:
-            return [whole], True
-        found = [change for gap in self._divide(whole) for change in self._compare(self._trim(gap))]
-        return found, self._approximate
-
-    def _trim(self, change: _Change) -> _Change:
-        """`change` without the lines that are the same at its beginning and end."""
-        old_from, old_to, new_from, new_to = change
-        while old_from < old_to and new_from < new_to and self._old[old_from] == self._new[new_from]:
-            old_from, new_from = old_from + 1, new_from + 1
-        while old_from < old_to and new_from < new_to and self._old[old_to - 1] == self._new[new_to - 1]:
-            old_to, new_to = old_to - 1, new_to - 1
-        return _Change(old_from, old_to, new_from, new_to)
-
-    def _divide(self, whole: _Change) -> Iterator[_Change]:
-        """The parts of `whole` between lines that occur once in both texts (the patience method)."""
-        old_from, new_from = whole.old_from, whole.new_from
-        for old_at, new_at in self._anchors(whole):
-            yield _Change(old_from, old_at, new_from, new_at)
-            old_from, new_from = old_at + 1, new_at + 1
-        yield _Change(old_from, whole.old_to, new_from, whole.new_to)
-
-    def _anchors(self, whole: _Change) -> list[tuple[int, int]]:
-        old, new = self._old[whole.old_from : whole.old_to], self._new[whole.new_from : whole.new_to]
-        old_counts, new_counts = Counter(old), Counter(new)
-        new_at = {line: at for at, line in enumerate(new, whole.new_from) if new_counts[line] == 1}
-        pairs = [
-            (at, new_at[line])
-            for at, line in enumerate(old, whole.old_from)
-            if line in new_at and old_counts[line] == 1
-        ]
-        return _longest_rising(pairs)
-
-    def _compare(self, part: _Change) -> list[_Change]:
-        old_from, old_to, new_from, new_to = part
-        if old_from == old_to or new_from == new_to:
-            return [part] if old_from < old_to or new_from < new_to else []
-        self._work += (old_to - old_from) * (new_to - new_from)
-        if self._work > MAX_WORK:
-            self._approximate = True
-            return [part]
-        fast = max(old_to - old_from, new_to - new_from) > MAX_EXACT_LINES
-        matcher = SequenceMatcher(None, self._old[old_from:old_to], self._new[new_from:new_to], autojunk=fast)
-        return [
-            _Change(old_from + i1, old_from + i2, new_from + j1, new_from + j2)
-            for tag, i1, i2, j1, j2 in matcher.get_opcodes()
-            if tag != "equal"
-        ]
-
-
-def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The most pairs, of those that ascend in their first number, that ascend in their second one too."""
-    lowest: list[int] = []  # the lowest second number that a run of each length can end with
-    ends: list[int] = []  # which pair that is
-    before: list[int] = []  # for each pair, the one before it in its run
-    for index, (_, second) in enumerate(pairs):
-        length = bisect_left(lowest, second)
-        before.append(ends[length - 1] if length else -1)
-        lowest[length : length + 1] = [second]
-        ends[length : length + 1] = [index]
-    rising: list[tuple[int, int]] = []
-    at = ends[-1] if ends else -1
-    while at >= 0:
-        rising.append(pairs[at])
-        at = before[at]
-    return rising[::-1]
-
-
-def _hunks(
-    old: Sequence[str], new: Sequence[str], changes: Sequence[_Change], context: int
-) -> Iterator[Hunk]:
+def _hunks(diff: Diff, context: int) -> Iterator[Hunk]:
     shown = 0
-    pairs_left = MAX_WORD_PAIRS
-    for group in _groups(changes, context):
+    for group in _groups(diff.changes, context):
         start = max(group[0].old_from - context, shown)
-        stop = min(group[-1].old_to + context, len(old))
-        lines = _HunkLines(old, new, pairs_left)
-        lines.add_group(group, start, stop)
-        pairs_left = lines.pairs_left
-        new_start = group[0].new_from - (group[0].old_from - start)
-        new_count = group[-1].new_to + (stop - group[-1].old_to) - new_start
-        yield Hunk(tuple(lines.lines), start - shown, start + 1, stop - start, new_start + 1, new_count)
+        stop = min(group[-1].old_to + context, len(diff.old))
+        yield _hunk(group, start, stop, start - shown)
         shown = stop
 
 
-def _groups(changes: Sequence[_Change], context: int) -> Iterator[list[_Change]]:
+def _all_lines(diff: Diff) -> Iterator[Hunk]:
+    if not diff.changes:
+        return
+    groups = list(_groups(diff.changes, CONTEXT_LINES))
+    starts = [max(group[0].old_from - CONTEXT_LINES, 0) for group in groups]
+    if starts[0]:
+        yield Hunk((Run(False, 0, starts[0], 0, starts[0]),), 0, 1, starts[0], 1, starts[0])
+    for group, start, stop in zip(groups, starts, [*starts[1:], len(diff.old)], strict=True):
+        yield _hunk(group, start, stop, 0)
+
+
+def _hunk(group: Sequence[Change], start: int, stop: int, skipped_before: int) -> Hunk:
+    """`group` with the unchanged lines from `start` to `stop` of the old text."""
+    new_start = group[0].new_from - (group[0].old_from - start)
+    new_count = group[-1].new_to + (stop - group[-1].old_to) - new_start
+    runs = tuple(_runs(group, start, stop))
+    return Hunk(runs, skipped_before, start + 1, stop - start, new_start + 1, new_count)
+
+
+def _groups(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
     """Changes whose contexts touch, together; a gap of one line is not worth hiding."""
-    group: list[_Change] = []
+    group: list[Change] = []
     for change in changes:
         if group and change.old_from - group[-1].old_to > 2 * context + 1:
             yield group
@@ -216,48 +243,13 @@ def _groups(changes: Sequence[_Change], context: int) -> Iterator[list[_Change]]
         yield group
 
 
-class _HunkLines:
-    """Collects the lines of one hunk."""
-
-    def __init__(self, old: Sequence[str], new: Sequence[str], pairs_left: int) -> None:
-        self._old = old
-        self._new = new
-        self.pairs_left = pairs_left
-        self.lines: list[DiffLine] = []
-
-    def add_group(self, group: Sequence[_Change], start: int, stop: int) -> None:
-        """Add `group` with the unchanged lines from `start` to `stop` of the old text."""
-        offset = group[0].new_from - group[0].old_from
-        for change in group:
-            self._add_context(start, change.old_from, offset)
-            self._add_change(change)
-            start, offset = change.old_to, change.new_to - change.old_to
-        self._add_context(start, stop, offset)
-
-    def _add_context(self, start: int, stop: int, offset: int) -> None:
-        self.lines += [_line("context", self._old[at], at, at + offset) for at in range(start, stop)]
-
-    def _add_change(self, change: _Change) -> None:
-        removed = [_line("removed", self._old[at], at, None) for at in range(change.old_from, change.old_to)]
-        added = [_line("added", self._new[at], None, at) for at in range(change.new_from, change.new_to)]
-        pairs = min(len(removed), len(added), self.pairs_left)
-        self.pairs_left -= pairs
-        for at in range(pairs):
-            removed[at], added[at] = _mark_words(removed[at], added[at])
-        self.lines += [*removed, *added]
-
-
-def _mark_words(removed: DiffLine, added: DiffLine) -> tuple[DiffLine, DiffLine]:
-    old_ranges, new_ranges = changed_words(removed.text, added.text)
-    return replace(removed, changed=old_ranges), replace(added, changed=new_ranges)
-
-
-def _line(kind: LineKind, line: str, old_at: int | None, new_at: int | None) -> DiffLine:
-    end = _end(line)
-    return DiffLine(
-        kind,
-        line[: len(line) - len(end)],
-        end,
-        None if old_at is None else old_at + 1,
-        None if new_at is None else new_at + 1,
-    )
+def _runs(group: Sequence[Change], start: int, stop: int) -> Iterator[Run]:
+    """The changes of `group` with the unchanged lines from `start` to `stop` of the old text."""
+    offset = group[0].new_from - group[0].old_from
+    for old_from, old_to, new_from, new_to in group:
+        if start < old_from:
+            yield Run(False, start, old_from - start, start + offset, old_from - start)
+        yield Run(True, old_from, old_to - old_from, new_from, new_to - new_from)
+        start, offset = old_to, new_to - old_to
+    if start < stop:
+        yield Run(False, start, stop - start, start + offset, stop - start)

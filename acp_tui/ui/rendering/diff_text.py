@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from rich.segment import Segment
@@ -10,46 +11,115 @@ from rich.style import Style
 
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, LineKind
+from acp_tui.ui.rendering.diff_syntax import DiffSyntax
 from acp_tui.ui.rendering.diff_words import Ranges
+from acp_tui.ui.rendering.highlight import Lexed, syntax_style
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans
+from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans, width_cells
 
 TAB: Final = "→   "
 """A tab where a change of white space would not be seen otherwise; of fixed width, since the line may be cut."""
 NO_NEWLINE: Final = "\\ No newline at end of file"
 """Stands below a last line that has no newline, as `diff` gives it."""
 SIGNS: Final[dict[LineKind, str]] = {"context": " ", "added": "+", "removed": "-"}
+MAX_CHARACTERS: Final = 4_000
+"""Of a longer line only so much is shown, around what has changed in it."""
+MAX_CHARACTERS_OF_WHOLE: Final = 50_000
+"""The same where the whole file is asked for."""
+CHARACTERS_BEFORE: Final = 200
+"""So much of a cut line is shown before what has changed."""
 
 
 class ShownLine(NamedTuple):
     """A line as it is shown."""
 
-    kind: LineKind
+    line: DiffLine
     text: str
     changed: Ranges
     """Ranges of `text` that its counterpart does not have."""
+    notes: tuple[str, ...]
+    """What is to be said below it."""
+    folds_evenly: bool
+    """Whether to put as many characters on each row as fit in any case: measuring would take too long."""
+    syntax: DiffSyntax | None
 
     def segments(self, part: LineRange, room: int, palette: Palette) -> list[Segment]:
         """A part of it, filled up to `room` cells."""
-        style, word_style = line_styles(self.kind, palette)
-        spans = _spans(self.text, self.changed, style, style + word_style)
-        fill = Segment(" " * (room - part.cells), style)
-        return [*slice_spans(spans, part.start, part.stop), fill]
+        style, _ = line_styles(self.line.kind, palette)
+        cells = width_cells(self.text[part.start : part.stop]) if self.folds_evenly else part.cells
+        fill = Segment(" " * (room - cells), style)
+        return [*slice_spans(self._spans(part, palette), part.start, part.stop), fill]
 
     def parts(self, room: int) -> list[LineRange]:
         """Where it is folded so that each part fits."""
-        return fold(self.text, room)
+        if not self.folds_evenly:
+            return fold(self.text, room)
+        step = even_step(room)
+        starts = range(0, len(self.text) or 1, step)
+        return [LineRange(at, min(at + step, len(self.text)), 0) for at in starts]
+
+    def _spans(self, part: LineRange, palette: Palette) -> list[Span]:
+        """The text up to the end of `part`, each piece in its style, and the changed words in theirs over it."""
+        style, word_style = line_styles(self.line.kind, palette)
+        spans: list[Span] = []
+        at = 0
+        for text, field in self._pieces():
+            own = style + syntax_style(palette, field)
+            spans += _marked(text, at, self.changed, own, own + word_style)
+            at += len(text)
+            if at >= part.stop:
+                break
+        return spans
+
+    def _pieces(self) -> Lexed:
+        """The text by what it is in its language."""
+        if self.syntax is None:
+            return [(self.text, None)]
+        pieces = [(show(piece), field) for piece, field in self.syntax.lexed(self.line)]
+        lexed = "".join([piece for piece, _ in pieces])
+        # What is shown depends on neighbours: where it is not the sum of its pieces, the line stays plain.
+        if not self.text.startswith(lexed):
+            return [(self.text, None)]
+        return [*pieces, (self.text[len(lexed) :], None)]
 
 
-def shown_line(line: DiffLine, *, crlf: bool) -> ShownLine:
-    """`line` with what cannot be seen made visible; with `crlf` its carriage return needs no saying."""
-    raw = line.text + ("\r" if line.end == "\r\n" and not crlf else "")
-    text = _show(raw)
-    if text == raw:
-        return ShownLine(line.kind, text, line.changed)
-    # The stand-ins move the changed ranges.
-    changed = tuple((len(_show(raw[:start])), len(_show(raw[:stop]))) for start, stop in line.changed)
-    return ShownLine(line.kind, text, changed)
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How lines are made visible; the same for all lines of a diff."""
+
+    syntax: DiffSyntax | None
+    crlf: bool
+    """Whether all lines end in CRLF, so that none needs to say so."""
+    max_characters: int
+    """Longer lines are cut."""
+
+    def shown(self, line: DiffLine, *, folds_evenly: bool) -> ShownLine:
+        """`line` with what cannot be seen made visible."""
+        raw = line.text + ("\r" if line.end == "\r\n" and not self.crlf else "")
+        start, stop = _window(raw, line.changed, self.max_characters)
+        part = raw[start:stop]
+        text = show(part)
+        changed = tuple((max(begin - start, 0), end - start) for begin, end in line.changed if end > start)
+        if text != part:  # the stand-ins move what follows
+            changed = tuple((len(show(part[:begin])), len(show(part[:end]))) for begin, end in changed)
+        hidden = len(raw) - len(part)
+        notes = [f"… {hidden:,} more characters, not shown"] * bool(hidden) + [NO_NEWLINE] * (not line.end)
+        syntax = None if hidden else self.syntax
+        return ShownLine(line, text, changed, tuple(notes), folds_evenly, syntax)
+
+
+def _window(text: str, changed: Ranges, most: int) -> tuple[int, int]:
+    """From where to where to show a line."""
+    if len(text) <= most:
+        return 0, len(text)
+    start = max(changed[0][0] - CHARACTERS_BEFORE, 0) if changed else 0
+    start = min(start, len(text) - most)
+    return start, start + most
+
+
+def even_step(room: int) -> int:
+    """How many characters fit into `room` cells, whatever they are."""
+    return max(room // 2, 1)
 
 
 def line_styles(kind: LineKind, palette: Palette) -> tuple[Style, Style]:
@@ -63,11 +133,14 @@ def line_styles(kind: LineKind, palette: Palette) -> tuple[Style, Style]:
             return palette.diff_context, palette.diff_context
 
 
+def note_style(note: str, palette: Palette) -> Style:
+    """How to say it: what is hidden from the reader must not be overlooked."""
+    return palette.diff_hunk if note == NO_NEWLINE else palette.warning
+
+
 def number_cells(diff: Diff) -> int:
     """How wide the highest line number is."""
-    last = diff.hunks[-1] if diff.hunks else None
-    highest = max(last.old_start + last.old_count, last.new_start + last.new_count) if last else 0
-    return len(str(highest))
+    return len(str(max(len(diff.old), len(diff.new))))
 
 
 def hunk_header(hunk: Hunk) -> str:
@@ -78,7 +151,7 @@ def hunk_header(hunk: Hunk) -> str:
 
 def skipped_lines(count: int) -> str:
     """How much is not shown."""
-    return f"… {count} unchanged line{'s' if count > 1 else ''}"
+    return f"… {count:,} unchanged line{'s' if count > 1 else ''}"
 
 
 def _range(start: int, count: int) -> str:
@@ -86,14 +159,20 @@ def _range(start: int, count: int) -> str:
     return f"{start if count else start - 1},{count}"
 
 
-def _show(text: str) -> str:
+def show(text: str) -> str:
+    """`text` with what cannot be seen made visible."""
     return make_visible(text).replace("\t", TAB)
 
 
-def _spans(text: str, changed: Sequence[tuple[int, int]], style: Style, word_style: Style) -> list[Span]:
+def _marked(
+    text: str, begin: int, changed: Iterable[tuple[int, int]], style: Style, marked: Style
+) -> list[Span]:
+    """A piece that begins at `begin` of its line, cut where words begin and end that are changed."""
     spans: list[Span] = []
-    at = 0
+    at, end = begin, begin + len(text)
     for start, stop in changed:
-        spans += [(text[at:start], style), (text[start:stop], word_style)]
-        at = stop
-    return [*spans, (text[at:], style)]
+        start, stop = max(start, at), min(stop, end)
+        if start < stop:
+            spans += [(text[at - begin : start - begin], style), (text[start - begin : stop - begin], marked)]
+            at = stop
+    return [*spans, (text[at - begin :], style)]

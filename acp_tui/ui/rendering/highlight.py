@@ -48,8 +48,10 @@ _STYLE_FIELDS: Final = {
     "Error": "syntax_error",
 }
 
-_Stack: TypeAlias = tuple[str, ...]
-_Lexed: TypeAlias = list[tuple[str, str | None]]
+LexerState: TypeAlias = tuple[str, ...]
+"""What a lexer knows of the lines above."""
+START: Final[LexerState] = ("root",)
+Lexed: TypeAlias = list[tuple[str, str | None]]
 """Pieces of a line with the palette's field for each, None where nothing is special."""
 
 
@@ -60,8 +62,8 @@ class Highlighter:
         """`language` is what the block calls itself; an unknown one gives plain lines."""
         self._language = language_name(language)
         self._lines: list[str] = []
-        self._lexed: list[_Lexed] = []
-        self._stack: _Stack = ("root",)
+        self._lexed: list[Lexed] = []
+        self._stack = START
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -75,19 +77,19 @@ class Highlighter:
         if number >= MAX_LINES:
             return [(self._lines[number], base)]
         self._read_to(number)
-        return [(text, base + _style(palette, field)) for text, field in self._lexed[number]]
+        return [(text, base + syntax_style(palette, field)) for text, field in self._lexed[number]]
 
     def preview(self, line: str, palette: Palette, base: Style) -> list[Span]:
         """`line` as it would look behind the others, without adding it."""
         if len(self._lines) >= MAX_LINES:
             return [(line, base)]
         self._read_to(len(self._lines) - 1)
-        lexed, _ = _lex(self._language, line, self._stack)
-        return [(text, base + _style(palette, field)) for text, field in lexed]
+        lexed, _ = lex_line(self._language, line, self._stack)
+        return [(text, base + syntax_style(palette, field)) for text, field in lexed]
 
     def _read_to(self, number: int) -> None:
         while len(self._lexed) <= number:
-            lexed, self._stack = _lex(self._language, self._lines[len(self._lexed)], self._stack)
+            lexed, self._stack = lex_line(self._language, self._lines[len(self._lexed)], self._stack)
             self._lexed.append(lexed)
 
 
@@ -97,22 +99,23 @@ def language_name(info: str) -> str:
     return found.group().strip(".").lower() if found else ""
 
 
-def _style(palette: Palette, field: str | None) -> Style:
+def syntax_style(palette: Palette, field: str | None) -> Style:
+    """The palette's style for a piece of a line."""
     style: Style = NO_STYLE if field is None else getattr(palette, field)
     return style
 
 
-def _lex(language: str, line: str, stack: _Stack) -> tuple[_Lexed, _Stack]:
+def lex_line(language: str, line: str, stack: LexerState) -> tuple[Lexed, LexerState]:
     """The pieces of `line`, and the state for the next one; plain where the lexer fails."""
-    if not language or len(line) > MAX_LINE_CHARACTERS or (lexer := _lexer(language)) is None:
+    if not language or len(line) > MAX_LINE_CHARACTERS or (lexer := find_lexer(language)) is None:
         return [(line, None)], stack
     try:
         return _lex_from(lexer, line, stack)
     except Exception:  # noqa: BLE001 - hundreds of lexers that others wrote, and only colours are at stake
-        return [(line, None)], ("root",)
+        return [(line, None)], START
 
 
-def _lex_from(lexer: Any, line: str, stack: _Stack) -> tuple[_Lexed, _Stack]:
+def _lex_from(lexer: Any, line: str, stack: LexerState) -> tuple[Lexed, LexerState]:
     from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer
 
     if isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer):
@@ -122,7 +125,7 @@ def _lex_from(lexer: Any, line: str, stack: _Stack) -> tuple[_Lexed, _Stack]:
         except TypeError:
             # A callback of this lexer does not take a context: its lines are read each on its own.
             pass
-    return _pieces(lexer.get_tokens_unprocessed(line + "\n"), line), ("root",)
+    return _pieces(lexer.get_tokens_unprocessed(line + "\n"), line), START
 
 
 def _with_context(lexer: RegexLexer, context: Any) -> Iterator[tuple[int, Any, str]]:
@@ -133,9 +136,9 @@ def _with_context(lexer: RegexLexer, context: Any) -> Iterator[tuple[int, Any, s
     return tokens
 
 
-def _pieces(tokens: Iterator[tuple[int, Any, str]], line: str) -> _Lexed:
+def _pieces(tokens: Iterator[tuple[int, Any, str]], line: str) -> Lexed:
     """The tokens with neighbours of one style joined; the line's text is kept whatever the lexer says."""
-    pieces: _Lexed = []
+    pieces: Lexed = []
     for _, kind, text in tokens:
         field = _field(kind)
         if pieces and (pieces[-1][1] == field or text.isspace()):
@@ -159,7 +162,8 @@ def _field(kind: Any) -> str | None:
 
 
 @cache
-def _lexer(language: str) -> Any | None:
+def find_lexer(language: str) -> Any | None:
+    """The lexer of a language, None for an unknown one; the first time it is imported, which takes up to 40 ms."""
     from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 

@@ -8,6 +8,7 @@ from typing import Final
 from rich.segment import Segment
 from rich.style import Style
 
+from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.wrapping import width_cells
 
 MIN_TEXT_CELLS: Final = 8
@@ -61,11 +62,11 @@ class Margin:
         return follows
 
     def open_quote(self, style: Style) -> None:
-        self._open(_Level((Segment(BAR, style),), None, len(BAR), is_quote=True))
+        self._open(_Level((Gutter(BAR, style),), None, len(BAR), is_quote=True))
 
     def open_item(self, marker: str, style: Style) -> None:
         cells = width_cells(marker)
-        self._open(_Level((Segment(" " * cells),), (Segment(marker, style),), cells, is_quote=False))
+        self._open(_Level((Gutter(" " * cells),), (Segment(marker, style),), cells, is_quote=False))
 
     def replace_marker(self, marker: str, style: Style) -> None:
         """Give the innermost item another marker of the same width."""

@@ -8,6 +8,10 @@ from typing import Final
 from rich.style import Style
 
 NO_STYLE: Final = Style.null()
+# They must show over every other style, and without colours too.
+SELECTION: Final = Style(reverse=True)
+MATCH: Final = Style(underline=True, bold=True)
+MATCH_AT: Final = Style(reverse=True, bold=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,13 @@ class Palette:
     error: Style = NO_STYLE
     user: Style = NO_STYLE
     thought: Style = NO_STYLE
+
+    selection: Style = SELECTION
+    """Laid over what is selected."""
+    match: Style = MATCH
+    """Laid over what was looked for."""
+    match_at: Style = MATCH_AT
+    """Laid over the match that one is at."""
 
     heading_1: Style = NO_STYLE
     heading_2: Style = NO_STYLE

@@ -11,6 +11,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.ui.rendering.marks import CUT, JOINT
+
 Span: TypeAlias = tuple[str, Style]
 """A run of text in one style, without newlines, tabs and control characters."""
 
@@ -44,14 +46,19 @@ def width_cells(text: str) -> int:
 
 
 def wrap(spans: Sequence[Span], width: int) -> list[Strip]:
-    """`spans` broken between words into strips of their natural length; at least one."""
+    """`spans` broken between words into strips of their natural length; at least one. Joints mark those that go on."""
     text = "".join([text for text, _ in spans])
     ranges = break_words(text, width)
     if len(ranges) == 1:
         return [Strip(slice_spans(spans, *ranges[0][:2]), ranges[0].cells)]
-    return [
-        Strip(segments, line.cells) for segments, line in zip(cut_spans(spans, ranges), ranges, strict=True)
-    ]
+    strips = []
+    before = -1
+    for segments, line in zip(cut_spans(spans, ranges), ranges, strict=True):
+        if before >= 0:
+            segments.insert(0, JOINT if line.start > before else CUT)
+        strips.append(Strip(segments, line.cells))
+        before = line.stop
+    return strips
 
 
 def break_words(text: str, width: int) -> list[LineRange]:

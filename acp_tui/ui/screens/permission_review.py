@@ -38,6 +38,7 @@ class FullRequest(RequestPane):
         Binding("n", "next_change", "Next change", show=False),
         Binding("p", "previous_change", "Change before", show=False),
         Binding("s", "toggle_columns", "One column or two", show=False),
+        Binding("c", "toggle_context", "The whole file, or the changes", show=False),
         Binding("tab", "choose(1)", "Next option", show=False),
         Binding("shift+tab", "choose(-1)", "Option before", show=False),
     ]
@@ -47,6 +48,7 @@ class FullRequest(RequestPane):
         self._card = card
         self._wants_columns: bool | None = None
         """None: as the width says."""
+        self._shows_whole_file = False
 
     def rows_for(self, subject: int, options: int, keys: int) -> RowCounts:
         """The subject has all that the answers leave."""
@@ -65,7 +67,8 @@ class FullRequest(RequestPane):
         changes = []
         if self._asked is not None and has_changes(self._asked.call):
             other = "one column" if self.layout_of_diffs == "columns" else "side by side"
-            changes = ["n p: changes", f"s: {other}"]
+            context = "changes only" if self._shows_whole_file else "whole file"
+            changes = ["n p: changes", f"s: {other}", f"c: {context}"]
         return [
             self.answer_keys("Tab Enter"),
             *(["↑↓ PgUp PgDn: read"] if is_cut else []),
@@ -83,6 +86,11 @@ class FullRequest(RequestPane):
             wants_columns = self.content_size.width >= COLUMNS_FROM_CELLS
         return "columns" if wants_columns else "unified"
 
+    @property
+    def context_of_diffs(self) -> int | None:
+        """As the user wants it."""
+        return None if self._shows_whole_file else super().context_of_diffs
+
     def tell(self, message: Message) -> None:
         """What is answered here is answered on the card."""
         self._card.post_message(message)
@@ -94,6 +102,15 @@ class FullRequest(RequestPane):
         self._wants_columns = self.layout_of_diffs == "unified"
         self.warn("")
         self.redraw()
+
+    def action_toggle_context(self) -> None:
+        """Show the whole file, or the changes with a few lines around them; the first change in view comes up."""
+        above = sum([row < self._subject.scroll_offset.y for row in self._drawn.hunks])
+        self._shows_whole_file = not self._shows_whole_file
+        self.warn("")
+        self.redraw()
+        if self._drawn.hunks:
+            self._go_to(self._drawn.hunks[min(above, len(self._drawn.hunks) - 1)])
 
     def action_scroll(self, lines: int) -> None:
         """Move by lines."""

@@ -15,14 +15,12 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import Screen
 
 from acp_tui.client.settings.tree import Settings
-from acp_tui.conversation.facts import Turn
-from acp_tui.ui.commands import bindings
+from acp_tui.ui.commands import bindings, slash_action
 from acp_tui.ui.memory import keep_what_is_loaded
 from acp_tui.ui.preloading import BEFORE_A_SESSION, preload
-from acp_tui.ui.prompting import Prompting
+from acp_tui.ui.screens.session_actions import SessionActions
 from acp_tui.ui.widgets.prompt import PromptInput
 from acp_tui.ui.widgets.queue_lines import QueueLines
 from acp_tui.ui.widgets.status_line import Status, StatusLine
@@ -32,9 +30,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.agent_desk import AgentDesk
     from acp_tui.ui.changes_desk import ChangesDesk
-    from acp_tui.ui.terminal_desk import TerminalDesk
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
@@ -46,7 +42,7 @@ HEAD_START_S: Final = 0.5
 """How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
 
 
-class SessionScreen(Screen[None]):
+class SessionScreen(SessionActions):
     """Shows one session; without one, how far the agent has come and why it got no further."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -64,18 +60,13 @@ class SessionScreen(Screen[None]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`cwd` is where sessions work. Without `start`, whoever has a session calls `show_session`."""
-        super().__init__()
+        super().__init__(clock)
         self._start = start
         self._cwd = cwd or Path.cwd()
         self._settings = settings or Settings()
-        self._clock = clock
-        self._desk: AgentDesk | None = None
-        self._panel: SessionPanel | None = None
         self._agent_title = ""
         self._phase = "starting"
         self._has_failed = False
-        self._prompting = Prompting(self)
-        self._changes: ChangesDesk | None = None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -91,10 +82,6 @@ class SessionScreen(Screen[None]):
         self._show_status()
         if self._start is not None:
             self.call_after_refresh(self._connect)
-
-    @property
-    def _prompt(self) -> PromptInput:
-        return self.query_one(PromptInput)
 
     # The way to a session
 
@@ -140,13 +127,6 @@ class SessionScreen(Screen[None]):
         """Say how much has changed."""
         self._show_status()
 
-    def action_show_changes(self) -> None:
-        """List the files that have changed."""
-        if self._changes is not None:
-            self._changes.open()
-        else:
-            self.notify("There is no session yet.")
-
     async def _show_agents_session(self, session: Session | None) -> None:
         if session is not None and self._desk is not None and self._desk.agent is not None:
             await self.show_session(session, self._desk.agent.title)
@@ -187,6 +167,7 @@ class SessionScreen(Screen[None]):
         shown, self._panel = self._panel, panel
         if shown is not None:
             self._prompt.give_no_reason()  # it would go to another session
+            await self.query("FindBar").remove()
             await shown.remove()
         for place in self.query("#session"):  # none where the user has quit meanwhile
             await place.mount(panel)
@@ -222,15 +203,16 @@ class SessionScreen(Screen[None]):
 
     # From the user to the session
 
-    @property
-    def _session(self) -> Session | None:
-        return self._panel.session if self._panel is not None else None
-
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
         """Do what is written, or say why not and keep the draft; a blank draft lets the queue go on."""
         if not message.text.strip():
             if self._session is not None:
                 self._prompting.go_on(self._session)
+            return
+        own = self._own_command(message.text)
+        if own is not None:
+            self._prompt.clear_draft()
+            self.run_worker(self.run_action(own))
             return
         reason = self._reason_not_to_send()
         if reason is not None:
@@ -241,6 +223,13 @@ class SessionScreen(Screen[None]):
         self._prompt.clear_draft()
         self._panel.view.action_follow()
         self._prompting.submit(self._panel.session, message.text, is_command=message.is_command)
+
+    def _own_command(self, text: str) -> str | None:
+        """The action for a slash command of ours; those of the agent go before them."""
+        if not text.startswith("/"):
+            return None
+        commands = self._panel.conversation.commands if self._panel is not None else ()
+        return slash_action(text, {command.name.removeprefix("/") for command in commands})
 
     def _reason_not_to_send(self) -> str | None:
         if self._panel is None:
@@ -275,6 +264,13 @@ class SessionScreen(Screen[None]):
         if self._panel is not None:
             self._panel.view.action_page(message.direction)
 
+    def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
+        """Say how the search stands, where it is asked for."""
+        from acp_tui.ui.widgets.find_bar import FindBar
+
+        for bar in self.query(FindBar):
+            bar.show_standing(message.standing)
+
     def on_conversation_view_typed(self, message: ConversationView.Typed) -> None:
         """Whoever types means the prompt."""
         self._prompt.focus()
@@ -287,141 +283,3 @@ class SessionScreen(Screen[None]):
     def action_focus_prompt(self) -> None:
         """Back to the draft, from anywhere else."""
         self._prompt.focus()
-
-    def action_follow(self) -> None:
-        """Go to the end of the conversation."""
-        if self._panel is not None:
-            self._panel.view.action_follow()
-
-    def action_toggle_all(self) -> None:
-        """Unfold or fold everything."""
-        if self._panel is not None:
-            self._panel.view.toggle_all()
-
-    def action_toggle_plan(self) -> None:
-        """Unfold or fold the plan."""
-        if self._panel is not None:
-            self._panel.toggle_plan()
-
-    def action_help(self) -> None:
-        """Show the keys."""
-        from acp_tui.ui.screens.help import HelpScreen  # when it is first asked for
-
-        self.app.push_screen(HelpScreen())
-
-    def action_interrupt(self) -> None:
-        """Ctrl+C: copy a selection, else clear the draft, else cancel the turn."""
-        selected = self._prompt.selected_text or self.get_selected_text()
-        if selected:
-            self.app.copy_to_clipboard(selected)
-        elif self._prompt.text:
-            self._prompt.clear_draft()
-        elif self._session is not None and self._session.conversation.turn is not Turn.IDLE:
-            self._prompting.cancel(self._session)
-        else:
-            self.notify("Ctrl+Q quits")
-
-    @work
-    async def action_copy_reply(self) -> None:
-        """Copy the agent's last message."""
-        from acp_tui.ui.conversation_desk import ConversationDesk
-
-        if self._panel is not None:
-            await ConversationDesk(self).copy_reply(self._panel.conversation)
-
-    @work
-    async def action_copy_code(self) -> None:
-        """Copy a piece of code of the agent's."""
-        from acp_tui.ui.conversation_desk import ConversationDesk
-
-        if self._panel is not None:
-            await ConversationDesk(self).copy_code(self._panel.conversation)
-
-    @work
-    async def action_export(self) -> None:
-        """Write the conversation to a file."""
-        from acp_tui.ui.conversation_desk import ConversationDesk
-
-        if self._session is not None:
-            agent = self._desk.agent if self._desk is not None else None
-            await ConversationDesk(self).export(self._session, agent)
-
-    @work
-    async def action_next_mode(self) -> None:
-        """Ask the agent for its next mode; the badge shows what it reports."""
-        from acp_tui.conversation.facts import SelectOption
-
-        session = self._panel.session if self._panel is not None else None
-        options = session.conversation.options if session is not None else ()
-        modes = [
-            option for option in options if isinstance(option, SelectOption) and option.category == "mode"
-        ]
-        if session is None or self._desk is None or not modes or not modes[0].choices:
-            self.notify("This agent has no modes." if session else "There is no session yet.")
-            return
-        values = [choice.value for choice in modes[0].choices]
-        at = values.index(modes[0].value) if modes[0].value in values else -1
-        await self._desk.set_option(session, modes[0].option_id, values[(at + 1) % len(values)])
-
-    @work
-    async def action_choose_option(self) -> None:
-        """Change a setting of the session."""
-        if self._desk is not None and self._panel is not None and self._panel.session is not None:
-            await self._desk.choose_option(self._panel.session)
-
-    @work
-    async def action_choose_session(self) -> None:
-        """Open, delete or begin a session."""
-        if self._desk is not None:
-            session = self._panel.session if self._panel is not None else None
-            await self._show_agents_session(await self._desk.choose_session(session))
-
-    @work
-    async def action_begin_session(self) -> None:
-        """Begin a session beside those that are open."""
-        if self._desk is not None:
-            await self._show_agents_session(await self._desk.begin_session())
-
-    @work
-    async def action_close_session(self) -> None:
-        """Close the session in the agent, and begin another."""
-        if self._desk is not None and self._panel is not None and self._panel.session is not None:
-            await self._show_agents_session(await self._desk.close_session(self._panel.session))
-
-    @work
-    async def action_show_agent(self) -> None:
-        """Show what the agent offers."""
-        if self._desk is not None:
-            await self._desk.show_agent()
-
-    @work
-    async def action_log_out(self) -> None:
-        """Log out of the agent."""
-        if self._desk is not None:
-            await self._desk.log_out()
-
-    @work
-    async def action_take_over(self) -> None:
-        """Give the keyboard to a terminal."""
-        await self._terminal_desk.take_over()
-
-    def action_interrupt_terminal(self) -> None:
-        """Press Ctrl+C in a terminal."""
-        self._terminal_desk.interrupt()
-
-    @work
-    async def action_end_terminal(self) -> None:
-        """End a terminal's command."""
-        await self._terminal_desk.end()
-
-    @property
-    def _terminal_desk(self) -> TerminalDesk:
-        from acp_tui.ui.terminal_desk import TerminalDesk
-
-        return TerminalDesk(self, self._panel, self._clock)
-
-    def action_dismiss_visits(self) -> None:
-        """Forget the pages that the agent asked for; it may never say that they are dealt with (R-ELIC-12)."""
-        if self._panel is not None and self._panel.session is not None:
-            for visit in tuple(self._panel.conversation.visits):
-                self._panel.session.dismiss_visit(visit)

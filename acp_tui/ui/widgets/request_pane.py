@@ -22,6 +22,7 @@ from acp_tui.ui.drawings import permissions as drawings
 from acp_tui.ui.drawings.drawing import Joined
 from acp_tui.ui.drawings.permission_subject import Asked, Look, Subject, SubjectDrawing
 from acp_tui.ui.rendering.diff import DiffLayout
+from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
 from acp_tui.ui.themes import palette_for
@@ -29,6 +30,8 @@ from acp_tui.ui.widgets.answer_guard import AnswerGuard
 from acp_tui.ui.widgets.strip_view import StripView
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
+COMPARING_PAUSE_S: Final = 0.002
+"""Until a long diff is compared further; keys get their turn."""
 
 
 class RowCounts(NamedTuple):
@@ -142,6 +145,11 @@ class RequestPane(Vertical, can_focus=True):
         return "unified"
 
     @property
+    def context_of_diffs(self) -> int | None:
+        """How many unchanged lines to show around a change, None for the whole file."""
+        return CONTEXT_LINES
+
+    @property
     def _subject(self) -> StripView:
         return self.query_one("#subject", StripView)
 
@@ -171,8 +179,10 @@ class RequestPane(Vertical, can_focus=True):
         if self._asked is None or self._width < 2:
             return
         palette = self._palette
-        look = Look(self._width, palette, self.layout_of_diffs, self._shows_raw)
+        look = Look(self._width, palette, self.layout_of_diffs, self._shows_raw, self.context_of_diffs)
         subject = self._drawing.draw(self._asked, look)
+        if not subject.is_whole:
+            self.set_timer(COMPARING_PAUSE_S, self.redraw)
         title = drawings.title_lines(self._asked, palette, self._width)
         hunks = tuple(len(title) + row for row in subject.hunks)
         self._drawn = Subject(Joined(title, subject.lines), hunks)

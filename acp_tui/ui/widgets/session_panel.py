@@ -98,7 +98,7 @@ class SessionPanel(Vertical):
 
     def _show_facts(self) -> None:
         is_settled = self.conversation.turn is Turn.IDLE
-        self.query_one(PlanLine).show(self.conversation.plan, is_settled=is_settled)
+        self.query_one(PlanLine).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
         self._show_permissions()
         self._show_notices()
         self.post_message(self.FactsChanged())

@@ -15,6 +15,10 @@ STATES: Final = {
     "cancelling": ("◐", "$text-warning", "cancelling"),
     "lost": ("✗", "$text-error", "gone; Ctrl+Q quits"),
 }
+GAPS: Final = 4
+"""Cells around the agent's name."""
+LEAST_NAME: Final = 4
+"""So many cells of it stay in any case."""
 
 
 class Status(NamedTuple):
@@ -50,12 +54,13 @@ class StatusLine(Static):
         self._draw()
 
     def _draw(self) -> None:
-        left = _left(self._status)
+        width = self.content_size.width
+        left = left_of(self._status, width)
         facts = [*self._status.facts, "F1 help"]
         # What does not fit is left out from the left: the least important stands there.
         while facts:
             right = Content.styled(" · ".join(facts), "$foreground-muted")
-            room = self.content_size.width - left.cell_length - right.cell_length
+            room = width - left.cell_length - right.cell_length
             if room > 1:
                 self.update(Content.assemble(left, " " * room, right))
                 return
@@ -63,10 +68,18 @@ class StatusLine(Static):
         self.update(left)
 
 
-def _left(status: Status) -> Content:
+def left_of(status: Status, width: int) -> Content:
+    """Who and what, in at most so many cells: of what does not fit, the key goes first, then the agent's name."""
     if not status.agent:
-        return Content.assemble(("○ ", "$foreground-muted"), (status.phase, "$foreground-muted"))
-    glyph, style, doing = STATES[status.state]
-    return Content.assemble(
-        (f"{glyph} ", style), (status.agent, "bold"), (f"  {doing}" if doing else "", style)
-    )
+        return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
+    glyph, style, words = STATES[status.state]
+    whole = _who_and_what(glyph, style, status.agent, words)
+    if whole.cell_length <= width:
+        return whole
+    words = words.partition(";")[0]
+    name = Content(status.agent).truncate(max(width - len(words) - GAPS, LEAST_NAME), ellipsis=True)
+    return _who_and_what(glyph, style, name.plain, words).truncate(width, ellipsis=True)
+
+
+def _who_and_what(glyph: str, style: str, agent: str, words: str) -> Content:
+    return Content.assemble((f"{glyph} ", style), (agent, "bold"), (f"  {words}" if words else "", style))

@@ -4,7 +4,8 @@ import pytest
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.copying import CUT, JOINT, Margin, Piece, text_of
+from acp_tui.ui.rendering.copying import Piece, text_of
+from acp_tui.ui.rendering.marks import CUT, JOINT, Gutter
 
 ALL = range(1_000)
 
@@ -22,16 +23,14 @@ def test_a_word_that_was_cut_is_whole_again() -> None:
     assert text_of([Piece(row("super"), ALL), Piece(row(CUT, "cali"), ALL)]) == "supercali"
 
 
-def test_margins_are_left_out_and_count_as_cells() -> None:
-    rows = [row(Margin("│ "), "one"), row(Margin("│ "), JOINT, "two")]
+def test_gutters_are_left_out_and_count_as_cells() -> None:
+    rows = [row(Gutter("│ "), "one"), row(Gutter("│ "), JOINT, "two")]
     assert text_of(Piece(strip, ALL) for strip in rows) == "one two"
     assert text_of([Piece(rows[0], range(3, 4))]) == "n"
 
 
 def test_a_selection_that_begins_in_a_wrapped_line_begins_there() -> None:
-    assert (
-        text_of([Piece(row(JOINT, "brown fox"), range(6, 9)), Piece(row("jumps"), range(2))]) == "fox\nju"
-    )
+    assert text_of([Piece(row(JOINT, "brown fox"), range(6, 9)), Piece(row("jumps"), range(2))]) == "fox\nju"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.copying import CUT, JOINT, Margin
+from acp_tui.ui.rendering.marks import CUT, JOINT, Gutter
 from acp_tui.ui.widgets.conversation.finding import Span, find_in, pattern_of
 
 
@@ -26,12 +26,12 @@ def test_every_match_is_found_from_top_to_bottom() -> None:
     ]
 
 
-def test_margins_and_styles_do_not_stand_in_the_way() -> None:
-    assert found("one two", row(Margin("│ "), "o", "ne ", "two")) == [(Span(0, range(2, 9)),)]
+def test_gutters_and_styles_do_not_stand_in_the_way() -> None:
+    assert found("one two", row(Gutter("│ "), "o", "ne ", "two")) == [(Span(0, range(2, 9)),)]
 
 
 def test_a_match_goes_on_where_a_line_was_wrapped() -> None:
-    rows = (row(Margin("│ "), "the quick"), row(Margin("│ "), JOINT, "brown fox"))
+    rows = (row(Gutter("│ "), "the quick"), row(Gutter("│ "), JOINT, "brown fox"))
     assert found("quick brown", *rows) == [(Span(0, range(6, 11)), Span(1, range(2, 7)))]
     assert found("supercali", row("super"), row(CUT, "cali")) == [(Span(0, range(5)), Span(1, range(4)))]
 

@@ -49,13 +49,13 @@ def test_very_long_lines_and_blocks_are_plain() -> None:
 
 def test_a_line_is_read_only_when_it_or_a_later_one_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    lex = highlight._lex
+    lex = highlight.lex_line
 
     def note(language: str, line: str, stack: tuple[str, ...]) -> object:
         read.append(line)
         return lex(language, line, stack)
 
-    monkeypatch.setattr(highlight, "_lex", note)
+    monkeypatch.setattr(highlight, "lex_line", note)
     highlighter = Highlighter("python")
     for number in range(10):
         highlighter.append(str(number))

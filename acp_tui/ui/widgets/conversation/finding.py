@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.copying import Cut, Joint, Margin
+from acp_tui.ui.rendering.marks import Cut, Gutter, Joint
 from acp_tui.ui.rendering.wrapping import width_cells
 
 
@@ -58,7 +58,7 @@ def _read(line: Strip) -> tuple[str, str]:
     for segment in line:
         if isinstance(segment, Joint):
             joiner = "" if isinstance(segment, Cut) else " "
-        elif not isinstance(segment, Margin):
+        elif not isinstance(segment, Gutter):
             texts.append(segment.text)
     return joiner, "".join(texts)
 
@@ -76,7 +76,7 @@ def _cells(line: Strip, start: int, stop: int) -> range:
     at = count = 0
     first = last = -1
     for segment in line:
-        if isinstance(segment, Joint | Margin):
+        if isinstance(segment, Joint | Gutter):
             at += width_cells(segment.text)
             continue
         size = len(segment.text)

@@ -7,7 +7,8 @@ from typing import Final
 
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.copying import Joint, Margin, Piece, text_of
+from acp_tui.ui.rendering.copying import Piece, text_of
+from acp_tui.ui.rendering.marks import Gutter, Joint
 from acp_tui.ui.rendering.wrapping import width_cells
 from acp_tui.ui.widgets.conversation.column import Column
 from acp_tui.ui.widgets.conversation.selection import Place, Selection, word_at
@@ -125,6 +126,6 @@ def _goes_on(line: Strip) -> bool:
     for segment in line:
         if isinstance(segment, Joint):
             return True
-        if segment.text and not isinstance(segment, Margin):
+        if segment.text and not isinstance(segment, Gutter):
             return False
     return False

@@ -1,0 +1,261 @@
+"""Cuts a diff into blocks of some lines, whose rows are counted at once and drawn when one of them is looked at.
+
+The rows of 20,000 lines take 0.2 s to be made, and those of one page nothing; their number must be known all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final, NamedTuple, Protocol, TypeAlias, overload
+
+from textual.strip import Strip
+
+from acp_tui.ui.rendering.diff_model import DiffLine, Hunk, Run
+from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS, TAB, even_step, show
+from acp_tui.ui.rendering.rows import Row, Rows
+from acp_tui.ui.rendering.wrapping import MIN_WIDTH, has_one_cell_each
+
+BLOCK_LINES: Final = 48
+"""About a page: what is looked at next is mostly in the same block."""
+MEASURED_LINES: Final = 1_000
+"""Lines to measure in one step."""
+
+MAX_ODD_CHARACTERS: Final = 20_000
+"""Where lines with characters of other widths than one cell have more, they are folded without being measured."""
+
+_NOTE: Final = 1 << 40
+"""Is added to the size of a line below which a note stands."""
+_ODD: Final = re.compile(r"[^\t\n -~]")
+_ODD_BUT_CR: Final = re.compile(r"[^\t\r\n -~]|\r(?!\n)")
+
+LineSizes: TypeAlias = Sequence[int]
+"""The cells of each line; where not every character takes one, the number of characters, negative."""
+
+
+class Sizes(NamedTuple):
+    """How long the lines of both texts are."""
+
+    old: LineSizes
+    new: LineSizes
+    folds_odd_evenly: bool
+    """Whether lines in which not every character takes one cell are folded without being measured."""
+
+    def folds_evenly(self, line: DiffLine) -> bool:
+        """Whether this line is folded without being measured."""
+        if line.new_number is not None:
+            return self._folds_evenly(self.new[line.new_number - 1])
+        assert line.old_number is not None, "a line of a diff is in one of the texts"
+        return self._folds_evenly(self.old[line.old_number - 1])
+
+    def _folds_evenly(self, size: int) -> bool:
+        return size < 0 and (self.folds_odd_evenly or -size % _NOTE > MAX_CHARACTERS)
+
+    def rows(self, size: int, room: int) -> int | None:
+        """How many rows a line takes; None where only drawing tells."""
+        notes, length = divmod(abs(size), _NOTE)
+        if length > MAX_CHARACTERS:
+            return None
+        if size >= 0:
+            return notes + (-(-length // room) or 1)
+        if 2 * length <= room:
+            return notes + 1
+        return notes - (-length // even_step(room)) if self.folds_odd_evenly else None
+
+
+class Piece(NamedTuple):
+    """Lines of a run, or rows of it where it is shown side by side."""
+
+    run: Run
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Pieces that are drawn together."""
+
+    pieces: tuple[Piece, ...]
+    columns: tuple[LineSizes, ...]
+    """What stands in each column, one for each line or pair."""
+
+    def row_count(self, rooms: Sequence[int], sizes: Sizes) -> int | None:
+        """How many rows it has in columns of so many cells; None where only drawing tells."""
+        sides = [(column, max(room, MIN_WIDTH)) for column, room in zip(self.columns, rooms, strict=True)]
+        if all(-room // 2 <= min(column) and max(column) <= room for column, room in sides):
+            return len(self.columns[0])
+        if len(sides) == 1 and min(self.columns[0]) >= 0 and max(self.columns[0]) <= MAX_CHARACTERS:
+            room = sides[0][1]
+            return sum([-(-size // room) or 1 for size in self.columns[0]])
+        counts = [[sizes.rows(size, room) for size in column] for column, room in sides]
+        total = 0
+        for row in zip(*counts, strict=True):
+            known = [count for count in row if count is not None]
+            if len(known) < len(row):
+                return None
+            total += max(known)
+        return total
+
+
+class Columns(Protocol):
+    """The way in which the lines of a diff stand, at one width."""
+
+    rooms: tuple[int, ...]
+    """The cells that a line has in each column."""
+    sizes: Sizes
+
+    def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
+        """The rows of these lines, drawn when they are looked at."""
+
+
+def measure(lines: Sequence[str], *, crlf: bool) -> Generator[None, None, list[int]]:
+    """The sizes of these lines with their ends; goes step by step."""
+    sizes: list[int] = []
+    for start in range(0, len(lines), MEASURED_LINES):
+        batch = lines[start : start + MEASURED_LINES]
+        text = "".join(batch)
+        if text.endswith("\n") and not (_ODD_BUT_CR if crlf else _ODD).search(text):
+            sizes += _plain_sizes(batch, has_tabs="\t" in text, end=2 if crlf else 1)
+        else:
+            sizes += [_size(line, crlf=crlf) for line in batch]
+        if len(lines) > MEASURED_LINES:
+            yield
+    return sizes
+
+
+def make_sizes(old: LineSizes, new: LineSizes) -> Sizes:
+    """The sizes of both texts."""
+    odd = sum([-size % _NOTE for size in (*old, *new) if size < 0])
+    return Sizes(old, new, odd > MAX_ODD_CHARACTERS)
+
+
+def _plain_sizes(lines: Iterable[str], *, has_tabs: bool, end: int) -> list[int]:
+    if not has_tabs:
+        return [len(line) - end for line in lines]
+    return [len(line) - end + line.count("\t") * (len(TAB) - 1) for line in lines]
+
+
+def _size(line: str, *, crlf: bool) -> int:
+    has_end = line.endswith("\n")
+    text = line[: -2 if crlf else -1] if has_end else line
+    note = 0 if has_end else _NOTE
+    if len(text) > MAX_CHARACTERS and not text.isascii():
+        return -len(text) - note
+    shown = show(text)
+    return len(shown) + note if has_one_cell_each(shown) else -len(shown) - note
+
+
+def line_blocks(hunk: Hunk, sizes: Sizes) -> list[Block]:
+    """A hunk with its lines below each other."""
+    return [Block(pieces, (_line_sizes(pieces, sizes),)) for pieces in _cut(hunk, lambda run: run.line_count)]
+
+
+def pair_blocks(hunk: Hunk, sizes: Sizes) -> list[Block]:
+    """A hunk with old lines beside new ones."""
+    return [
+        Block(pieces, (_old_sizes(pieces, sizes.old), _new_sizes(pieces, sizes.new)))
+        for pieces in _cut(hunk, lambda run: run.pair_count)
+    ]
+
+
+def _cut(hunk: Hunk, count: Callable[[Run], int]) -> Iterator[tuple[Piece, ...]]:
+    pieces: list[Piece] = []
+    room = BLOCK_LINES
+    for run in hunk.runs:
+        start, total = 0, count(run)
+        while start < total:
+            stop = min(start + room, total)
+            pieces.append(Piece(run, start, stop))
+            room -= stop - start
+            start = stop
+            if not room:
+                yield tuple(pieces)
+                pieces, room = [], BLOCK_LINES
+    if pieces:
+        yield tuple(pieces)
+
+
+def _line_sizes(pieces: Iterable[Piece], sizes: Sizes) -> list[int]:
+    found: list[int] = []
+    for run, start, stop in pieces:
+        found += sizes.old[run.old_from + start : run.old_from + min(stop, run.old_count)]
+        if run.is_changed and stop > run.old_count:
+            begin = run.new_from - run.old_count
+            found += sizes.new[begin + max(start, run.old_count) : begin + stop]
+    return found
+
+
+def _old_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
+    found: list[int] = []
+    for run, start, stop in pieces:
+        found += _padded(sizes[run.old_from + start : run.old_from + min(stop, run.old_count)], stop - start)
+    return found
+
+
+def _new_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
+    found: list[int] = []
+    for run, start, stop in pieces:
+        found += _padded(sizes[run.new_from + start : run.new_from + min(stop, run.new_count)], stop - start)
+    return found
+
+
+def _padded(sizes: LineSizes, count: int) -> list[int]:
+    """`sizes`, and nothing in the rows below them."""
+    return [*sizes, *[0] * (count - len(sizes))]
+
+
+class BlockRows(Sequence[Strip]):
+    """The rows of one block."""
+
+    def __init__(self, block: Block, columns: Columns) -> None:
+        self._block = block
+        self._columns = columns
+        self._rows: Rows | None = None
+        count = block.row_count(columns.rooms, columns.sizes)
+        self._count = len(self._drawn()) if count is None else count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Strip: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Strip]: ...
+
+    def __getitem__(self, index: int | slice) -> Strip | list[Strip]:
+        return self._drawn()[index]
+
+    def _drawn(self) -> Rows:
+        if self._rows is None:
+            self._rows = Rows(self._columns.rows(self._block.pieces))
+        return self._rows
+
+
+class DiffRows(Sequence[Strip]):
+    """Runs of rows, one below the other, of which there may be many."""
+
+    def __init__(self, runs: Sequence[Sequence[Strip]] = ()) -> None:
+        self._runs = runs
+        self._starts = [0, *accumulate(map(len, runs))]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Strip: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Strip]: ...
+
+    def __getitem__(self, index: int | slice) -> Strip | list[Strip]:
+        if isinstance(index, slice):
+            return [self._row(at) for at in range(*index.indices(len(self)))]
+        return self._row(range(len(self))[index])
+
+    def _row(self, at: int) -> Strip:
+        run = bisect_right(self._starts, at) - 1
+        return self._runs[run][at - self._starts[run]]

@@ -1,0 +1,242 @@
+"""Finds the lines in which two texts differ, in steps of about a millisecond; knows nothing of how that is shown.
+
+Lines that occur once in both texts divide the work (the patience method), the shortest edit does the rest (E. W. Myers,
+1986). It is done in steps on the event loop and not in a thread: all of it is Python, so that a thread would only
+contend for the GIL, and what is replaced meanwhile is simply not worked on any more. The effort is bounded by work,
+not by a clock, so that the same texts always give the same diff.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Generator, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+MAX_LINES: Final = 200_000
+"""Texts that differ in more lines than this, both counted, are not compared, but count as replaced."""
+MAX_WORK: Final = 1_000_000
+"""Steps in search of the shortest edit, about half a second; what is left then counts as replaced."""
+MAX_DEPTH: Final = 8
+"""How often lines are divided by those that occur once, each time at the cost of looking at all of them."""
+MAX_EDITS: Final = 200
+"""How long an edit is the shortest for certain; the effort grows with its square."""
+STEP_WORK: Final = 4_000
+"""Lines or places to look at in one step."""
+
+Steps: TypeAlias = Iterator[None]
+"""Work that is done by being iterated over."""
+
+
+class Change(NamedTuple):
+    """Lines `old_from:old_to` become `new_from:new_to`, counted from 0."""
+
+    old_from: int
+    old_to: int
+    new_from: int
+    new_to: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no lines on either side."""
+        return self.old_from == self.old_to and self.new_from == self.new_to
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are lines on both sides."""
+        return self.old_from < self.old_to and self.new_from < self.new_to
+
+
+class LineComparison:
+    """Compares lines while its `steps` are gone through."""
+
+    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
+        self._old = old
+        self._new = new
+        self._work_left = MAX_WORK
+        self._unpaid = 0
+        self.changes: list[Change] = []
+        """What was found so far, in order; between any two there are equal lines."""
+        self.is_approximate = False
+        """Whether some lines count as replaced that were not looked into."""
+
+    def steps(self) -> Steps:
+        """Compare; then `changes` is complete."""
+        whole = self._trimmed(Change(0, len(self._old), 0, len(self._new)))
+        if whole.old_to - whole.old_from + whole.new_to - whole.new_from > MAX_LINES:
+            self.is_approximate = True
+            self.changes.append(whole)
+            return
+        waiting = [(whole, 0)]
+        while waiting:
+            part, depth = waiting.pop()
+            part = self._trimmed(part)
+            parts = (yield from self._divided(part, depth)) if part.has_both else []
+            if parts:
+                waiting += [(smaller, depth + 1) for smaller in reversed(parts)]
+            elif not part.is_empty:
+                self.changes.append(part)
+            yield from self._pay(1)
+
+    def _pay(self, work: int) -> Steps:
+        """End the step where enough was done in it."""
+        self._unpaid += work
+        if self._unpaid >= STEP_WORK:
+            self._unpaid = 0
+            yield
+
+    def _trimmed(self, part: Change) -> Change:
+        """`part` without the lines that are the same at its beginning and end."""
+        old_from, old_to, new_from, new_to = part
+        old, new = self._old, self._new
+        while old_from < old_to and new_from < new_to and old[old_from] == new[new_from]:
+            old_from, new_from = old_from + 1, new_from + 1
+        while old_from < old_to and new_from < new_to and old[old_to - 1] == new[new_to - 1]:
+            old_to, new_to = old_to - 1, new_to - 1
+        return Change(old_from, old_to, new_from, new_to)
+
+    def _divided(self, part: Change, depth: int) -> Generator[None, None, list[Change]]:
+        """Smaller parts with only equal lines between them; none where it is different throughout."""
+        pairs = (yield from self._anchors(part)) if depth < MAX_DEPTH else []
+        pairs = pairs or (yield from self._shortest_edit(part))
+        parts: list[Change] = []
+        old_from, new_from = part.old_from, part.new_from
+        for old_at, new_at in pairs:
+            if old_at > old_from or new_at > new_from:
+                parts.append(Change(old_from, old_at, new_from, new_at))
+            old_from, new_from = old_at + 1, new_at + 1
+            yield from self._pay(1)
+        if pairs and (old_from < part.old_to or new_from < part.new_to):
+            parts.append(Change(old_from, part.old_to, new_from, part.new_to))
+        return parts
+
+    def _anchors(self, part: Change) -> Generator[None, None, list[tuple[int, int]]]:
+        """The most lines that occur once on each side, and in the same order on both."""
+        old_at = yield from self._single(self._old, part.old_from, part.old_to)
+        new_at = yield from self._single(self._new, part.new_from, part.new_to)
+        pairs = [(at, new_at[line]) for line, at in old_at.items() if line in new_at]
+        yield from self._pay(len(old_at))
+        return (yield from self._longest_rising(pairs))
+
+    def _single(self, lines: Sequence[str], start: int, stop: int) -> Generator[None, None, dict[str, int]]:
+        """Where the lines are that occur once from `start` to `stop`, in their order."""
+        found: dict[str, int] = {}
+        repeated: set[str] = set()
+        for begin in range(start, stop, STEP_WORK):
+            end = min(begin + STEP_WORK, stop)
+            for at in range(begin, end):
+                line = lines[at]
+                if line in found:
+                    repeated.add(line)
+                else:
+                    found[line] = at
+            yield from self._pay(end - begin)
+        for line in repeated:
+            del found[line]
+        return found
+
+    def _longest_rising(
+        self, pairs: Sequence[tuple[int, int]]
+    ) -> Generator[None, None, list[tuple[int, int]]]:
+        """The most pairs, of those that ascend in their first number, that ascend in their second one too."""
+        lowest: list[int] = []  # the lowest second number that a run of each length can end with
+        ends: list[int] = []  # which pair that is
+        before: list[int] = []  # for each pair, the one before it in its run
+        for index, (_, second) in enumerate(pairs):
+            length = bisect_left(lowest, second)
+            before.append(ends[length - 1] if length else -1)
+            lowest[length : length + 1] = [second]
+            ends[length : length + 1] = [index]
+            yield from self._pay(1)
+        rising: list[tuple[int, int]] = []
+        at = ends[-1] if ends else -1
+        while at >= 0:
+            rising.append(pairs[at])
+            at = before[at]
+        return rising[::-1]
+
+    def _shortest_edit(self, part: Change) -> Generator[None, None, list[tuple[int, int]]]:
+        """Equal lines along a short edit; none where there are none, or where that would take too long.
+
+        It is the shortest one up to `MAX_EDITS`, from where on it begins again at the best place that it got to.
+        """
+        old = self._old[part.old_from : part.old_to]
+        new = self._new[part.new_from : part.new_to]
+        if set(old).isdisjoint(new):
+            return []
+        pairs: list[tuple[int, int]] = []
+        x = y = 0
+        while x < len(old) and y < len(new):
+            reaches = yield from self._reaches(old[x:], new[y:])
+            if self._work_left < 0:
+                self.is_approximate = True
+                break
+            dx, dy = _end(reaches[-1], len(old) - x, len(new) - y)
+            left, above = part.old_from + x, part.new_from + y
+            pairs += [(left + i, above + j) for i, j in _traced(reaches, dx, dy)]
+            x, y = x + dx, y + dy
+        return pairs
+
+    def _reaches(self, old: Sequence[str], new: Sequence[str]) -> Generator[None, None, list[list[int]]]:
+        """For each number of edits how far each diagonal reaches, up to the end or as far as it is looked.
+
+        With `n` edits there are diagonals `-n, -n + 2 … n`: in list `n`, place `i` is for diagonal `2 * i - n`.
+        """
+        reaches: list[list[int]] = []
+        while len(reaches) <= MAX_EDITS and self._work_left >= 0:
+            reach, slid = _furthest(reaches[-1] if reaches else [], old, new)
+            reaches.append(reach)
+            if _end(reach, len(old), len(new)) == (len(old), len(new)):
+                break
+            self._work_left -= len(reach) + slid
+            yield from self._pay(len(reach) + slid)
+        return reaches
+
+
+def _end(reach: Sequence[int], old_count: int, new_count: int) -> tuple[int, int]:
+    """The furthest place that is reached within both texts."""
+    edits = len(reach) - 1
+    places = [(x, x - 2 * place + edits) for place, x in enumerate(reach)]
+    inside = [(x, y) for x, y in places if x <= old_count and 0 <= y <= new_count]
+    return max(inside, key=lambda at: at[0] + at[1])
+
+
+def _furthest(before: Sequence[int], old: Sequence[str], new: Sequence[str]) -> tuple[list[int], int]:
+    """How far each diagonal reaches with one edit more than `before`, and how many equal lines that took."""
+    edits = len(before)
+    reach: list[int] = []
+    slid = 0
+    for place in range(edits + 1):
+        start = x = _entered(before, place)
+        y = x - 2 * place + edits
+        while x < len(old) and y < len(new) and old[x] == new[y]:
+            x, y = x + 1, y + 1
+        reach.append(x)
+        slid += x - start
+    return reach, slid
+
+
+def _entered(before: Sequence[int], place: int) -> int:
+    """Where a diagonal is entered: from the one above by a line that is new, or from the one below by one gone."""
+    if not before:
+        return 0
+    if place == 0:
+        return before[0]
+    if place == len(before):
+        return before[-1] + 1
+    return max(before[place], before[place - 1] + 1)
+
+
+def _traced(reaches: Sequence[Sequence[int]], x: int, y: int) -> list[tuple[int, int]]:
+    """The equal lines on the way that ends at `x` and `y`."""
+    pairs: list[tuple[int, int]] = []
+    for edits in range(len(reaches) - 1, -1, -1):
+        place = (x - y + edits) // 2
+        before = reaches[edits - 1] if edits else ()
+        entered = _entered(before, place)
+        while x > entered:
+            x, y = x - 1, y - 1
+            pairs.append((x, y))
+        if edits:
+            from_above = place < edits and (place == 0 or before[place] >= before[place - 1] + 1)
+            x, y = (x, y - 1) if from_above else (x - 1, y)
+    return pairs[::-1]

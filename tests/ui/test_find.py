@@ -1,0 +1,77 @@
+"""Finding in a conversation: every match is marked and counted, also what a fold hides and what comes later."""
+
+from __future__ import annotations
+
+from textual.widgets import Input
+
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.tool_calls import BlockContent
+from acp_tui.ui.widgets.find_bar import FindBar
+from support.folding import agent, call, prompt, thought
+from support.screens import Page, open_page
+
+LONG = [agent(f"Paragraph {number}: a needle in the hay.\n\n") for number in range(60)]
+
+
+async def look_for(page: Page, text: str) -> None:
+    await page.press("f9")
+    await page.settled()
+    page.pilot.app.screen.query_one(FindBar).query_one(Input).value = text
+    await page.settled()
+
+
+async def test_every_match_is_counted_and_one_walks_from_one_to_the_next() -> None:
+    async with open_page(prompt("where is the Needle?"), *LONG) as page:
+        await look_for(page, "needle")
+        assert "-/61" in page.text
+        await page.press("enter")
+        first = page.view.top_line
+        assert "/61" in page.text
+        for _ in range(30):
+            await page.press("down")
+        assert page.view.top_line != first
+        await page.press("up")
+        await page.press("escape")
+        assert page.prompt.has_focus
+        assert not page.pilot.app.screen.query(FindBar)
+
+
+async def test_capitals_are_looked_for_as_they_are() -> None:
+    async with open_page(prompt("where is the Needle?"), *LONG) as page:
+        await look_for(page, "Needle")
+        assert "-/1 " in page.text
+
+
+async def test_what_a_fold_hides_is_found_and_unfolded_when_one_goes_there() -> None:
+    lines = "\n".join(f"line {number}" for number in range(40)) + "\nthe needle"
+    hidden = call(
+        "t", title="Search", kind="search", status="completed", content=(BlockContent(Text(lines)),)
+    )
+    async with open_page(prompt("go"), hidden, thought("hm\n\nno needle here")) as page:
+        assert "the needle" not in page.text
+        await look_for(page, "the needle")
+        assert "-/1 " in page.text
+        await page.press("enter")
+        await page.press("enter")
+        assert "the needle" in page.text
+
+
+async def test_what_comes_while_one_looks_is_counted_too() -> None:
+    async with open_page(prompt("go"), agent("one needle")) as page:
+        await look_for(page, "needle")
+        assert "-/1 " in page.text
+        await page.apply(agent(" and another needle"))
+        assert "-/2 " in page.text
+
+
+async def test_nothing_found_is_said() -> None:
+    async with open_page(prompt("go"), agent("hay")) as page:
+        await look_for(page, "needle")
+        assert "nothing found" in page.text
+
+
+async def test_a_slash_command_looks_for_what_is_behind_it() -> None:
+    async with open_page(prompt("go"), agent("one needle")) as page:
+        await page.send("/find needle")
+        await page.until(lambda: "/1 " in page.text)
+        assert page.connection.prompts == []
