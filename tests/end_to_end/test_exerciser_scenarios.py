@@ -158,6 +158,7 @@ async def test_content_of_every_kind_stands_in_the_message(tmp_path: Path) -> No
         ResourceLink,
         TextResource,
         BlobResource,
+        Text,  # for the model alone
     ]
     in_call = [type(item.block) for item in calls(session)[0].content if isinstance(item, BlockContent)]
     assert in_call == [Text, Image, ResourceLink]

@@ -112,7 +112,7 @@ def test_a_terminal_of_which_nothing_is_known_is_named() -> None:
 
 def test_texts_keep_their_lines() -> None:
     content = (BlockContent(Text("one\ntwo\n")), BlockContent(TextResource("file:///a", "three\nfour")))
-    assert draw(content=content) == ["one", "two", "[file:///a, 2 lines]", "three", "four"]
+    assert draw(content=content) == ["one", "two", "[file: /a, 2 lines]", "three", "four"]
 
 
 def test_content_of_an_unknown_kind_is_named() -> None:
