@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.settings import Settings
-from acp_tui.ui.app import AcpTuiApp
+from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.ui.terminal_colours import ask_terminal, has_unicode, light_or_dark
+
+if TYPE_CHECKING:
+    from acp_tui.client.agents.command import AgentCommand
 
 
 def run_screen(command: AgentCommand, cwd: Path, settings: Settings, notes: Sequence[str]) -> int:
     """Work with the agent until the user quits; returns the exit status. `notes` is what to say of the settings."""
+    settings = replace(settings, appearance=fitted(settings.appearance))
     return asyncio.run(_run(command, cwd, settings, notes))
 
 
+def fitted(appearance: Appearance) -> Appearance:
+    """With what is not set as it fits the terminal."""
+    return replace(
+        appearance,
+        theme=appearance.theme or _theme_of_terminal(),
+        ascii=appearance.ascii or not has_unicode(os.environ),
+    )
+
+
+def _theme_of_terminal() -> str:
+    with ThreadPoolExecutor(1) as asking:
+        shade = asking.submit(light_or_dark, os.environ, ask_terminal)
+        # The screen is loaded while the terminal answers.
+        from acp_tui.ui import app, themes  # noqa: F401
+
+        return themes.theme_for(shade.result(), os.environ)
+
+
 async def _run(command: AgentCommand, cwd: Path, settings: Settings, notes: Sequence[str]) -> int:
+    from acp_tui.client.sessions.hub import open_hub
+    from acp_tui.ui.app import AcpTuiApp  # not before the terminal is asked how it looks
+
     async with open_hub() as hub:
         app = AcpTuiApp(hub, command, cwd, settings=settings, notes=notes)
         # A closed window and a `kill` end us as Ctrl+Q does: agents that ignore the end of their input are ended too.

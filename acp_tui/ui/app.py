@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,14 +13,16 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 from textual.types import CSSPathType
 
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands import COMMANDS
+from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.stylesheets import stylesheets
-from acp_tui.ui.themes import DARK, OWN_THEMES
+from acp_tui.ui.themes import ANSI_DARK, DARK, OWN_THEMES
 
 if TYPE_CHECKING:
     # Loaded after the first frame: it brings the wire types along.
@@ -34,6 +37,7 @@ class AcpTuiApp(App[None]):
 
     TITLE = "acp-tui"
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - no ClassVar in Textual either
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
     def __init__(
@@ -54,9 +58,23 @@ class AcpTuiApp(App[None]):
         self._notes = tuple(notes)
         for own in OWN_THEMES:
             self.register_theme(own)
-        self.theme = self._known_theme(self.settings.appearance.theme)
+        self._set_look(self.settings.appearance)
         self.last_key_at = 0.0
         """When the last key came, by the event loop's clock: what can wait makes room for its echo."""
+
+    def _set_look(self, appearance: Appearance) -> None:
+        self.no_color = bool(os.environ.get("NO_COLOR"))  # an empty one means nothing (https://no-color.org)
+        # What colours tell apart in other themes, this one tells apart by attributes.
+        self.theme = ANSI_DARK if self.no_color else self._known_theme(appearance.theme)
+        if appearance.reduced_motion:
+            self.animation_level = "none"
+        looks: list[LineFilter] = [NoColor(enabled=self.no_color), Ascii(enabled=appearance.ascii)]
+        self._looks = [look for look in looks if look.enabled]
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What each line goes through before it is shown; NO_COLOR leaves no greys either, as Textual's own would."""
+        own = (each for each in super().get_line_filters() if not isinstance(each, Monochrome))
+        return [*own, *self._looks]
 
     def _known_theme(self, name: str) -> str:
         if name and name not in self.available_themes:

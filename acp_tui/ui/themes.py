@@ -1,15 +1,22 @@
-"""The colours: two themes of our own, and the palettes that text is drawn in under any theme."""
+"""The colours: two themes of our own, and the palettes that text is drawn in under any theme.
+
+Text keeps the contrast of WCAG 2 AA, 4.5 to 1, on every ground that it can lie on; lines and bars keep 3 to 1.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rich.color import Color as RichColor
+from rich.console import Console
 from rich.style import Style
 from textual.color import Color
+from textual.constants import COLOR_SYSTEM
 from textual.theme import Theme
 
 from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.terminal_colours import Shade
 
 DARK: Final = Theme(
     name="acp-dark",
@@ -24,6 +31,7 @@ DARK: Final = Theme(
     surface="#1c1e26",
     panel="#262933",
     dark=True,
+    variables={"foreground-muted": "#9497a1", "text-disabled": "#9497a1"},
 )
 LIGHT: Final = Theme(
     name="acp-light",
@@ -38,11 +46,29 @@ LIGHT: Final = Theme(
     surface="#f1efe9",
     panel="#e4e1d8",
     dark=False,
+    variables={"foreground-muted": "#5e5f64", "text-disabled": "#5e5f64"},
 )
 OWN_THEMES: Final = (DARK, LIGHT)
+ANSI_DARK: Final = "ansi-dark"
+ANSI_LIGHT: Final = "ansi-light"
+"""Textual's own, in the sixteen colours of the terminal."""
 
+TEXT_CONTRAST: Final = 4.5
+LINE_CONTRAST: Final = 3.0
+COLOR_NAMES: Final = (
+    *("background", "surface", "foreground", "foreground-muted"),
+    *("primary", "secondary", "accent", "success", "warning", "error"),
+)
 
 _palettes: dict[str, tuple[Theme, Palette]] = {}
+
+
+def theme_for(shade: Shade | None, environ: Mapping[str, str]) -> str:
+    """The theme that fits a terminal with a background of this shade, None being any, in this environment."""
+    console = Console(force_terminal=True, color_system=COLOR_SYSTEM, _environ=environ)  # type: ignore[arg-type]
+    if console.color_system in ("256", "truecolor"):
+        return LIGHT.name if shade == "light" else DARK.name
+    return ANSI_LIGHT if shade == "light" else ANSI_DARK
 
 
 def palette_for(theme: Theme) -> Palette:
@@ -57,26 +83,32 @@ def palette_for(theme: Theme) -> Palette:
 def _true_color_palette(theme: Theme) -> Palette:
     dark = theme.dark
     generated = theme.to_color_system().generate()
-    names = ("primary", "secondary", "accent", "warning", "error", "success", "foreground", "background")
-    colors = {name: Color.parse(generated[name]) for name in names}
+    colors = {name: Color.parse(generated[name]) for name in COLOR_NAMES}
     ground, ink = colors["background"], colors["foreground"]
 
     def style(color: Color, *, on: Color | None = None, **attributes: bool) -> Style:
         return Style(color=_rich(color), bgcolor=_rich(on) if on else None, **attributes)  # type: ignore[arg-type]
 
-    muted = ink.blend(ground, 0.42)
-    faint = ink.blend(ground, 0.72)
-    primary, secondary, accent = colors["primary"], colors["secondary"], colors["accent"]
-    success, error = colors["success"], colors["error"]
     panel = ground.blend(ink, 0.055 if dark else 0.045)
-    added, removed = ground.blend(success, 0.14), ground.blend(error, 0.14)
+    added, removed = (ground.blend(colors[name], 0.14) for name in ("success", "error"))
+    plain_grounds = (ground, colors["surface"], panel)
+    grounds = (*plain_grounds, added, removed)
+
+    def legible(name: str) -> Color:
+        color = colors[name]
+        return _contrasting(ground.blend(color, color.a, 1), grounds, ink, TEXT_CONTRAST)
+
+    muted = legible("foreground-muted")
+    faint = _contrasting(ink.blend(ground, 0.72), plain_grounds, ink, LINE_CONTRAST)
+    primary, secondary, accent = map(legible, ("primary", "secondary", "accent"))
+    success, warning, error = map(legible, ("success", "warning", "error"))
     return Palette(
         dark=dark,
         text=style(ink),
         muted=style(muted),
         accent=style(accent),
         success=style(success),
-        warning=style(colors["warning"]),
+        warning=style(warning),
         error=style(error),
         user=style(ink, on=panel),
         thought=style(muted, italic=True),
@@ -101,11 +133,12 @@ def _true_color_palette(theme: Theme) -> Palette:
         diff_title=style(ink, bold=True),
         diff_hunk=style(secondary),
         diff_context=style(muted),
-        diff_number=style(faint),
+        diff_number=style(muted),
         diff_added=style(ink, on=added),
-        diff_added_word=Style(bgcolor=_rich(ground.blend(success, 0.36))),
+        # The colours of the syntax would not stand out from so strong a ground.
+        diff_added_word=style(ink, on=ground.blend(colors["success"], 0.36)),
         diff_removed=style(ink, on=removed),
-        diff_removed_word=Style(bgcolor=_rich(ground.blend(error, 0.36))),
+        diff_removed_word=style(ink, on=ground.blend(colors["error"], 0.36)),
         syntax_keyword=style(secondary),
         syntax_string=style(success),
         syntax_comment=style(muted, italic=True),
@@ -177,6 +210,26 @@ def _ansi_palette(dark: bool) -> Palette:
         syntax_deleted=style("red"),
         syntax_error=style("red"),
     )
+
+
+def _contrasting(color: Color, grounds: Sequence[Color], ink: Color, least: float) -> Color:
+    """The color nearest to this one, on the way to the ink, that has so much contrast on all of the grounds."""
+    steps = (color.blend(ink, step / 20) for step in range(20))
+    enough = (step for step in steps if all(contrast(step, ground) >= least for ground in grounds))
+    return next(enough, ink)
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast ratio of two opaque colors as WCAG 2 defines it, from 1 to 21."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _rich(color: Color) -> RichColor:

@@ -12,6 +12,7 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     UsageReported,
 )
+from acp_tui.ui.widgets.status_line import Status, left_of
 from support.folding import agent, ask
 from support.screens import AGENT, open_page
 
@@ -26,6 +27,8 @@ def _plan(*statuses: str) -> PlanReplaced:
         tuple(PlanStep(f"step {chr(65 + at)}", status=status) for at, status in enumerate(statuses))
     )
 
+
+STATUSES = ("completed", "in_progress", "pending")
 
 # The plan
 
@@ -80,6 +83,62 @@ async def test_a_plan_that_is_done_folds_away_when_the_turn_is_over() -> None:
         assert "Plan 2/2  all steps are done" in page.text
         await page.end_turn()
         assert not page.plan.display
+
+
+async def test_a_plan_that_was_opened_folds_away_too_when_it_is_done_and_can_be_looked_at_again() -> None:
+    async with open_page(_plan("completed", "in_progress")) as page:
+        await page.press("ctrl+t")
+        await page.send("go")
+        await page.apply(_plan("completed", "completed"))
+        assert "✓ step B" in page.text
+        await page.end_turn()
+        assert not page.plan.display
+        await page.press("ctrl+t")
+        assert "✓ step B" in page.text
+
+
+async def test_of_several_plans_the_line_shows_the_one_that_is_worked_on() -> None:
+    waiting, done = (PlanReplaced((PlanStep(f"{word} step", status=word),), word) for word in STATUSES[::2])
+    async with open_page(done, waiting) as page:
+        assert "▸ Plan 0/1 · 1 more plan  pending step" in page.text
+        await page.apply(_plan("completed", "in_progress"))
+        assert "▸ Plan 1/2 · 2 more plans  step B" in page.text
+
+
+async def test_all_plans_are_shown_when_they_are_opened() -> None:
+    async with open_page(
+        *(PlanReplaced((PlanStep(f"{word} step", "high", word),), word) for word in STATUSES)
+    ) as page:
+        await page.press("ctrl+t")
+        assert [line.strip() for line in page.text.partition("▾ ")[2].splitlines()[:6]] == [
+            *("Plan 0/1  in_progress step", "◐ in_progress step !"),
+            *("Plan 0/1  pending step", "○ pending step !"),
+            *("Plan 1/1  all steps are done", "✓ completed step !"),
+        ]
+
+
+async def test_plans_fold_away_when_all_of_them_are_done() -> None:
+    async with open_page(_plan("completed"), PlanReplaced((PlanStep("other"),), "other")) as page:
+        assert "Plan 0/1 · 1 more plan  other" in page.text
+        await page.apply(PlanReplaced((PlanStep("other", status="completed"),), "other"))
+        assert not page.plan.display
+
+
+async def test_a_long_plan_is_scrolled_to_its_end() -> None:
+    async with open_page(_plan(*["pending"] * 26)) as page:
+        await page.press("ctrl+t")
+        assert page.plan.size.height == 12
+        assert "step Z" not in page.text
+        page.plan.focus()
+        await page.press(*["pagedown"] * 3)
+        assert "step Z" in page.text
+
+
+async def test_the_lines_of_a_long_step_stand_below_each_other() -> None:
+    async with open_page(PlanReplaced((PlanStep("word " * 20 + "END", "high"),)), size=(60, 20)) as page:
+        await page.press("ctrl+t")
+        at = page.lines.index(f"    ○ {'word ' * 10}".rstrip())
+        assert page.lines[at + 1 : at + 3] == [f"      {'word ' * 10}".rstrip(), "      END !"]
 
 
 async def test_a_plan_that_was_taken_back_is_gone() -> None:
@@ -153,6 +212,20 @@ async def test_an_option_that_is_on_or_off_and_a_value_that_is_not_among_the_cho
 async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left() -> None:
     async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
         assert page.status == f"● {AGENT}  waits for your decision; Tab  Large 4 · F1 help"
+
+
+@pytest.mark.parametrize(
+    ("cells", "left"),
+    [
+        (60, "● Agent Smith  waits for your decision; Tab"),
+        (47, "● Agent Smith  waits for your decision; Tab"),
+        (46, "● Agent Smith  waits for your decision"),
+        (40, "● Agent Sm…  waits for your decision"),
+        (30, "● Age…  waits for your de…"),
+    ],
+)
+def test_in_a_narrow_status_line_the_state_stays_longer_than_the_name(cells: int, left: str) -> None:
+    assert left_of(Status(agent="Agent Smith", state="waiting"), cells - 4).plain == left
 
 
 # Toasts

@@ -14,10 +14,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.client.settings.refusal_rule import TOOL_KINDS, RefusalRule
 from acp_tui.client.settings.setting import setting
 
 OnAskOff: TypeAlias = Literal["on", "ask", "off"]
+
+MAX_FOLDED_LINES: Final = 10_000
+"""Below so many nobody looks for what comes next."""
 
 READ_ELSEWHERE: Final[Mapping[str, str]] = {
     "mcp": "MCP servers for every session, each a table `[mcp.NAME]` with a `command` or a `url`."
@@ -29,7 +32,48 @@ READ_ELSEWHERE: Final[Mapping[str, str]] = {
 class Appearance:
     """How acp-tui looks."""
 
-    theme: str = setting("", "The name of the theme; empty for the one acp-tui comes with.")
+    theme: str = setting(
+        "",
+        "The name of the theme. Empty: acp-tui's own light or dark one, whichever fits the terminal's background, or"
+        " the terminal's own colours where it has only sixteen. With NO_COLOR in the environment there are no colours.",
+    )
+    reduced_motion: bool = setting(False, "Whether nothing is animated, as with TEXTUAL_ANIMATIONS=none.")
+    ascii: bool = setting(
+        False,
+        "Whether lines and icons are drawn in ASCII; they are in any case where the locale is not UTF-8.",
+    )
+    images: Literal["auto", "kitty", "blocks", "off"] = setting(
+        "auto",
+        "How pictures are shown: by Kitty's protocol, as blocks of colour, by their names only, or as well as the"
+        " terminal can.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSettings:
+    """How much of a conversation is shown before it is unfolded."""
+
+    fold_kinds: tuple[str, ...] = setting(
+        ("read", "search", "fetch", "think"),
+        "Kinds of tool calls whose content is folded away, unless they fail.",
+        allowed=TOOL_KINDS,
+    )
+    diff_lines: int = setting(
+        24, "How much is shown of a diff.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES
+    )
+    text_lines: int = setting(
+        6, "How much is shown of a text in a tool call.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES
+    )
+    terminal_lines: int = setting(
+        12,
+        "How much is shown of a command's output, from its end.",
+        unit="lines",
+        minimum=0,
+        maximum=MAX_FOLDED_LINES,
+    )
+    thoughts: Literal["folded", "open"] = setting(
+        "folded", "Whether the agent's thoughts are shown by a line or whole."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +146,9 @@ class Settings:
     """The whole tree; `Settings()` holds the defaults."""
 
     appearance: Appearance = setting(Appearance(), "How acp-tui looks.")
+    conversation: ConversationSettings = setting(
+        ConversationSettings(), "How much of a conversation is shown before you unfold it."
+    )
     agent: AgentSettings = setting(AgentSettings(), "How agents are started and spoken to.")
     workspace: Workspace = setting(
         Workspace(),

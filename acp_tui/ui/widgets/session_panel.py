@@ -17,6 +17,8 @@ from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, Turn
 from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
@@ -47,6 +49,8 @@ class SessionPanel(Vertical):
         session: Session | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
+        folds: Folds = AS_BY_DEFAULT,
+        images: Wanted = "auto",
     ) -> None:
         super().__init__()
         self.conversation = conversation
@@ -56,11 +60,13 @@ class SessionPanel(Vertical):
         self.is_following = True
         self._cwd = str(session.cwd) if session is not None else ""
         self._clock = clock
+        self._folds = folds
+        self._images = images
         self._shown_notices = 0
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield ConversationView()
+        yield ConversationView(images=self._images, folds=self._folds)
         yield PlanLine()
         yield PermissionCard(clock=self._clock)
 

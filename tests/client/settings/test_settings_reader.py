@@ -258,8 +258,14 @@ def test_an_item_that_is_no_table_is_no_rule() -> None:
             "agent.Trace_Context.x = 1",
             "agent.Trace_Context means nothing and is ignored; did you mean trace_context?",
         ),
-        ("appearance.x = 1", "appearance.x means nothing and is ignored; known: theme"),
-        ("appearance.'a\\nb' = 1", "appearance.'a\\\\nb' means nothing and is ignored; known: theme"),
+        (
+            "appearance.x = 1",
+            "appearance.x means nothing and is ignored; known: theme, reduced_motion, ascii",
+        ),
+        (
+            "appearance.'a\\nb' = 1",
+            "appearance.'a\\\\nb' means nothing and is ignored; known: theme, reduced_motion, ascii",
+        ),
         (
             "refuse = [{path = '/', knd = 'read'}]",
             "refuse[0].knd means nothing and is ignored; did you mean kind?",

@@ -16,6 +16,7 @@ from textual.timer import Timer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Message
 from acp_tui.ui.drawings.drawing import Scene
+from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.widgets.conversation.searching import Searching, Standing
 from acp_tui.ui.widgets.conversation.selecting import Selecting
@@ -32,6 +33,9 @@ class ConversationView(ConversationWindow):
         Binding("down", "cursor(1)", "Entry below", show=False),
         Binding("space,enter", "toggle_entry", "Fold or unfold", show=False),
         Binding("ctrl+a", "select_all", "Select everything", show=False),
+        Binding("ctrl+e", "screen.edit_entry", "Open the file in the editor", show=False),
+        # Some terminals keep Ctrl+S for themselves.
+        Binding("ctrl+s,ctrl+y", "screen.save_attached", "Save what is attached", show=False),
     ]
 
     class Typed(TextualMessage):
@@ -48,8 +52,14 @@ class ConversationView(ConversationWindow):
             super().__init__()
             self.standing = standing
 
-    def __init__(self, *, images: Wanted = "auto", id: str | None = None) -> None:  # noqa: A002 - Textual's own name
-        super().__init__(images=images, id=id)
+    def __init__(
+        self,
+        *,
+        images: Wanted = "auto",
+        folds: Folds = AS_BY_DEFAULT,
+        id: str | None = None,  # noqa: A002 - Textual's own name
+    ) -> None:
+        super().__init__(images=images, folds=folds, id=id)
         self._selecting = Selecting(self._column)
         self._searching = Searching(self._column, lambda index: self._conversation.entries[index])
         self._cursor: int | None = None

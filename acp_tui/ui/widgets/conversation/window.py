@@ -22,6 +22,7 @@ from textual.widget import Widget
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.drawings.drawing import Drawing, Scene
+from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.drawings.terminals import TerminalScreens
 from acp_tui.ui.themes import palette_for
@@ -70,7 +71,13 @@ class ConversationWindow(Widget, can_focus=True):
             self.position = position
             self.replies = replies
 
-    def __init__(self, *, images: Wanted = "auto", id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+    def __init__(
+        self,
+        *,
+        images: Wanted = "auto",
+        folds: Folds = AS_BY_DEFAULT,
+        id: str | None = None,  # noqa: A002 - Textual's own name
+    ) -> None:
         super().__init__(id=id)
         self.top_line = 0
         """The line of the conversation on the first row."""
@@ -79,6 +86,7 @@ class ConversationWindow(Widget, can_focus=True):
         self._column = Column(self._current_scene, self._keep_place)
         self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal, self._reply)
         self._images = images
+        self._folds = folds
         self._pictures: Pictures | None = None
         self._scene: Scene | None = None
         self._bakery = Bakery()
@@ -188,7 +196,9 @@ class ConversationWindow(Widget, can_focus=True):
             # The terminal's own sixteen colours draw no picture.
             pictures = None if theme.ansi else self._pictures
             terminals = self._conversation.terminals
-            self._scene = Scene(width, palette, terminals, self._screens, self._cwd, pictures)
+            self._scene = Scene(
+                width, palette, terminals, self._screens, self._cwd, pictures, self._folds
+            )
         return self._scene
 
     def _show_length(self) -> None:

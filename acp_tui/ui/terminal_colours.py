@@ -1,0 +1,109 @@
+"""Finds out what the terminal looks like before anything is drawn: light or dark, how many colours, which letters.
+
+Which theme is made of it is the business of `themes`. It loads nothing of Textual, so that it can ask while that loads.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import sys
+import termios
+import time
+import tty
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from select import select
+from typing import Final, Literal, TypeAlias
+
+Shade: TypeAlias = Literal["light", "dark"]
+
+QUERY: Final = b"\x1b]11;?\x1b\\\x1b[c"
+"""What is your background (OSC 11), and what are you (DA1)? Every terminal answers the second, and in this order."""
+FENCE: Final = re.compile(rb"\x1b\[\?[\d;]*c")
+"""The answer to DA1: with it, there is nothing to wait for any more."""
+BACKGROUND: Final = re.compile(rb"\x1b\]11;rgba?:([\da-fA-F]{1,4})/([\da-fA-F]{1,4})/([\da-fA-F]{1,4})")
+LIMIT_S: Final = 0.2
+"""An answer that comes too late is taken for typed text. Loading the screen takes longer than this."""
+REMOTE_LIMIT_S: Final = 1.0
+"""Over SSH."""
+MUTE: Final = frozenset({"", "dumb", "linux", "unknown"})
+"""Values of TERM: these may show the question instead of answering it."""
+LIGHT_INDEXES: Final = frozenset({"7", *map(str, range(9, 16))})
+"""Of the sixteen colours, those that a light background has; 8 is the dark grey."""
+
+
+def light_or_dark(environ: Mapping[str, str], query: Callable[[], bytes]) -> Shade | None:
+    """How the terminal's background looks; None where that cannot be known. `query` asks the terminal."""
+    # Set by some terminals: "foreground;background", or three values of which the last is the background.
+    index = environ.get("COLORFGBG", "").rpartition(";")[2]
+    if index.isdecimal():
+        return "light" if index in LIGHT_INDEXES else "dark"
+    return None if environ.get("TERM", "") in MUTE else shade_of(query())
+
+
+def shade_of(answer: bytes) -> Shade | None:
+    """The shade in a terminal's answer to `QUERY`; None where it did not say."""
+    found = BACKGROUND.search(answer)
+    if found is None:
+        return None
+    red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in found.groups())
+    return "light" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "dark"
+
+
+def ask_terminal() -> bytes:
+    """What the terminal answers to `QUERY`, as far as it does in time; nothing of it is left to be read."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return b""
+    is_remote = not {"SSH_CONNECTION", "SSH_TTY"}.isdisjoint(os.environ)
+    return exchange(sys.stdin.fileno(), sys.stderr.fileno(), REMOTE_LIMIT_S if is_remote else LIMIT_S)
+
+
+def exchange(read_fd: int, write_fd: int, limit_s: float) -> bytes:
+    """Ask on a terminal's descriptors, and read until its last answer or for `limit_s`."""
+    try:
+        with _unechoed(read_fd):
+            if _is_readable(read_fd, 0):
+                return b""  # somebody is typing ahead: that is for the prompt
+            os.write(write_fd, QUERY)
+            return _answer(read_fd, time.monotonic() + limit_s)
+    except (OSError, termios.error):
+        return b""
+
+
+def _answer(fd: int, deadline: float) -> bytes:
+    answer = b""
+    while not FENCE.search(answer) and _is_readable(fd, deadline - time.monotonic()):
+        more = os.read(fd, 1024)
+        if not more:
+            break
+        answer += more
+    return answer
+
+
+def _is_readable(fd: int, wait_s: float) -> bool:
+    return bool(select([fd], [], [], max(wait_s, 0))[0])
+
+
+@contextmanager
+def _unechoed(fd: int) -> Iterator[None]:
+    """Answers are neither shown nor held back until the end of a line; what was typed before is kept."""
+    before = termios.tcgetattr(fd)
+    tty.setcbreak(fd, termios.TCSANOW)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSANOW, before)
+
+
+def has_unicode(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal shows more than ASCII, by its locale; where no locale is set, it is taken to."""
+    locale = next(filter(None, (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))), "")
+    if locale in ("C", "POSIX"):
+        return False
+    encoding = locale.partition(".")[2].partition("@")[0]
+    try:
+        return not encoding or codecs.lookup(encoding).name == "utf-8"
+    except LookupError:
+        return True
