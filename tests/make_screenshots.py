@@ -48,6 +48,8 @@ async def take_coding() -> Pictures:
         permission = _svg(page)
         await page.press("enter")
         await _turn_over(page)
+        await page.until(lambda: "1 file" in page.status)
+        await page.settled()
         coding = _svg(page)
         page.pilot.app.theme = LIGHT.name
         await page.settled()
