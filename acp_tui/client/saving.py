@@ -1,4 +1,4 @@
-"""Saves a content block that cannot be read as text to a file of its own; what an agent calls it is not trusted.
+"""Saves a content block to a file of its own; what an agent calls it is not trusted.
 
 It neither opens the file nor judges what is in it.
 """
@@ -15,10 +15,10 @@ from typing import Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from acp_tui.client.errors import ClientError
-from acp_tui.conversation.content import Audio, BlobResource, Image
+from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 
-Saveable: TypeAlias = Image | Audio | BlobResource
-"""The blocks that carry bytes."""
+Saveable: TypeAlias = Image | Audio | BlobResource | TextResource
+"""The blocks that carry what a file could hold."""
 
 MAX_NAME_BYTES: Final = 200
 """File systems take 255; a number may have to be added."""
@@ -34,6 +34,7 @@ _SUFFIXES: Final = {
     "image/png": ".png",
     "image/svg+xml": ".svg",
     "image/webp": ".webp",
+    "text/markdown": ".md",
 }
 
 
@@ -60,10 +61,12 @@ def safe_name(block: Saveable) -> str:
     """A file name for the block: the last part of its URI without what could mislead, else one by its kind."""
     uri = None if isinstance(block, Audio) else block.uri
     named = _cleaned(unquote(_last_part(uri or "")))
-    return _shortened(named or _kind_of(block) + _suffix_of(block.mime_type or ""))
+    return _shortened(named or _kind_of(block) + _suffix_of(block))
 
 
 def _content(block: Saveable) -> bytes:
+    if isinstance(block, TextResource):
+        return block.text.encode(errors="replace")
     try:
         return b64decode(block.blob if isinstance(block, BlobResource) else block.data, validate=True)
     except ValueError as error:
@@ -99,18 +102,19 @@ def _kind_of(block: Saveable) -> str:
             return "image"
         case Audio():
             return "audio"
-        case BlobResource():
+        case BlobResource() | TextResource():
             return "file"
 
 
-def _suffix_of(mime_type: str) -> str:
-    mime_type = mime_type.partition(";")[0].strip().lower()
+def _suffix_of(block: Saveable) -> str:
+    mime_type = (block.mime_type or "").partition(";")[0].strip().lower()
     if known := _SUFFIXES.get(mime_type):
         return known
     import mimetypes  # only when something is saved; it reads system files the first time
 
     # An instance of its own knows only Python's table: a file's name does not vary with the machine.
-    return mimetypes.MimeTypes(()).guess_extension(mime_type, strict=False) or ".bin"
+    guessed = mimetypes.MimeTypes(()).guess_extension(mime_type, strict=False)
+    return guessed or (".txt" if isinstance(block, TextResource) else ".bin")
 
 
 def _write_new(folder: Path, name: str, content: bytes) -> Path:

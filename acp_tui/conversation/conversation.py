@@ -82,6 +82,16 @@ class Conversation:
     echo: Echo | None = None
 
     @property
+    def is_idle(self) -> bool:
+        """Whether no turn runs: a prompt can be sent."""
+        return self.turn is Turn.IDLE
+
+    @property
+    def is_cancelling(self) -> bool:
+        """Whether the agent was told to stop and has not done so yet."""
+        return self.turn is Turn.CANCELLING
+
+    @property
     def plan(self) -> Plan | None:
         """The plan reported first, where there is one with steps."""
         return next(iter(self.plans.values()), None)

@@ -6,10 +6,6 @@ nothing, and loads nothing of the tracker before it is started.
 
 from __future__ import annotations
 
-import os
-import shlex
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -20,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import anyio
 from anyio import to_thread
-from textual.app import SuspendNotSupported
 from textual.message import Message
 from textual.screen import Screen
 
 from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.editor import edit
 
 if TYPE_CHECKING:
     from acp_tui.client.changes import ChangeTracker, FileChange, Hunk, Limits, Review, Swapped
@@ -149,24 +145,8 @@ class ChangesDesk:
         return last.path
 
     def edit(self, path: str) -> str:
-        """Give the terminal to the user's editor with this file; "" once it has ended, else why it did not begin."""
-        line = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-        if not line:
-            return "There is no editor: set $EDITOR to the one you want."
-        try:
-            self._run([*shlex.split(line), str(self.root / path)])
-        except (OSError, ValueError, SuspendNotSupported) as error:
-            return f"{line} could not be started: {error}"
-        return ""
-
-    def _run(self, command: Sequence[str]) -> None:
-        with self._screen.app.suspend():
-            # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
-            before = signal.signal(signal.SIGINT, lambda *_: None)
-            try:
-                subprocess.call(command)
-            finally:
-                signal.signal(signal.SIGINT, before)
+        """Give the terminal to the user's editor with this file; "" once it has ended well, else what went wrong."""
+        return edit(self._screen.app, self.root / path)
 
     def _held(self, path: str) -> ChangeTracker:
         if self._tracker is None or self._failure:

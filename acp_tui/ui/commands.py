@@ -86,6 +86,20 @@ COMMANDS: Final = (
     ),
     Command("", "↑ ↓ Space", "", "Move between entries, fold or unfold one", "in the conversation"),
     Command(
+        "",
+        "Ctrl+E",
+        "edit_location",
+        "Open a tool call's file in your editor",
+        "in the conversation; at its line",
+    ),
+    Command(
+        "",
+        "Ctrl+S",
+        "save_attached",
+        "Save what the agent attached",
+        "in the conversation; Ctrl+Y too",
+    ),
+    Command(
         "ctrl+o",
         "Ctrl+O",
         "toggle_all",

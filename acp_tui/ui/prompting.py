@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
-from acp_tui.conversation.facts import Turn
 from acp_tui.ui.preloading import BEFORE_AN_ANSWER, preload
 from acp_tui.ui.widgets.queue_lines import QueueLines, Waiting
 
@@ -31,7 +30,7 @@ class Prompting:
         """Run it, queue it where the agent is at work, or send it."""
         if is_command:
             self._screen.run_worker(self._run_command(session, text.removeprefix("!").strip()))
-        elif session.conversation.turn is Turn.IDLE:
+        elif session.conversation.is_idle:
             self._screen.run_worker(self._send(session, text))
         else:
             session.queue.add(text)
@@ -39,7 +38,7 @@ class Prompting:
 
     def go_on(self, session: Session) -> None:
         """What was held back is to be sent."""
-        if not session.queue.is_held or session.conversation.turn is not Turn.IDLE:
+        if not session.queue.is_held or not session.conversation.is_idle:
             return
         session.queue.go_on()
         text = session.queue.next()
@@ -59,11 +58,11 @@ class Prompting:
 
     def cancel(self, session: Session) -> None:
         """Cancel the turn and hold back what is queued; where it is being cancelled already, say what else there is."""
-        if session.conversation.turn is Turn.CANCELLING:
+        if session.conversation.is_cancelling:
             self._screen.notify(
                 "The agent was asked to stop and has not done so yet. Ctrl+Q ends it.", severity="warning"
             )
-        if session.conversation.turn is not Turn.IDLE:
+        if not session.conversation.is_idle:
             session.queue.hold()
             self.show_waiting(session)
         session.cancel()
@@ -94,7 +93,7 @@ class Prompting:
         wanted: str | None = text
         while wanted is not None:
             blocks, notes = await _attached(wanted, session.cwd)
-            if session.conversation.turn is not Turn.IDLE:
+            if not session.conversation.is_idle:
                 session.queue.add(wanted)  # while its files were read, another was sent
                 break
             try:

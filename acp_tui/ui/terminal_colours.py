@@ -24,7 +24,7 @@ QUERY: Final = b"\x1b]11;?\x1b\\\x1b[c"
 FENCE: Final = re.compile(rb"\x1b\[\?[\d;]*c")
 """The answer to DA1: with it, there is nothing to wait for any more."""
 BACKGROUND: Final = re.compile(rb"\x1b\]11;rgba?:([\da-fA-F]{1,4})/([\da-fA-F]{1,4})/([\da-fA-F]{1,4})")
-LIMIT_S: Final = 0.2
+LIMIT_S: Final = 0.1
 """An answer that comes too late is taken for typed text. Loading the screen takes longer than this."""
 REMOTE_LIMIT_S: Final = 1.0
 """Over SSH."""

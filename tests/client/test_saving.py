@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.client import saving
 from acp_tui.client.saving import SavingFailed, safe_name, save_block
-from acp_tui.conversation.content import Audio, BlobResource, Image
+from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 
 HELLO = "aGVsbG8="
 
@@ -58,6 +58,20 @@ def test_a_block_is_saved_whole_under_its_own_name(block: saving.Saveable, name:
 )
 def test_a_name_leads_nowhere_and_misleads_nobody(uri: str, name: str) -> None:
     assert _named(uri) == name
+
+
+@pytest.mark.parametrize(
+    ("block", "name"),
+    [
+        (TextResource("file:///project/durations.toml", "naïve\n"), "durations.toml"),
+        (TextResource("memory:", "naïve\n"), "file.txt"),
+        (TextResource("memory:", "naïve\n", "text/markdown"), "file.md"),
+    ],
+)
+def test_a_text_is_saved_as_it_is(block: TextResource, name: str, tmp_path: Path) -> None:
+    path = save_block(block, tmp_path)
+    assert path == tmp_path / name
+    assert path.read_bytes() == "naïve\n".encode()
 
 
 def test_a_long_name_keeps_its_suffix() -> None:

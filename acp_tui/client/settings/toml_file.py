@@ -9,10 +9,11 @@ from acp_tui.client.errors import SettingsError
 
 def read_toml(file: Path, example: str) -> dict[str, object]:
     """The document, empty where there is no file. Raises SettingsError, with the example, where it is of no use."""
-    import tomllib  # who has no settings file does not wait for it
-
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        import tomllib  # who has no settings file does not wait for it
+
+        return tomllib.loads(text)
     except FileNotFoundError:
         return {}
     # ValueError: not UTF-8, not TOML, or a number of thousands of digits.

@@ -17,15 +17,14 @@ from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
 
-FOLDED_TERMINAL_LINES: Final = 12
 RAIL: Final = "  │ "
 SIGN: Final = "$ "
 
 
 def terminal_runs(
-    state: TerminalState | None, scene: Scene, width: int, *, is_open: bool
+    state: TerminalState | None, scene: Scene, width: int, limit: int | None
 ) -> list[Sequence[Strip]]:
-    """The terminal's lines, the last ones where it is folded, and the state of its command."""
+    """The last `limit` lines of the terminal, None being all, and the state of its command."""
     palette = scene.palette
     if state is None:
         return [wrap([("a terminal that acp-tui does not know", palette.muted)], width)]
@@ -34,7 +33,7 @@ def terminal_runs(
         return [wrap([("…", palette.muted)], width)]
     screen.update()
     lines = TerminalLines(screen, width)
-    runs = [lines] if is_open else folded(lines, FOLDED_TERMINAL_LINES, palette, keep_end=True)
+    runs = [lines] if limit is None else folded(lines, limit, palette, keep_end=True)
     return [*runs, *(wrap([span], width) for span in state_of_command(state, palette))]
 
 
@@ -55,6 +54,6 @@ class OwnCommandDrawing(KeptDrawing):
         ]
         state = scene.terminals.get(self._entry.terminal_id)
         width = scene.width - len(RAIL) - 2
-        runs = terminal_runs(state, scene, width, is_open=self._is_open)
+        runs = terminal_runs(state, scene, width, None if self._is_open else scene.folds.terminal_lines)
         rail = Gutter(RAIL, scene.palette.quote_bar)
         return Joined(heads, *(Indented(run, rail) for run in runs))

@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.terminals import TerminalScreens
 from acp_tui.ui.rendering.palette import Palette
 
@@ -33,6 +34,7 @@ class Scene:
     """The session's directory: paths inside it are shown relative to it."""
     pictures: Pictures | None = None
     """None: they are named, not shown."""
+    folds: Folds = AS_BY_DEFAULT
 
 
 class Drawing(Protocol):

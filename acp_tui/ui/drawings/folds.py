@@ -1,13 +1,31 @@
-"""Folds long runs of lines: the first or last ones, and a line on what is hidden."""
+"""Folds what is long: how much of each thing is shown, the first or last lines, and a line on what is hidden."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.rendering.palette import Palette
+
+
+@dataclass(frozen=True, slots=True)
+class Folds:
+    """How much is shown until the user unfolds it."""
+
+    kinds: frozenset[str] = frozenset({"read", "search", "fetch", "think"})
+    """Tool calls of these kinds show no content: it is for the agent."""
+    diff_lines: int = 24
+    text_lines: int = 6
+    terminal_lines: int = 12
+    """The last ones."""
+    are_thoughts_open: bool = False
+
+
+AS_BY_DEFAULT: Final = Folds()
 
 
 def folded(

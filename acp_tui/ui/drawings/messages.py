@@ -120,21 +120,38 @@ class UserMessage(KeptDrawing):
 
 
 class Thought(KeptDrawing):
-    """What the agent thought: one dim line, until it is opened."""
+    """What the agent thought: one dim line, until it is opened; whole, until it is shut, where thoughts are open."""
 
     def __init__(self, message: Message) -> None:
         super().__init__()
         self._message = message
+        self._is_shut = False
+        self._is_whole = False
+        """As it was last drawn."""
+
+    def toggle(self) -> bool:
+        """Show one line of what is shown whole, and the other way round."""
+        is_whole = self._is_whole
+        self.set_open(not is_whole)
+        self._is_shut = is_whole
+        return True
+
+    def set_open(self, is_open: bool) -> None:
+        """Show all of it, or as much as thoughts show by themselves."""
+        super().set_open(is_open)
+        self._is_shut = False
 
     def _draw(self, scene: Scene) -> list[Strip]:
+        is_whole = self._is_open or (scene.folds.are_thoughts_open and not self._is_shut)
+        self._is_whole = is_whole
         style = scene.palette.thought
         text = self._message.text.strip()
         width = min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS)
         # Only the beginning is wrapped where only the first line is shown: thoughts can be long.
-        lines = plain_lines(text if self._is_open else text[: width * 4], width, style)
-        is_cut = not self._is_open and (len(lines) > 1 or len(text) > width * 4)
+        lines = plain_lines(text if is_whole else text[: width * 4], width, style)
+        is_cut = not is_whole and (len(lines) > 1 or len(text) > width * 4)
         if is_cut:
             lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
-        marker = Gutter(f"{INDENT}{'▾' if self._is_open else '▸'} ", scene.palette.muted)
+        marker = Gutter(f"{INDENT}{'▾' if is_whole else '▸'} ", scene.palette.muted)
         indent = Gutter(INDENT + "  ")
         return [Strip([marker if not row else indent, *line]) for row, line in enumerate(lines)]

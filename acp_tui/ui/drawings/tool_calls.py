@@ -56,11 +56,6 @@ STATUS_GLYPHS: Final = {
 }
 STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cancelled"}
 
-FOLDED_DIFF_LINES: Final = 24
-FOLDED_TEXT_LINES: Final = 6
-QUIET_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
-"""Their content is for the agent; it is shown when it is asked for."""
-
 RAIL: Final = "    │ "
 
 
@@ -105,10 +100,7 @@ class ToolCallDrawing(KeptDrawing):
             Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
         ]
         spans = [(make_visible_line(call.shown_title), palette.text)]
-        places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
-        diffed = {shown_path(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)}
-        where = ", ".join(place for place in places if place not in call.shown_title and place not in diffed)
-        if where:
+        if where := ", ".join(place for place in self._places(scene) if place not in call.shown_title):
             spans.append((f"  {make_visible_path(where)}", palette.muted))
         if word:
             style = palette.warning if self._entry.waiting else _status_style(call.status, palette)
@@ -119,22 +111,29 @@ class ToolCallDrawing(KeptDrawing):
         indent = [Gutter(" " * len(RAIL))]
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
 
+    def _places(self, scene: Scene) -> list[str]:
+        """The first places that it works on, without those that diffs below name."""
+        call = self._entry.call
+        places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
+        diffed = [shown_path(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)]
+        if self._shown(scene.folds.diff_lines, scene) == 0:
+            return places or diffed[:3]
+        return [place for place in places if place not in diffed]
+
     def _item(self, item: ToolCallContent, scene: Scene, width: int) -> list[Sequence[Strip]]:
         match item:
             case TextDiff():
-                return self._folded(self._diff(item, scene, width), FOLDED_DIFF_LINES, scene)
+                return self._folded(self._diff(item, scene, width), scene.folds.diff_lines, scene)
             case TerminalContent(terminal_id):
-                return terminal_runs(scene.terminals.get(terminal_id), scene, width, is_open=self._is_open)
+                limit = self._shown(scene.folds.terminal_lines, scene)
+                return terminal_runs(scene.terminals.get(terminal_id), scene, width, limit)
             case BlockContent(block):
                 if not is_for_user(block):
                     return []
-                call = self._entry.call
-                # Why a call has failed is for the user, whatever its kind.
-                is_quiet = call.kind in QUIET_KINDS and call.status != tool_calls.FAILED
-                limit = 0 if is_quiet else FOLDED_TEXT_LINES
                 if isinstance(block, Text):
-                    return self._folded(self._text(block.text).lines(width, scene.palette), limit, scene)
-                if limit == 0 and not self._is_open:
+                    lines = self._text(block.text).lines(width, scene.palette)
+                    return self._folded(lines, scene.folds.text_lines, scene)
+                if self._is_quiet(scene):
                     return [wrap([(block_label(block), scene.palette.muted)], width)]
                 return [BlockLines(block, self).lines(scene, width, scene.palette.muted)]
             case _:
@@ -156,8 +155,23 @@ class ToolCallDrawing(KeptDrawing):
             self._texts = {text: renderer}
         return self._texts[text]
 
+    def _is_quiet(self, scene: Scene) -> bool:
+        """Whether the content is folded away."""
+        call = self._entry.call
+        # Why a call has failed is for the user, whatever its kind.
+        if self._is_open or call.status == tool_calls.FAILED:
+            return False
+        return call.kind in scene.folds.kinds
+
+    def _shown(self, lines: int, scene: Scene) -> int | None:
+        """How many lines are shown of what shows so many when it is folded; None: all."""
+        if self._is_open:
+            return None
+        return 0 if self._is_quiet(scene) else lines
+
     def _folded(self, lines: Sequence[Strip], limit: int, scene: Scene) -> list[Sequence[Strip]]:
-        return [lines] if self._is_open else folded(lines, limit, scene.palette)
+        shown = self._shown(limit, scene)
+        return [lines] if shown is None else folded(lines, shown, scene.palette)
 
     def _raw(self, call: ToolCall, scene: Scene, width: int) -> list[Sequence[Strip]]:
         runs: list[Sequence[Strip]] = []

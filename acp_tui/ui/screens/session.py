@@ -19,7 +19,7 @@ from textual.containers import Vertical
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import bindings, slash_action
 from acp_tui.ui.memory import keep_what_is_loaded
-from acp_tui.ui.preloading import BEFORE_A_SESSION, preload
+from acp_tui.ui.preloading import BEFORE_A_SESSION, BEFORE_TAKING_STOCK, preload
 from acp_tui.ui.screens.session_actions import SessionActions
 from acp_tui.ui.widgets.prompt import PromptInput
 from acp_tui.ui.widgets.queue_lines import QueueLines
@@ -87,14 +87,17 @@ class SessionScreen(SessionActions):
 
     @work
     async def _connect(self) -> None:
-        from anyio import to_thread
+        from anyio import move_on_after, to_thread
 
         assert self._start is not None
+        await to_thread.run_sync(preload, BEFORE_TAKING_STOCK)
+        changes = self._take_stock()
         await to_thread.run_sync(preload, BEFORE_A_SESSION)
         from acp_tui.client.errors import ClientError
         from acp_tui.ui.agent_desk import AgentDesk
 
-        changes = await self._take_stock()
+        with move_on_after(HEAD_START_S):
+            await changes.ready()
         self._desk = AgentDesk(self, partial(self._start, self._on_phase), self._cwd, self._settings)
         try:
             session = await self._desk.connect()
@@ -107,20 +110,15 @@ class SessionScreen(SessionActions):
         await self._show_agents_session(session)
         keep_what_is_loaded()
 
-    async def _take_stock(self) -> ChangesDesk:
-        """Begin to keep what the files are; a large workspace takes longer than the agent's start should wait."""
-        from anyio import move_on_after
-
+    def _take_stock(self) -> ChangesDesk:
+        """Begin to keep what the files are."""
         from acp_tui.client.changes import Limits
         from acp_tui.ui.changes_desk import ChangesDesk
 
         limits = self._settings.changes
-        self._changes = ChangesDesk(
-            self, self._cwd, Limits(limits.max_file_bytes, limits.max_total_bytes, limits.max_files)
-        )
+        kept = Limits(limits.max_file_bytes, limits.max_total_bytes, limits.max_files)
+        self._changes = ChangesDesk(self, self._cwd, kept)
         self._changes.start()
-        with move_on_after(HEAD_START_S):
-            await self._changes.ready()
         return self._changes
 
     def on_changes_desk_changed(self) -> None:
@@ -156,12 +154,27 @@ class SessionScreen(SessionActions):
         """Show this session from now on."""
         from acp_tui.conversation.visible import make_visible_line
         from acp_tui.ui.agent_desk import AgentDesk
-        from acp_tui.ui.widgets.session_panel import SessionPanel
 
         if self._desk is None:
             self._desk = AgentDesk(self, None, session.cwd, self._settings)
         self._agent_title = make_visible_line(agent_title)
-        await self._show_panel(SessionPanel(session.conversation, session, clock=self._clock))
+        await self._show_panel(self._panel_of(session))
+
+    def _panel_of(self, session: Session) -> SessionPanel:
+        """A panel that shows as much of the session as the settings say."""
+        from acp_tui.ui.drawings.folds import Folds
+        from acp_tui.ui.widgets.session_panel import SessionPanel
+
+        shown = self._settings.conversation
+        folds = Folds(
+            kinds=frozenset(shown.fold_kinds),
+            diff_lines=shown.diff_lines,
+            text_lines=shown.text_lines,
+            terminal_lines=shown.terminal_lines,
+            are_thoughts_open=shown.thoughts == "open",
+        )
+        images = self._settings.appearance.images
+        return SessionPanel(session.conversation, session, clock=self._clock, folds=folds, images=images)
 
     async def _show_panel(self, panel: SessionPanel) -> None:
         shown, self._panel = self._panel, panel

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from textual import work
 from textual.screen import Screen
 
-from acp_tui.conversation.facts import Turn
 from acp_tui.ui.prompting import Prompting
 from acp_tui.ui.widgets.prompt import PromptInput
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.agent_desk import AgentDesk
     from acp_tui.ui.changes_desk import ChangesDesk
     from acp_tui.ui.conversation_desk import ConversationDesk
+    from acp_tui.ui.entry_desk import EntryDesk
     from acp_tui.ui.terminal_desk import TerminalDesk
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
@@ -103,7 +103,7 @@ class SessionActions(Screen[None]):
                 self._panel.view.clear_selection()
         elif self._prompt.text:
             self._prompt.clear_draft()
-        elif self._session is not None and self._session.conversation.turn is not Turn.IDLE:
+        elif self._session is not None and not self._session.conversation.is_idle:
             self._prompting.cancel(self._session)
         else:
             self.notify("Ctrl+Q quits")
@@ -126,6 +126,22 @@ class SessionActions(Screen[None]):
         if self._session is not None:
             agent = self._desk.agent if self._desk is not None else None
             await self._conversation_desk.export(self._session, agent)
+
+    @work
+    async def action_edit_location(self) -> None:
+        """Open a file of a tool call's in the editor."""
+        await self._entry_desk.edit_location()
+
+    @work
+    async def action_save_attached(self) -> None:
+        """Save what the agent attached."""
+        await self._entry_desk.save_attached()
+
+    @property
+    def _entry_desk(self) -> EntryDesk:
+        from acp_tui.ui.entry_desk import EntryDesk
+
+        return EntryDesk(self, self._panel)
 
     @work
     async def action_next_mode(self) -> None:

@@ -18,6 +18,7 @@ from acp_tui.client.settings.tree import (
     AgentSettings,
     Appearance,
     Changes,
+    ConversationSettings,
     Settings,
     TerminalSettings,
     TraceContext,
@@ -51,6 +52,13 @@ def test_every_setting_can_be_set(file: Path) -> None:
     file.write_text(
         """
         appearance.theme = "nord"
+        appearance.images = "blocks"
+        [conversation]
+        fold_kinds = ["edit", "other"]
+        diff_lines = 0
+        text_lines = 10_000
+        terminal_lines = 5
+        thoughts = "open"
         [agent]
         start_limit_s = 2.5
         [agent.trace_context]
@@ -81,7 +89,8 @@ def test_every_setting_can_be_set(file: Path) -> None:
     directories = (Path("/home/u"), Path("/home/u/a"), Path("/work/b"), Path("/c"))
     assert read_settings(file, ENVIRON) == SettingsRead(
         Settings(
-            Appearance("nord"),
+            Appearance("nord", images="blocks"),
+            ConversationSettings(("edit", "other"), 0, 10_000, 5, "open"),
             AgentSettings(2.5, TraceContext("00-1-2-01", "a=b", "c=d")),
             Workspace("ask", "off", "on", directories),
             Changes(0, 2, 3),
@@ -209,6 +218,24 @@ def test_only_the_directories_that_are_wrong_are_left_out(directory: str) -> Non
     assert problem.instead == "it is left out"
 
 
+def test_only_the_kinds_that_are_wrong_are_left_out() -> None:
+    result = read('conversation.fold_kinds = ["edit", "serch", 5]')
+
+    assert result.settings.conversation == ConversationSettings(fold_kinds=("edit",))
+    assert [problem.key for problem in result.problems] == [
+        "conversation.fold_kinds[1]",
+        "conversation.fold_kinds[2]",
+    ]
+    assert result.problems[0].text.endswith('(did you mean "search"?)')
+
+
+@pytest.mark.parametrize("lines", ["-1", "10_001", "1.5", "true", '"5"'])
+def test_a_number_of_lines_that_is_wrong_is_as_if_it_was_not_set(lines: str) -> None:
+    assert read(f"conversation.diff_lines = {lines}").settings == Settings()
+    (problem,) = said(f"conversation.diff_lines = {lines}")
+    assert "; allowed: a whole number of lines, at least 0, at most 10_000; " in problem
+
+
 # Rules
 
 
@@ -260,11 +287,11 @@ def test_an_item_that_is_no_table_is_no_rule() -> None:
         ),
         (
             "appearance.x = 1",
-            "appearance.x means nothing and is ignored; known: theme, reduced_motion, ascii",
+            "appearance.x means nothing and is ignored; known: theme, reduced_motion, ascii, images",
         ),
         (
             "appearance.'a\\nb' = 1",
-            "appearance.'a\\\\nb' means nothing and is ignored; known: theme, reduced_motion, ascii",
+            "appearance.'a\\\\nb' means nothing and is ignored; known: theme, reduced_motion, ascii, images",
         ),
         (
             "refuse = [{path = '/', knd = 'read'}]",
