@@ -19,6 +19,7 @@ from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands import COMMANDS
+from acp_tui.ui.pacing import PacedApp
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.stylesheets import stylesheets
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.phase import Phase
 
 
-class AcpTuiApp(App[None]):
+class AcpTuiApp(PacedApp):
     """Works with one agent. The hub around it owns the agent's process and outlives the app."""
 
     TITLE = "acp-tui"
@@ -82,9 +83,22 @@ class AcpTuiApp(App[None]):
         return name if name in self.available_themes else DARK.name
 
     def on_mount(self) -> None:
-        """Say what is wrong in the settings."""
-        for note in self._notes:
-            self.notify(note, title="Settings", severity="warning", markup=False)
+        """Say what is wrong in the settings: in a word where it is more than one thing."""
+        if len(self._notes) == 1:
+            self.notify(self._notes[0], title="Settings", severity="warning", markup=False)
+        elif self._notes:
+            self.notify(
+                f"{len(self._notes)} things are wrong: /settings shows them",
+                title="Settings",
+                severity="warning",
+            )
+
+    def action_show_settings_notes(self) -> None:
+        """Show what is wrong in the settings."""
+        from acp_tui.ui.screens.reading import ReadingScreen
+
+        text = "\n\n".join(self._notes) or "Nothing is wrong in the settings."
+        self.push_screen(ReadingScreen("Settings", text))
 
     async def on_event(self, event: events.Event) -> None:
         """Note keys before anything is done with them."""

@@ -73,8 +73,10 @@ def through_tmux(text: str) -> str:
 
 def said(length: int, tool: str, *, by_terminal: bool) -> str:
     """What to tell the user: only what was tried."""
-    ways = [way for way in (tool, "the terminal (OSC 52)" if by_terminal else "") if way]
-    if not ways:
-        return "Nothing took the copy: it is too long for the terminal, and there is no wl-copy, xclip, xsel or pbcopy"
     characters = "1 character" if length == 1 else f"{length:,} characters"
-    return f"Copied {characters} by {' and '.join(ways)}"
+    if tool:
+        also = ", and offered to the terminal (OSC 52)" if by_terminal else ""
+        return f"Copied {characters} by {tool}{also}"
+    if by_terminal:
+        return f"Offered {characters} to the terminal (OSC 52), which does not say whether it takes them"
+    return "Nothing took the copy: it is too long for the terminal, and there is no wl-copy, xclip, xsel or pbcopy"

@@ -159,27 +159,25 @@ COMMANDS: Final = (
         "f7", "F7", "interrupt_terminal", "Press Ctrl+C in a running command", "as from its keyboard", True
     ),
     Command("f8", "F8", "end_terminal", "End a running command", "the agent sees that it was ended", True),
-    Command(
-        "", "Ctrl+P", "copy_reply", "Copy the agent's last reply", "in the command palette", slash="copy"
-    ),
-    Command("", "Ctrl+P", "copy_code", "Copy a piece of code", "in the command palette"),
+    Command("", "Ctrl+P", "copy_reply", "Copy the agent's last reply", "as the agent wrote it", slash="copy"),
+    Command("", "Ctrl+P", "copy_code", "Copy a piece of code", "of the agent's last reply that has any"),
     Command(
         "",
         "Ctrl+P",
         "export",
         "Write the conversation to a file",
-        "in the command palette: .md, .html, .jsonl",
+        ".md, .html or .jsonl",
         slash="export",
     ),
-    Command("", "Ctrl+P", "close_session", "Close the session", "in the command palette"),
+    Command("", "Ctrl+P", "close_session", "Close the session", "in the agent, and begin another"),
     Command(
         "",
         "Ctrl+P",
         "dismiss_visits",
         "Be done with the pages you opened for the agent",
-        "in the command palette",
+        "where the agent does not say that they are dealt with",
     ),
-    Command("", "Ctrl+P", "log_out", "Log out of the agent", "in the command palette"),
+    Command("", "Ctrl+P", "log_out", "Log out of the agent", "where the agent offers it"),
     Command(
         "ctrl+c",
         "Ctrl+C",
@@ -187,6 +185,14 @@ COMMANDS: Final = (
         "Copy the selection, clear the draft, or cancel the turn",
         "the first that applies",
         True,
+    ),
+    Command(
+        "",
+        "Ctrl+P",
+        "app.show_settings_notes",
+        "Show what is wrong in the settings",
+        "file, key, and what is allowed",
+        slash="settings",
     ),
     Command("f1", "F1", "help", "Help", "this list", True, slash="help"),
     Command(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.sessions.access import ALLOW, REFUSE
+from acp_tui.client.sessions.access import ALLOW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.refusal_rule import RefusalRule
@@ -89,6 +89,7 @@ async def test_what_lies_outside_is_served_once_the_user_allows_it(
         assert (entry.call.status, entry.waiting) == ("completed", 0)
         await send(wire, method, request_id=2, **params)
         request, _ = await question(session)  # once is once
+        assert request.note == WHY_OUTSIDE
         session.answer_permission(request.key, REFUSE.option_id)
         assert "error" in await wire.receive()
 
@@ -154,7 +155,8 @@ async def test_nobody_is_asked_in_a_turn_that_is_being_cancelled(cwd: Path):
     """R-CANC-4."""
     async with in_session(cwd, policy=ASK_ALL) as (session, wire):
         await send(wire, "fs/read_text_file", path=str(cwd / "a.txt"))
-        await question(session)
+        request, _ = await question(session)
+        assert request.note == WHY_SETTINGS
         session.close()
         assert "withdrawn" in (await wire.receive())["error"]["message"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from acp_tui.client.attachments.files import Limits, Named, block_for
 from acp_tui.client.attachments.mentions import Mention, each_reading
@@ -15,6 +16,8 @@ from acp_tui.client.attachments.reading import LineRange
 from acp_tui.conversation.content import ContentBlock, Text
 
 _DEFAULT_LIMITS = Limits()
+MAX_SUFFIX: Final = 5
+"""A name with a longer one is probably no file's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,19 @@ def attach(text: str, cwd: Path, *, limits: Limits = _DEFAULT_LIMITS) -> Attache
 
     It reads the disk, so run it in a thread. `cwd` is absolute; paths may lead anywhere, because the user names them.
     """
-    found = (_find(readings, cwd) for readings in each_reading(text))
-    distinct = dict.fromkeys(named for named in found if named is not None)
-    outcomes = [block_for(named, limits) for named in distinct]
+    found: list[Named] = []
+    missing: list[str] = []
+    for readings in each_reading(text):
+        named = _find(readings, cwd)
+        if named is not None:
+            found.append(named)
+        elif _looks_like_a_file(readings[-1].path_text):
+            missing.append(f"there is no file {readings[-1].path_text}: it is sent as text")
+    outcomes = [block_for(named, limits) for named in dict.fromkeys(found)]
     # Different wishes can end in the same block, such as a link to the file instead of lines that it has not.
     blocks = dict.fromkeys(block for block, _ in outcomes if block is not None)
-    return Attached((Text(text), *blocks), tuple(problem for _, problem in outcomes if problem is not None))
+    problems = (problem for _, problem in outcomes if problem is not None)
+    return Attached((Text(text), *blocks), (*problems, *dict.fromkeys(missing)))
 
 
 def _find(readings: Iterable[Mention], cwd: Path) -> Named | None:
@@ -47,6 +57,13 @@ def _find(readings: Iterable[Mention], cwd: Path) -> Named | None:
         if path is not None:
             return Named(path, _lines(mention), mention.path_text)
     return None
+
+
+def _looks_like_a_file(path_text: str) -> bool:
+    """Whether it was probably meant as one; `@property` and `@someone` were not."""
+    stem, dot, suffix = path_text.rpartition(".")
+    has_suffix = bool(stem) and bool(dot) and suffix.isalnum() and len(suffix) <= MAX_SUFFIX
+    return has_suffix or path_text.startswith(("./", "../", "/", "~/"))
 
 
 def _existing(path_text: str, cwd: Path) -> Path | None:

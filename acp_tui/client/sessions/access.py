@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 ALLOW: Final = PermissionOption("allow", "Allow this once", "allow_once")
 REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
 
-Ask = Callable[[ToolCallPatch, tuple[PermissionOption, ...]], Awaitable[str | None]]
-"""Shows a question and gives the id of what the user chose; None: it was taken back."""
+WHY_SETTINGS: Final = "acp-tui asks this, because your settings have it ask each time."
+WHY_OUTSIDE: Final = "acp-tui asks this, because it lies outside of the workspace."
+
+Ask = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
+"""Shows a question with a word on why it is asked, and gives the id of what was chosen; None: it was taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,8 @@ class Access:
 
     async def _asked(self, wish: Wish, place: Place) -> ToolCallId:
         patch = _question(wish, place)
-        answer = await self._ask(patch, (ALLOW, REFUSE))
+        why_asked = WHY_SETTINGS if place.inside else WHY_OUTSIDE
+        answer = await self._ask(patch, (ALLOW, REFUSE), why_asked)
         if answer == ALLOW.option_id:
             return patch.tool_call_id
         self._settle(patch.tool_call_id, tool_calls.CANCELLED if answer is None else tool_calls.FAILED)

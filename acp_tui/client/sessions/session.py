@@ -231,11 +231,12 @@ class Session:
             self.apply(PermissionNoted(request.key, note))
 
     def _ask_for_access(
-        self, patch: ToolCallPatch, options: tuple[PermissionOption, ...]
+        self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str
     ) -> Awaitable[str | None]:
         """As the agent's own question, but for the rules: whoever asks has looked at them."""
         key = self._permissions.park()
-        self.apply(PermissionAsked(PermissionRequest(key, patch.tool_call_id, options), patch))
+        request = PermissionRequest(key, patch.tool_call_id, options, note=why)
+        self.apply(PermissionAsked(request, patch))
         if self._is_stopping:
             self._answer(key, None)
         return self._decision(key)

@@ -189,7 +189,8 @@ class ToolCallDrawing(KeptDrawing):
         lines = []
         for decision in self._entry.decisions:
             text, style = _decision(decision, scene.palette)
-            lines += wrap([("    ╰ ", scene.palette.quote_bar), (text, style)], scene.width - 2)
+            for row, line in enumerate(wrap([(text, style)], scene.width - len(RAIL) - 2)):
+                lines.append(Strip([Gutter("      " if row else "    ╰ ", scene.palette.quote_bar), *line]))
         return lines
 
 

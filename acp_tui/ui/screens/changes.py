@@ -60,10 +60,10 @@ class ChangeList(RowList, can_focus=True):
         """The one under the cursor."""
         return None if self.row is None else self.row.value
 
-    def show_changes(self, changes: Sequence[FileChange]) -> None:
-        """Show these; the cursor stays with its file, and that where it is on the screen."""
+    def show_changes(self, changes: Sequence[FileChange], wanted: str = "") -> None:
+        """Show these; the cursor goes to `wanted`, else it stays with its file, and that where it is on the screen."""
         at, top = self.cursor, self.scroll_offset.y
-        path = "" if self.change is None else self.change.path
+        path = wanted or ("" if self.change is None else self.change.path)
         self._most_lines = max(((change.added or 0) + (change.removed or 0) for change in changes), default=0)
         now_at = next(
             (index for index, change in enumerate(changes) if change.path >= path), len(changes) - 1
@@ -118,6 +118,8 @@ class ChangesScreen(ModalScreen[None]):
         self._about = Static(classes="changes-about", markup=False)
         self._doomed: Review | None = None
         """What is reverted when the user presses the key again; the file as it was looked at for that."""
+        self._reviewed = ""
+        """The file whose review was opened last: whoever comes back from it means it still."""
         self._is_saying = False
         self._is_writing = False
 
@@ -134,8 +136,11 @@ class ChangesScreen(ModalScreen[None]):
 
     def on_changes_desk_changed(self) -> None:
         """Show the list as it is now."""
+        self._show_list()
+
+    def _show_list(self, wanted: str = "") -> None:
         changes = self._desk.changes
-        self._list.show_changes([changes[path] for path in sorted(changes)])
+        self._list.show_changes([changes[path] for path in sorted(changes)], wanted)
         since = self._desk.since
         self._title.update(f"Changes  {self._desk.summary()}" if changes else "Changes")
         who = f"since {since}, whoever changed them"
@@ -164,11 +169,12 @@ class ChangesScreen(ModalScreen[None]):
         """Show what became of the file."""
         self.on_change_list_moved()
         if self._list.change is not None:
-            self.app.push_screen(ReviewScreen(self._desk, self._list.change.path))
+            self._reviewed = self._list.change.path
+            self.app.push_screen(ReviewScreen(self._desk, self._reviewed))
 
     def on_screen_resume(self) -> None:
         """What was done in the review is to be seen."""
-        self.on_changes_desk_changed()
+        self._show_list(self._reviewed)
 
     # What the user changes
 

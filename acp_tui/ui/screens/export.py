@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export import FileExists
-from acp_tui.ui.widgets.fields.frame import Frame, shown_line
+from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
 Write: TypeAlias = Callable[[Path, bool], Awaitable[None]]
 """Writes the file, over one that exists only where it is told to. Raises ClientError."""
@@ -36,7 +36,7 @@ class ExportDialog(ModalScreen[Path | None]):
     def compose(self) -> ComposeResult:
         """The file, and what is wrong with it."""
         self._said.display = False
-        field = Input(self._name, id="file", select_on_focus=False)
+        field = Input(self._name, id="file")
         keys = "Enter write · .md, .html or .jsonl chooses the format · Esc close"
         yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
 
@@ -60,5 +60,5 @@ class ExportDialog(ModalScreen[Path | None]):
         self._said.display = False
 
     def _say(self, text: str) -> None:
-        self._said.update(shown_line(text, "$text-warning"))
+        self._said.update(shown(text, "$text-warning"))
         self._said.display = True

@@ -55,7 +55,7 @@ class QueueLines(Static):
         if not outputs:
             return []
         what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
-        return [f"+ {what} goes with your next prompt · Backspace in an empty prompt drops it"]
+        return [f"+ {what} goes along next · Backspace in an empty prompt: not"]
 
     def _queue_lines(self) -> list[Content]:
         texts = self._shown.texts

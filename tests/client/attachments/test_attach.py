@@ -187,7 +187,17 @@ def test_a_name_of_absurd_length_is_just_text(tmp_path: Path, tail: str) -> None
 
 
 def test_a_missing_cwd_is_no_error(tmp_path: Path) -> None:
-    assert attach("@a ./@b @../", tmp_path / "gone") == only_text("@a ./@b @../")
+    assert attach("@a ./@b @c", tmp_path / "gone") == only_text("@a ./@b @c")
+
+
+@pytest.mark.parametrize("name", ["nosuch.txt", "./nosuch", "sub/z.py", "/no/such"])
+def test_a_file_that_was_meant_and_is_not_there_is_said(tmp_path: Path, name: str) -> None:
+    assert attach(f"see @{name}", tmp_path).problems == (f"there is no file {name}: it is sent as text",)
+
+
+@pytest.mark.parametrize("text", ["@someone", "@property", "@types/node", "me@example.org", "`@a.py`"])
+def test_what_was_hardly_meant_as_a_file_is_just_text(tmp_path: Path, text: str) -> None:
+    assert attach(text, tmp_path) == only_text(text)
 
 
 @given(st.text())
