@@ -122,6 +122,18 @@ async def test_a_link_that_is_swapped_while_the_user_thinks_leads_nowhere(cwd: P
     assert (cwd.parent / "other").read_text() == "other"
 
 
+async def test_a_file_inside_that_is_swapped_for_another_while_the_user_thinks_is_not_written(cwd: Path):
+    (cwd / "b.txt").write_text("b")
+    async with in_session(cwd, policy=ASK_ALL) as (session, wire):
+        await send(wire, "fs/write_text_file", path=str(cwd / "a.txt"), content="changed")
+        await question(session)
+        (cwd / "a.txt").unlink()
+        (cwd / "a.txt").symlink_to("b.txt")
+        await answer(session, ALLOW.option_id)
+        assert "try again" in (await wire.receive())["error"]["message"]
+    assert (cwd / "b.txt").read_text() == "b"
+
+
 async def test_a_question_about_a_write_shows_what_would_change(cwd: Path):
     path = str(cwd / "a.txt")
     async with in_session(cwd, policy=ASK_ALL) as (session, wire):
@@ -147,8 +159,8 @@ async def test_a_question_about_a_command_shows_all_of_it(cwd: Path):
         await send(wire, "terminal/create", command="ls", args=["a b"], env=[{"name": "A", "value": "b"}])
         entry = await answer(session, REFUSE.option_id)
         await wire.receive()
-    assert entry.call.title == "Run ls 'a b'"
-    assert entry.call.raw_input == {"command": "ls 'a b'", "cwd": str(cwd), "env": {"A": "b"}}
+    assert entry.call.title == "Run A=b ls 'a b'"
+    assert entry.call.raw_input == {"command": "A=b ls 'a b'", "cwd": str(cwd)}
 
 
 async def test_nobody_is_asked_in_a_turn_that_is_being_cancelled(cwd: Path):
@@ -167,6 +179,9 @@ async def test_a_question_that_the_agent_takes_back_goes_away(cwd: Path):
         await question(session)
         await wire.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}})
         await until(session, lambda: not session.conversation.permissions)
+        [entry] = session.conversation.entries
+        assert isinstance(entry, ToolCallEntry)
+        assert entry.call.status == "cancelled"
 
 
 @pytest.mark.parametrize(

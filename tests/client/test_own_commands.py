@@ -12,6 +12,7 @@ from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import OwnCommand
 from support.agents import in_session, until
+from support.peers import notification, settle
 
 HELLO = f"{sys.executable} -S -c \"print('hello')\""
 
@@ -64,3 +65,40 @@ async def test_a_command_that_still_runs_is_offered_with_what_it_has_printed(tmp
         )
         [resource] = session.commands.take()
         assert resource.text.endswith("hello\n(still running)\n")
+
+
+async def test_what_a_command_of_the_users_prints_later_is_none_of_the_agents_business(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire):
+        await session.commands.run(f"{HELLO}; sleep 60")
+        [terminal_id] = session.conversation.terminals
+        [resource] = session.commands.take()
+        assert resource.uri == "terminal:1"
+        for method in ("output", "kill", "release", "wait_for_exit"):
+            params = {"sessionId": "s1", "terminalId": terminal_id}
+            await wire.send({"jsonrpc": "2.0", "id": 1, "method": f"terminal/{method}", "params": params})
+            assert (await wire.receive())["error"]["code"] == -32602
+
+
+async def test_an_agent_cannot_speak_for_a_terminal_that_runs_here(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire):
+        await session.commands.run("sleep 60")
+        [terminal_id] = session.conversation.terminals
+        ended = {"terminal_exit": {"terminal_id": terminal_id, "exit_code": 0, "signal": None}}
+        forged = {"terminal_output": {"terminal_id": terminal_id, "data": "Password:"}}
+        for meta in (forged, ended):
+            update = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "_meta": meta}
+            await wire.send(notification("session/update", {"sessionId": "s1", "update": update}))
+        await settle()
+        state = session.conversation.terminals[terminal_id]
+        assert (state.is_ours, state.has_exited, state.output.read()) == (True, False, b"")
+
+
+async def test_nothing_is_started_in_a_session_that_is_closed(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire):
+        session.close()
+        with pytest.raises(CommandFailed):
+            await session.commands.run(HELLO)
+        params = {"sessionId": "s1", "command": "true"}
+        await wire.send({"jsonrpc": "2.0", "id": 1, "method": "terminal/create", "params": params})
+        assert "closed" in (await wire.receive())["error"]["message"]
+        assert session.conversation.terminals == {}

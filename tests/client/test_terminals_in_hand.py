@@ -6,7 +6,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from shlex import join
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import TerminalState
@@ -29,7 +28,7 @@ NOBODYS = TerminalId("nobody's")
 async def running(cwd: Path, source: str) -> AsyncIterator[tuple[Session, TerminalState]]:
     """A session in which this runs, and is ready."""
     async with in_session(cwd) as (session, _):
-        await session.commands.run(join([sys.executable, "-S", "-c", source]))
+        await session.machine.create_terminal(sys.executable, ["-S", "-c", source], (), None, None)
         [state] = session.conversation.terminals.values()
         await prints(session, state, "ready")
         yield session, state

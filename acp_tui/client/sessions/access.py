@@ -79,7 +79,11 @@ class Access:
     async def _asked(self, wish: Wish, place: Place) -> ToolCallId:
         patch = _question(wish, place)
         why_asked = WHY_SETTINGS if place.inside else WHY_OUTSIDE
-        answer = await self._ask(patch, (ALLOW, REFUSE), why_asked)
+        try:
+            answer = await self._ask(patch, (ALLOW, REFUSE), why_asked)
+        except BaseException:
+            self._settle(patch.tool_call_id, tool_calls.CANCELLED)
+            raise
         if answer == ALLOW.option_id:
             return patch.tool_call_id
         self._settle(patch.tool_call_id, tool_calls.CANCELLED if answer is None else tool_calls.FAILED)

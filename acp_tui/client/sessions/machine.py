@@ -6,17 +6,17 @@ Who is asked before is `access`'s matter; how a file is read or a command run is
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from shlex import join
-from typing import TYPE_CHECKING, TypeVar
+from shlex import join, quote
+from typing import TYPE_CHECKING
 
 from acp_tui.client.sessions.access import Access, Wish
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.refusals import refusals
 from acp_tui.client.sessions.standing_rules import StandingRules
-from acp_tui.client.terminals.errors import UnknownTerminal
+from acp_tui.client.terminals.errors import TerminalsClosed, UnknownTerminal
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.updates import (
@@ -29,6 +29,7 @@ from acp_tui.conversation.updates import (
     TerminalWaiting,
 )
 from acp_tui.protocol.handler import ExitStatus, TerminalSnapshot
+from acp_tui.rpc import ErrorCode, RequestFailed
 
 if TYPE_CHECKING:
     # Loaded when an agent first touches a file or a terminal.
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.terminals import Terminals
     from acp_tui.client.workspace import Location, Workspace
-
-T = TypeVar("T")
 
 
 class Machine:
@@ -61,8 +60,11 @@ class Machine:
         self._rules = rules
         self._access = access
         self._apply = apply
-        self._workspace: Workspace | None = None
+        self._files = _workspace_of(self._roots)
         self._terminals: Terminals | None = None
+        self._agents: set[TerminalId] = set()
+        """The terminals that the agent has opened; those of the user are none of its business."""
+        self._is_closed = False
 
     # Files
 
@@ -71,13 +73,15 @@ class Machine:
         from acp_tui.client.workspace import NotFound
 
         with refusals():
-            place = await self._files.locate(path)
+            files = self._open_files()
+            place = await files.locate(path)
             wish = Wish(
                 "read", f"Read {path}", path, self._rules.against_read(path), raw_input={"path": path}
             )
             async with self._access.leave(wish, self._policy.read, place):
                 try:
-                    return await self._files.read_text_file(path, line, limit, allowed_at=place.path)
+                    self._require_same(files)
+                    return await files.read_text_file(path, line, limit, allowed_at=place.path)
                 except NotFound:
                     if self._quirks.missing_file_reads_empty:
                         return ""
@@ -86,12 +90,14 @@ class Machine:
     async def write_text_file(self, path: str, content: str) -> None:
         """Write a text file, whole."""
         with refusals():
-            place = await self._files.locate(path)
+            files = self._open_files()
+            place = await files.locate(path)
             is_asked = self._policy.write is Grant.ASK or not place.inside
             shown = await self._change(path, content, place) if is_asked else ()
             wish = Wish("edit", f"Write {path}", path, self._rules.against_write(path), shown)
             async with self._access.leave(wish, self._policy.write, place):
-                await self._files.write_text_file(path, content, allowed_at=place.path)
+                self._require_same(files)
+                await files.write_text_file(path, content, allowed_at=place.path)
 
     async def _change(self, path: str, content: str, place: Location) -> tuple[ToolCallContent, ...]:
         """What a write would do to the file; for the user's eyes, the agent gets none of it."""
@@ -106,13 +112,15 @@ class Machine:
             return (BlockContent(unknown), TextDiff(path, content))
         return (TextDiff(path, content, before),)
 
-    @property
-    def _files(self) -> Workspace:
-        if self._workspace is None:
-            from acp_tui.client.workspace import Workspace
+    def _open_files(self) -> Workspace:
+        if self._is_closed:
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, "The session is closed")
+        return self._files
 
-            self._workspace = Workspace(self._roots)
-        return self._workspace
+    def _require_same(self, files: Workspace) -> None:
+        """What was asked for, maybe long ago, was asked for in these directories."""
+        if self._open_files() is not files:
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, "The session works in other directories by now")
 
     # Terminals
 
@@ -127,17 +135,20 @@ class Machine:
         """Start a command on a PTY and show it."""
         directory = str(self._roots[0]) if cwd is None else cwd
         with refusals():
-            place = await self._files.locate(directory)
-            line = join([command, *args]) if args else command
+            place = await self._open_files().locate(directory)
+            # What is set for a command belongs to what it does.
+            line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
             wish = Wish(
                 "execute",
                 f"Run {line}",
                 directory,
                 self._rules.against_command(command, args, directory),
-                raw_input={"command": line, "cwd": directory, "env": dict(env)},
+                raw_input={"command": line, "cwd": directory},
             )
             async with self._access.leave(wish, self._policy.terminals, place):
-                return await self._start(command, args, env, place.path, output_limit_bytes)
+                terminal_id = await self._start(command, args, env, place.path, output_limit_bytes)
+                self._agents.add(terminal_id)
+                return terminal_id
 
     async def _start(
         self,
@@ -147,6 +158,8 @@ class Machine:
         directory: Path,
         output_limit_bytes: int | None,
     ) -> TerminalId:
+        if self._is_closed:
+            raise TerminalsClosed(command)
         terminals = self._open_terminals()
         terminals.size = self.terminal_size
         columns, rows = self.terminal_size
@@ -165,23 +178,32 @@ class Machine:
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
         """What a terminal of this session printed so far."""
         with refusals():
-            return self._open_terminals().output(terminal_id)
+            return self._terminals_with(terminal_id).output(terminal_id)
+
+    def output_of_own(self, terminal_id: TerminalId) -> TerminalSnapshot:
+        """What a command of the user's printed so far."""
+        return self._open_terminals().output(terminal_id)
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
         """Wait until a terminal's command has ended."""
-        return await self._on_terminals(lambda terminals: terminals.wait_for_exit(terminal_id))
+        with refusals():
+            return await self._terminals_with(terminal_id).wait_for_exit(terminal_id)
 
     async def kill_terminal(self, terminal_id: TerminalId) -> None:
         """End a terminal's command; the terminal stays."""
-        await self._on_terminals(lambda terminals: terminals.kill(terminal_id))
+        with refusals():
+            await self._terminals_with(terminal_id).kill(terminal_id)
 
     async def release_terminal(self, terminal_id: TerminalId) -> None:
         """End a terminal's command and forget the terminal; what it printed stays in the conversation."""
-        await self._on_terminals(lambda terminals: terminals.release(terminal_id))
-
-    async def _on_terminals(self, call: Callable[[Terminals], Awaitable[T]]) -> T:
         with refusals():
-            return await call(self._open_terminals())
+            await self._terminals_with(terminal_id).release(terminal_id)
+
+    def _terminals_with(self, terminal_id: TerminalId) -> Terminals:
+        """Raises UnknownTerminal for one that the agent has not opened."""
+        if terminal_id not in self._agents:
+            raise UnknownTerminal(terminal_id)
+        return self._open_terminals()
 
     def _open_terminals(self) -> Terminals:
         if self._terminals is None:
@@ -250,9 +272,25 @@ class Machine:
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
         """Serve other directories from now on."""
         self._roots = (cwd, *additional_directories)
-        self._workspace = None
+        self._files = _workspace_of(self._roots)
+
+    def close(self) -> None:
+        """Serve nothing new."""
+        self._is_closed = True
 
     async def aclose(self) -> None:
         """End what runs here for the session."""
+        self.close()
         if self._terminals is not None:
             await self._terminals.close()
+
+
+def _workspace_of(roots: Sequence[Path]) -> Workspace:
+    """Links in the roots are followed now: one that is swapped later leads nowhere else."""
+    from acp_tui.client.workspace import Workspace
+
+    return Workspace(roots)
+
+
+def _line(command: str, args: Sequence[str]) -> str:
+    return join([command, *args]) if args else command

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.sessions.machine import Machine
@@ -19,6 +20,8 @@ class Offered:
 
     line: str
     terminal_id: TerminalId
+    number: int
+    """Counts the session's own commands, from 1."""
 
 
 class OwnCommands:
@@ -28,6 +31,7 @@ class OwnCommands:
         self._machine = machine
         self._apply = apply
         self._offered: list[Offered] = []
+        self._numbers = count(1)
 
     @property
     def offered(self) -> Sequence[Offered]:
@@ -41,7 +45,7 @@ class OwnCommands:
         except TerminalError as error:
             raise CommandFailed(str(error)) from error
         self._apply(CommandRun(line, terminal_id))
-        self._offered.append(Offered(line, terminal_id))
+        self._offered.append(Offered(line, terminal_id, next(self._numbers)))
 
     def drop_last(self) -> Offered | None:
         """The next prompt is not to take the last one's output along."""
@@ -53,7 +57,7 @@ class OwnCommands:
         return tuple(self._resource(one) for one in offered)
 
     def _resource(self, one: Offered) -> TextResource:
-        snapshot = self._machine.terminal_output(one.terminal_id)
+        snapshot = self._machine.output_of_own(one.terminal_id)
         status = snapshot.exit_status
         if status is None:
             end = "(still running)"
@@ -61,4 +65,5 @@ class OwnCommands:
             end = f"(exit {status.exit_code})" if status.signal is None else f"(ended by {status.signal})"
         cut = "(the beginning is left out)\n" if snapshot.truncated else ""
         text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
-        return TextResource(f"terminal:{one.terminal_id}", text, "text/plain")
+        # Not by the terminal's id: what the command prints from now on is between it and the user.
+        return TextResource(f"terminal:{one.number}", text, "text/plain")

@@ -47,6 +47,9 @@ from acp_tui.conversation.updates import (
     PermissionNoted,
     PromptSent,
     SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
     TurnEnded,
     TurnFailed,
 )
@@ -112,6 +115,14 @@ class Session:
         change = reducer.apply(self.conversation, update)
         if self.listener is not None:
             self.listener(change)
+
+    def hear(self, update: SessionUpdate) -> None:
+        """Apply what the agent says; of a terminal that runs here it has no say."""
+        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited):
+            state = self.conversation.terminals.get(update.terminal_id)
+            if state is not None and state.is_ours:
+                return
+        self.apply(update)
 
     # What the user does
 
@@ -273,6 +284,7 @@ class Session:
     def close(self) -> None:
         """Take back every question that waits, and take no prompt any more (R-SESS-7)."""
         self.is_closed = True
+        self.machine.close()
         self._cancel_questions()
 
     async def aclose(self) -> None:

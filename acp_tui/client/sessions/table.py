@@ -31,7 +31,7 @@ class SessionTable:
         """Apply an update; keep it where it may belong to a session that is about to get its id."""
         session = self.open.get(session_id)
         if session is not None:
-            session.apply(update)
+            session.hear(update)
         elif self._awaited and sum(map(len, self._early.values())) < MAX_EARLY_UPDATES:
             self._early.setdefault(session_id, []).append(update)
 
@@ -53,7 +53,7 @@ class SessionTable:
         replaced = self.open.get(session.session_id)
         self.open[session.session_id] = session
         for update in (*self._early.pop(session.session_id, ()), *state):
-            session.apply(update)
+            session.hear(update)
         self._retire(replaced)
         return session
 

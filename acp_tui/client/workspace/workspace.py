@@ -12,7 +12,13 @@ from pathlib import Path
 from anyio import Lock, to_thread
 
 from acp_tui.client.workspace.containment import Boundary, Location, Place
-from acp_tui.client.workspace.errors import Action, OutsideWorkspace, UnencodableText, from_os_error
+from acp_tui.client.workspace.errors import (
+    Action,
+    OutsideWorkspace,
+    PathChanged,
+    UnencodableText,
+    from_os_error,
+)
 from acp_tui.client.workspace.reading import LineRange, read_text
 from acp_tui.client.workspace.writing import Written, write_bytes
 
@@ -45,7 +51,7 @@ class Workspace:
     ) -> str:
         """The file's text, or `limit` lines from the 1-based `line` on, with their endings (R-FS-1, R-FS-2).
 
-        Outside of the workspace only the file at `allowed_at` is read, all links followed.
+        Where `allowed_at` is given, only the file there is read, all links followed: it may lie outside.
 
         Raises: WorkspaceError.
         """
@@ -55,8 +61,8 @@ class Workspace:
     async def write_text_file(self, path: str, content: str, *, allowed_at: Path | None = None) -> Written:
         """Make `content`, as exactly its UTF-8 bytes, the file's content; writes run in the order of their calls.
 
-        A write that has begun is finished even if the caller is cancelled (R-FS-4). Outside of the workspace only the
-        file at `allowed_at` is written, all links followed.
+        A write that has begun is finished even if the caller is cancelled (R-FS-4). Where `allowed_at` is
+        given, only the file there is written, all links followed: it may lie outside.
 
         Raises: WorkspaceError.
         """
@@ -84,8 +90,11 @@ class Workspace:
         """The place of a path that may be served; whatever the system refuses there becomes a WorkspaceError."""
         try:
             with self._boundary.reach(path) as place:
-                if not place.location.inside and place.location.path != allowed_at:
-                    raise OutsideWorkspace(path, place.location.path)
+                if place.location.path != allowed_at:
+                    if not place.location.inside:
+                        raise OutsideWorkspace(path, place.location.path)
+                    if allowed_at is not None:
+                        raise PathChanged(path)
                 yield place
         except OSError as error:
             raise from_os_error(action, path, error) from error
