@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pydantic_core import from_json
 
@@ -70,6 +70,9 @@ class Junk:
     """What JSON-RPC wants sent back, where it does."""
 
 
+MAX_DEPTH: Final = 200
+"""Deeper than anything that means something."""
+
 Message: TypeAlias = Notification | Request | Result | Failure | Junk
 
 
@@ -81,6 +84,8 @@ def read_message(line: bytes) -> Message | None:
         value = _decode(line)
     except (ValueError, RecursionError):
         return Junk(line, "not JSON")
+    if _nests_deeper(line, value, MAX_DEPTH):
+        return Junk(line, f"JSON that is nested more than {MAX_DEPTH} deep")
     if isinstance(value, list):
         return Junk(line, "a batch, which ACP does not use", _invalid("Batches are not supported"))
     if not isinstance(value, dict):
@@ -95,6 +100,26 @@ def _decode(line: bytes) -> Any:
         # The fast parser refuses what agents do send: half of a surrogate pair (a JavaScript string that was cut),
         # a byte order mark, invalid UTF-8 inside a string.
         return json.loads(line.decode("utf-8-sig", "replace"))
+
+
+def _nests_deeper(line: bytes, value: Any, limit: int) -> bool:
+    """Whether lists and objects stand in each other more than `limit` deep.
+
+    Whatever walks such a value by recursion, to show it or to write it, would fail half way.
+    """
+    if line.count(b"{") + line.count(b"[") <= limit:
+        return False
+    level = [value]
+    for _ in range(limit + 1):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _read_object(line: bytes, value: dict[str, Any]) -> Message:

@@ -143,3 +143,10 @@ async def test_a_malformed_request_is_refused_and_shown_to_nobody(tmp_path: Path
         await wire.send(request)
         assert (await wire.receive())["error"]["code"] == -32602
         assert waiting(session) == []
+
+
+async def test_a_request_in_which_two_options_have_one_id_is_refused(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        await wire.send(asked("q", "a", "a"))
+        assert (await wire.receive())["error"]["code"] == -32602
+        assert session.conversation.permissions == {}

@@ -206,3 +206,14 @@ def test_every_message_names_the_version_of_json_rpc() -> None:
 
 def test_an_error_without_data_is_written_without_it() -> None:
     assert "data" not in json.loads(write_failure(1, RequestFailed(-1, "no")))["error"]
+
+
+@pytest.mark.parametrize("deep", [b"[" * 300 + b"]" * 300, b'{"a":' * 300 + b"1" + b"}" * 300])
+def test_json_that_is_nested_too_deep_is_no_message(deep: bytes) -> None:
+    message = read_message(b'{"jsonrpc":"2.0","method":"m","params":' + deep + b"}")
+    assert isinstance(message, Junk)
+    assert "nested" in message.reason
+
+
+def test_json_with_much_in_it_that_is_not_deep_is_one() -> None:
+    assert isinstance(read_message(b'{"method":"m","params":[' + b"{}," * 999 + b"[]]}"), Notification)

@@ -80,6 +80,9 @@ class InboundRequests:
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
         with _as_invalid_params():
             asked = inbound.read_permission_request(params)
+        if len({option.option_id for option in asked[2]}) < len(asked[2]):
+            # The id is all that goes back: a refusal of the user's could be read as leave.
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, "Two options have the same optionId")
         return _permission_response(self._client.request_permission(*asked))
 
     def _create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
