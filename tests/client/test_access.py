@@ -256,6 +256,7 @@ async def test_a_standing_rule_answers_with_the_agents_way_to_refuse_once(cwd: P
 async def test_where_the_agent_offers_no_way_to_refuse_once_the_user_is_asked_and_told_of_the_rule(cwd: Path):
     async with in_session(cwd, policy=rule(kind="delete")) as (session, wire):
         await wire.send(permission(("yes", "allow_once"), ("never", "reject_always")))
+        await until(session, lambda: any(one.note for one in session.conversation.permissions.values()))
         request, _ = await question(session)
         assert "kind delete: because" in (request.note or "")
         session.answer_permission(request.key, "never")

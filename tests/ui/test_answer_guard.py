@@ -1,6 +1,6 @@
 """When an answer counts."""
 
-from acp_tui.ui.widgets.answer_guard import GUARD_S, AnswerGuard
+from acp_tui.ui.widgets.answer_guard import GUARD_S, AnswerGuard, age_of
 
 
 def test_it_opens_a_moment_after_it_was_armed_last() -> None:
@@ -15,3 +15,16 @@ def test_it_opens_a_moment_after_it_was_armed_last() -> None:
     assert not guard.is_open
     now_s = 2 * GUARD_S
     assert guard.is_open
+
+
+def test_what_was_done_before_it_opened_does_not_count_however_late_it_is_read() -> None:
+    now_s = 0.0
+    guard = AnswerGuard(lambda: now_s)
+    now_s = GUARD_S + 1
+    assert guard.was_open(0.9)
+    assert not guard.was_open(1.1)
+
+
+def test_a_wait_that_nobody_notices_is_none() -> None:
+    assert age_of(10.0, 10.04) == 0
+    assert age_of(10.0, 11.0) == 1.0

@@ -1,8 +1,8 @@
-"""Whether a path lies where a glob of the user's says; it asks the disk only where symbolic links lead.
+"""Whether a path lies where a glob of the user's says; it asks the disk where symbolic links lead.
 
 A glob is read as in a .gitignore: without a slash inside, it stands for that name at any depth of a workspace root;
 with one, it begins at the root; `**` stands for any number of directories; and whatever lies below a match matches
-too. One that begins with `/` or `~` is absolute.
+too. Otherwise than there, one that begins with `/` or `~` is absolute, and `{a,b}` stands for either.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import unquote
@@ -21,11 +22,17 @@ from urllib.parse import unquote
 IGNORES_CASE: Final = sys.platform in ("darwin", "win32")
 """As the disks of these systems do, unless they were set up otherwise."""
 
+_MAX_ALTERNATIVES: Final = 256
+"""Globs that one glob with braces stands for."""
+_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MAGIC: Final = re.compile("[*?[]")
 _MAX_RESOLVED: Final = 200
 """Paths of one call that are looked up on the disk; a command can have any number of words."""
 _MAX_PATH: Final = 4096
 """Characters; no longer path can exist."""
+
+_MAX_CHARACTERS: Final = 50_000
+"""Of all paths of one call; those behind are not looked at."""
 
 Names: TypeAlias = tuple[str, ...]
 """The names of a path, from the top."""
@@ -34,30 +41,69 @@ Pattern: TypeAlias = tuple[re.Pattern[str] | None, ...]
 
 
 class Places:
-    """The places that paths name: as they are spelled, and where they lead."""
+    """The places that paths name: as they are spelled, and where they lead.
 
-    def __init__(self, paths: Sequence[str], roots: Sequence[Path]) -> None:
-        """A path that is not absolute is taken to lie below each of the `roots`."""
+    The disk is asked when they are made, which can take as long as a dead mount likes: in a thread, if anybody waits.
+    """
+
+    def __init__(self, paths: Sequence[str], roots: Sequence[Path], globs: Iterable[str] = ()) -> None:
+        """A path that is not absolute is taken to lie below each of the `roots`.
+
+        `globs` are those that will be asked about; of any other it is found out then where its links lead.
+        """
+        paths = _not_too_many(paths)
         spelled_roots = dict.fromkeys(map(str, roots))
         self._roots = {names for root in spelled_roots for names in map(_names, _spellings(root))}
-        self._relative = [_names(os.path.normpath(path)) for path in paths if not _is_absolute(path)]
         spelled = [place for path in paths for place in _absolute(path, spelled_roots)]
         resolved = [place for path in spelled[:_MAX_RESOLVED] for place in _spellings(path)]
-        self._absolute = dict.fromkeys(map(_names, [*map(os.path.normpath, spelled), *resolved]))
+        self._absolute = dict.fromkeys(map(_names, _existable([*map(os.path.normpath, spelled), *resolved])))
+        relative = [os.path.normpath(path) for path in paths if not _is_absolute(path)]
+        self._below_roots = dict.fromkeys(self._below(map(_names, _existable(relative))))
+        self._names_below = {
+            names[at : at + 1] for names in self._below_roots for at in range(max(len(names), 1))
+        }
+        self._globs = {
+            one: _glob_spellings(one) for glob in globs for one in _alternatives(glob) if _is_absolute(one)
+        }
 
     def any_match(self, glob: str) -> bool:
         """Whether one of them is where `glob` says, or below."""
-        if _is_absolute(glob):
-            return any(
-                _covers(_pattern(one), names) for one in _glob_spellings(glob) for names in self._absolute
-            )
-        pattern = _pattern(os.path.normpath(glob) if "/" in glob.rstrip("/") else f"**/{glob}")
-        return any(_covers(pattern, names) for names in self._below_roots())
+        return any(map(self._is_covered, _alternatives(glob)))
 
-    def _below_roots(self) -> Iterator[Names]:
-        yield from (names for names in self._relative if names[:1] != ("..",))
+    def _is_covered(self, glob: str) -> bool:
+        if _is_absolute(glob):
+            spellings = self._globs.get(glob) or _glob_spellings(glob)
+            return any(_covers(_pattern(one), names) for one in spellings for names in self._absolute)
+        if "/" in glob.rstrip("/"):
+            pattern = _pattern(os.path.normpath(glob))
+            return any(_covers(pattern, names) for names in self._below_roots)
+        # At any depth: to look at each name once is much faster than at each path.
+        return any(_covers(_pattern(glob), name) for name in self._names_below)
+
+    def _below(self, relative: Iterable[Names]) -> Iterator[Names]:
+        yield from (names for names in relative if names[:1] != ("..",))
         for names in self._absolute:
             yield from (names[len(root) :] for root in self._roots if names[: len(root)] == root)
+
+
+def _not_too_many(paths: Sequence[str]) -> list[str]:
+    ends = accumulate(min(len(path), _MAX_PATH) for path in paths)
+    return [path for path, end in zip(paths, ends, strict=True) if end <= _MAX_CHARACTERS]
+
+
+def _existable(paths: Iterable[str]) -> Iterator[str]:
+    return (path for path in paths if len(path) <= _MAX_PATH)
+
+
+@lru_cache(maxsize=256)
+def _alternatives(glob: str) -> tuple[str, ...]:
+    """The globs that one with `{a,b}` stands for, also as it is: files may be named so."""
+    globs = [glob]
+    for one in globs:  # grows on the way
+        braces = _BRACES.search(one)
+        if braces and len(globs) < _MAX_ALTERNATIVES:
+            globs += [one[: braces.start()] + each + one[braces.end() :] for each in braces[1].split(",")]
+    return tuple(globs)
 
 
 def _is_absolute(path: str) -> bool:

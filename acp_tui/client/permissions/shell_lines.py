@@ -1,24 +1,33 @@
 """Reads which programs a shell line would start, as lists of words; it runs and expands nothing.
 
 A seat belt, not a sandbox: it reads what people and agents ordinarily write. A variable, a function, a script or a
-program that starts another one hides what is run. Where it is in doubt it names a command too many.
+program that starts another one hides what is run. Where it is in doubt it names a command too many. There is a limit
+to how much is read of one request.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import islice, takewhile
 from posixpath import basename
 from typing import Final, TypeAlias
 
 Words: TypeAlias = tuple[str, ...]
 """A program and its arguments."""
 
-MAX_WORK: Final = 200_000
-"""Characters and words that are looked at for one line; what stands behind them is not read."""
+MAX_WORK: Final = 6_000
+"""Of one search: pieces of lines, and commands. It bounds the time on the event loop, whatever an agent writes."""
+_CHARACTERS_PER_WORK: Final = 8
+_WORDS_PER_WORK: Final = 8
+_MIN_WORDS: Final = 100
+"""Of a command that are kept however little time is left."""
+_MAX_UNREAD: Final = 100_000
+"""Characters that are kept of what there was no time for."""
 _MAX_DEPTH: Final = 8
 """Of lines within lines, such as `sh -c 'sh -c ...'`."""
+_MAX_INNER_LINES: Final = 500
+"""Of `$(...)` in one pair of double quotes; the last has the others in it."""
 _TOKEN: Final = re.compile(
     r"""
       (?P<blank>[ \t\r]+)
@@ -35,72 +44,102 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _SUBSTITUTION: Final = re.compile(r"\$\(|`")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
 _NUMBER: Final = re.compile(r"[\d.]+[smhd]?")
-_RESERVED: Final = re.compile(r"[!{]|if|then|elif|else|do|while|until|time|coproc")
-_SHELL: Final = re.compile("(ba|da|a|z|k|mk|fi)?sh|su")
-_SHELL_LINE: Final = re.compile("-[A-Za-z]*c|--command")
+_RESERVED: Final = re.compile(r"[!{]|if|then|elif|else|do|while|until|coproc")
+_LINE_READER: Final = re.compile("(ba|da|a|z|k|mk|fi)?sh|env|npx|script|su")
+"""A program that is given a line in an option."""
+_LINE_OPTION: Final = re.compile(
+    r"(?:-[A-Za-z]*?[cS]|--(?:command|call|split-string)(?:=|\Z))(.*)", re.DOTALL
+)
 _STARTER: Final = re.compile(
-    "builtin|busybox|chroot|command|doas|env|exec|ionice|nice|nohup|setsid|stdbuf|strace|sudo|time|timeout"
-    "|unbuffer|watch|xargs"
+    "builtin|bunx|busybox|chroot|command|doas|env|exec|ionice|nice|nohup|npx|setsid|stdbuf|strace|sudo|time|timeout"
+    "|unbuffer|uvx|watch|xargs"
 )
 """A program that starts the program that its arguments name."""
+_START_COMMANDS: Final = {
+    "bun": "x",
+    "npm": "exec",
+    "pdm": "run",
+    "pipenv": "run",
+    "pnpm": "exec",
+    "poetry": "run",
+    "uv": "run",
+}
+"""Programs of which one command does so."""
 _FIND_EXEC: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
-def commands_of_line(line: str) -> tuple[Words, ...]:
-    """Every command that `line` would run, each before those inside it; targets of redirections come last in it."""
-    search = _Search()
-    search.read_line(line, 0)
-    return tuple(search.found)
-
-
-def commands_of_words(words: Sequence[str]) -> tuple[Words, ...]:
-    """As `commands_of_line`, where the words are known and no shell reads them."""
-    search = _Search()
-    search.read_words(tuple(words), 0)
-    return tuple(search.found)
-
-
-def split_words(text: str) -> Words:
-    """The words of the first command in `text`."""
-    return next((command.words for command in _commands(text)), ())
-
-
-class _Search:
-    """Collects commands; an agent may write lines that could be read in more ways than there is time for."""
+class CommandSearch:
+    """Collects the commands of all that one request brings; an agent may write more than there is time for."""
 
     def __init__(self) -> None:
-        self.found: dict[Words, None] = {}
+        self._found: dict[Words, None] = {}
+        self._unread: list[str] = []
+        self._unread_left = _MAX_UNREAD
         self._work_left = MAX_WORK
 
-    def read_line(self, line: str, depth: int) -> None:
-        """Find the commands of a line."""
-        line = line[: max(self._work_left, 0)]
-        self._work_left -= len(line)
+    @property
+    def commands(self) -> tuple[Words, ...]:
+        """What was found, each before those inside it; targets of redirections come last in it."""
+        return tuple(self._found)
+
+    @property
+    def unread(self) -> str:
+        """The text that there was no time to read, up to a limit."""
+        return "\n".join(self._unread)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is taken in."""
+        return self._work_left <= 0 and self._unread_left <= 0
+
+    def read_line(self, line: str, depth: int = 0) -> None:
+        """Find every command that `line` would run."""
         if depth > _MAX_DEPTH:
             return
-        for command in _commands(line):
+        if self._work_left <= 0:
+            self._leave_unread(line)
+            return
+        # Not all that is left: what stands inside of these commands is to be looked at, too.
+        work = (self._work_left + 1) // 2
+        commands, read, pieces = _commands(line[: work * _CHARACTERS_PER_WORK], work)
+        self._work_left -= 1 + max(pieces, read // _CHARACTERS_PER_WORK)
+        self._leave_unread(line[read : read + _MAX_UNREAD])
+        for command in commands:
             self.read_words(command.words, depth)
             for inner in command.inner_lines:
                 self.read_line(inner, depth + 1)
 
-    def read_words(self, words: Words, depth: int) -> None:
-        """Find one command, and those that it starts."""
-        words = _without_prefixes(words)
-        self._work_left -= len(words)
-        if not words or depth > _MAX_DEPTH or self._work_left < 0:
+    def read_words(self, words: Sequence[str], depth: int = 0) -> None:
+        """Find one command that no shell reads, and those that it starts."""
+        if self._work_left <= 0:
+            self._unread_left -= len(words)  # the caller had to gather them
+            self._leave_unread(" ".join(words[:_MIN_WORDS]))
             return
-        self.found[words] = None
-        program, arguments = basename(words[0]), words[1:]
-        if _SHELL.fullmatch(program):
-            for option, line in pairwise(arguments):
-                if _SHELL_LINE.fullmatch(option):
-                    self.read_line(line, depth + 1)
-        elif program == "eval":
-            self.read_line(" ".join(arguments), depth + 1)
+        command = _without_prefixes(tuple(words[: max(self._work_left, _MIN_WORDS)]))
+        self._work_left -= 1 + len(command) // _WORDS_PER_WORK
+        if not command or command in self._found:
+            return
+        self._found[command] = None
+        if depth <= _MAX_DEPTH:
+            self._read_inside(basename(command[0]), command[1:], depth + 1)
+
+    def _read_inside(self, program: str, arguments: Words, depth: int) -> None:
+        for line in _lines(program, arguments):
+            self.read_line(line, depth)
         for started in _started(program, arguments):
-            if self._work_left < 0:
+            if self.is_over:
                 return
-            self.read_words(started, depth + 1)
+            self.read_words(started, depth)
+
+    def _leave_unread(self, text: str) -> None:
+        if text and self._unread_left > 0:
+            self._unread.append(text[: self._unread_left])
+            self._unread_left -= len(text) + _CHARACTERS_PER_WORK
+
+
+def split_words(text: str) -> Words:
+    """The words of the first command in `text`."""
+    return _commands(text, len(text))[0][0].words
 
 
 def _without_prefixes(words: Words) -> Words:
@@ -111,11 +150,33 @@ def _without_prefixes(words: Words) -> Words:
     return ()
 
 
+def _lines(program: str, arguments: Words) -> Iterator[str]:
+    """The lines that the arguments have for a shell, or for `env` to split."""
+    if program == "eval":
+        yield " ".join(arguments)
+    if not _LINE_READER.fullmatch(program):
+        return
+    before = "env " if program == "env" else ""  # its line may begin with options and assignments
+    is_awaited = False
+    for word in arguments:
+        if word.startswith("-"):
+            option = _LINE_OPTION.fullmatch(word)
+            is_awaited = is_awaited or option is not None
+            if option and option[1]:
+                yield before + option[1]
+        elif is_awaited:
+            yield before + word
+            is_awaited = False
+
+
 def _started(program: str, arguments: Words) -> Iterator[Words]:
     """The programs that the arguments name."""
     if program == "find":
         yield from (arguments[at + 1 :] for at, word in enumerate(arguments) if word in _FIND_EXEC)
-    if not _STARTER.fullmatch(program):
+    start_command = _START_COMMANDS.get(program)
+    if start_command in arguments:
+        arguments = arguments[arguments.index(start_command) + 1 :]
+    elif not _STARTER.fullmatch(program):
         return
     while arguments:
         options = [*takewhile(_is_no_program, arguments)]
@@ -140,43 +201,47 @@ class _Command:
         self.inner_lines: list[str] = []
         """What stands as `$(...)` in double quotes, and whatever follows it there."""
 
-    def add(self, piece: str) -> None:
+    def read(self, token: re.Match[str]) -> None:
+        """Take in the next piece of the line."""
+        match token.lastgroup:
+            case "blank":
+                self._end_word()
+            case "redirect":
+                self._end_word()
+                self._in_target = True
+            case "double":
+                self._add(_ESCAPED.sub(r"\1", token["double"]))
+                self.inner_lines += _SUBSTITUTION.split(token["double"], _MAX_INNER_LINES)[1:]
+            case "escaped" if token["escaped"] == "\n":
+                pass
+            case str(kind):
+                self._add(token[kind])
+
+    @property
+    def words(self) -> Words:
+        self._end_word()
+        return (*self._words, *self._targets)
+
+    def _add(self, piece: str) -> None:
         self._pieces.append(piece)
         self._in_word = True
 
-    def end_word(self) -> None:
+    def _end_word(self) -> None:
         if self._in_word:
             (self._targets if self._in_target else self._words).append("".join(self._pieces))
             self._pieces.clear()
             self._in_word = self._in_target = False
 
-    def redirect(self) -> None:
-        self.end_word()
-        self._in_target = True
 
-    @property
-    def words(self) -> Words:
-        self.end_word()
-        return (*self._words, *self._targets)
-
-
-def _commands(line: str) -> Iterator[_Command]:
-    """`line` cut into commands and words, whatever is left open closed."""
-    command = _Command()
-    for token in _TOKEN.finditer(line):
-        match token.lastgroup:
-            case "blank":
-                command.end_word()
-            case "redirect":
-                command.redirect()
-            case "end":
-                yield command
-                command = _Command()
-            case "double":
-                command.add(_ESCAPED.sub(r"\1", token["double"]))
-                command.inner_lines += _SUBSTITUTION.split(token["double"])[1:]
-            case "escaped" if token["escaped"] == "\n":
-                pass
-            case str(kind):
-                command.add(token[kind])
-    yield command
+def _commands(line: str, max_pieces: int) -> tuple[list[_Command], int, int]:
+    """`line` cut into commands and words, whatever is left open closed; how much was read, and in how many pieces."""
+    commands = [_Command()]
+    read = pieces = 0
+    for token in islice(_TOKEN.finditer(line), max_pieces):
+        read = token.end()
+        pieces += 1
+        if token.lastgroup == "end":
+            commands.append(_Command())
+        else:
+            commands[-1].read(token)
+    return commands, read, pieces

@@ -1,28 +1,35 @@
 """What a request of the agent is about, in the terms of the user's rules; it judges nothing.
 
 Much of it is found by the names that agents commonly give to their tools' parameters: what an agent calls otherwise,
-or does without a word, is not seen.
+or does without a word, is not seen. There is a limit to how much of a request is looked at, since somebody waits.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any, Final
 
-from acp_tui.client.permissions.shell_lines import Words, commands_of_line, commands_of_words
+from acp_tui.client.permissions.path_globs import Places
+from acp_tui.client.permissions.shell_lines import CommandSearch, Words
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 
-# Keys without case and separators: `filePath` is `file_path`.
+# As `_name` gives them.
 _COMMAND_KEY: Final = re.compile("commands?|cmd|commandline|script")
 _PATH_KEY: Final = re.compile(
     "(abs|absolute|relative|file|notebook|old|new)?paths?|files?|filename|targetfile|directory|dir|cwd|workdir"
     "|source|destination|src|dst"
 )
-_MAX_DEPTH: Final = 6
-"""Of objects in a tool's input."""
+_MAX_KEY: Final = 40
+"""Characters; no key that means something to us is as long."""
+_MAX_FIELDS: Final = 1_000
+"""Of the objects in a tool's input, the outermost first."""
+_MAX_TEXTS: Final = 5_000
+"""In them."""
+_MAX_PATHS: Final = 1_000
 _MAX_TITLE: Final = 10_000
 _CHANGING_KINDS: Final = frozenset({"edit", "delete", "move"})
 
@@ -37,6 +44,10 @@ class Subject:
     """As they are spelled; relative ones are below a workspace root."""
     commands: tuple[Words, ...] = ()
     """Each program that would be started, with its arguments."""
+    unread: str = ""
+    """Lines for a shell, or the ends of some, that there was no time to look for commands in."""
+    places: Places | None = field(default=None, compare=False, repr=False)
+    """Where `paths` lead; None: nobody has looked yet."""
 
 
 def subject_of_read(path: str) -> Subject:
@@ -51,11 +62,13 @@ def subject_of_write(path: str) -> Subject:
 
 def subject_of_command(command: str, args: Sequence[str] = (), cwd: str | Path | None = None) -> Subject:
     """The agent starts a program; without `args`, `command` may be a line for a shell."""
-    lines = () if args else commands_of_line(command)
-    commands = tuple(dict.fromkeys([*commands_of_words([command, *args]), *lines]))
+    search = CommandSearch()
+    search.read_words([command, *args])
+    if not args:
+        search.read_line(command)
     where = None if cwd is None else str(cwd)
     here = () if where is None else (where,)
-    return Subject("execute", (*here, *_paths_in(commands, where)), commands)
+    return _subject("execute", chain(here, _paths_in(search.commands, where)), search)
 
 
 def subject_of_tool_call(call: ToolCall) -> Subject:
@@ -66,13 +79,19 @@ def subject_of_tool_call(call: ToolCall) -> Subject:
     words of their own count as its paths.
     """
     diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
-    said_paths, said_commands = _read_input(call.raw_input)
-    if isinstance(call.raw_input, str) and call.kind == "execute":
-        said_commands = commands_of_line(call.raw_input)
-    commands = said_commands or (_in_title(call.title) if call.kind == "execute" else ())
-    places = [location.path for location in call.locations]
-    paths = dict.fromkeys([*places, *diffs, *said_paths, *_paths_in(commands, None)])
-    return Subject(_kind(call.kind, bool(diffs), bool(commands)), tuple(paths), commands)
+    search = CommandSearch()
+    said_paths = _read_input(call.raw_input, search)
+    if call.kind == "execute" and isinstance(call.raw_input, str):
+        search.read_line(call.raw_input)
+    if call.kind == "execute" and not search.commands:
+        _read_title(call.title, search)
+    places = (location.path for location in call.locations)
+    paths = chain(places, diffs, said_paths, _paths_in(search.commands, None))
+    return _subject(_kind(call.kind, bool(diffs), bool(search.commands)), paths, search)
+
+
+def _subject(kind: str, paths: Iterable[str], search: CommandSearch) -> Subject:
+    return Subject(kind, tuple(dict.fromkeys(islice(paths, _MAX_PATHS))), search.commands, search.unread)
 
 
 def _kind(reported: str, has_diffs: bool, has_commands: bool) -> str:
@@ -81,55 +100,68 @@ def _kind(reported: str, has_diffs: bool, has_commands: bool) -> str:
     return "execute" if has_commands and reported == "other" else reported
 
 
-def _in_title(title: str) -> tuple[Words, ...]:
+def _read_title(title: str, search: CommandSearch) -> None:
     """The title as a line, and what it has in backquotes."""
     title = title[:_MAX_TITLE]
-    return tuple(command for line in (title, *re.findall("`([^`]+)`", title)) for command in _commands(line))
+    for line in (title, *re.findall("`([^`]+)`", title)):
+        search.read_line(line)
 
 
-def _commands(value: Any) -> tuple[Words, ...]:
-    """A line, or the words of one command; anything else is none."""
-    if isinstance(value, str):
-        return commands_of_line(value)
-    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+def _read_input(raw: Any, search: CommandSearch) -> list[str]:
+    """Find the commands in a tool's input, at whatever depth they are. The paths in it."""
+    fields = [*islice(_fields(raw), _MAX_FIELDS)]
+    for name, value, arguments in fields:
+        if _COMMAND_KEY.fullmatch(name) and not search.is_over:
+            _read_command(value, arguments, search)
+    texts = islice(_texts(fields), _MAX_TEXTS)
+    return [
+        text for name, text in texts if text.startswith("file://") or (text and _PATH_KEY.fullmatch(name))
+    ]
+
+
+def _read_command(value: Any, arguments: Any, search: CommandSearch) -> None:
+    """A line, a program that has arguments beside it, or the words of one command; anything else is none."""
+    if isinstance(value, str) and isinstance(arguments, list) and arguments:
+        search.read_words([value, *_strings(arguments)])
+    elif isinstance(value, str):
+        search.read_line(value)
+    elif isinstance(value, list):
+        words = _strings(value)
+        search.read_words(words)
         # Where the words are lines each, as of a list of commands, these are read too.
-        lines = [command for word in value if " " in word for command in commands_of_line(word)]
-        return (*commands_of_words(value), *lines)
-    return ()
+        for line in takewhile(lambda _: not search.is_over, words):
+            if " " in line:
+                search.read_line(line)
 
 
-def _read_input(raw: Any) -> tuple[list[str], tuple[Words, ...]]:
-    """The paths and commands in a tool's input, at whatever depth they are."""
-    paths: list[str] = []
-    commands: list[Words] = []
-    for fields in _objects(raw, 0):
-        for key, value in fields.items():
-            name = re.sub(r"[\W_]", "", str(key)).lower()
-            if _COMMAND_KEY.fullmatch(name):
-                commands += _commands(_with_arguments(value, fields.get("args")))
-            texts = [
-                text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)
-            ]
-            paths += [
-                text for text in texts if text.startswith("file://") or (text and _PATH_KEY.fullmatch(name))
-            ]
-    return paths, tuple(commands)
+def _strings(values: list[Any]) -> list[str]:
+    return [value for value in values[:_MAX_TEXTS] if isinstance(value, str)]
 
 
-def _with_arguments(command: Any, arguments: Any) -> Any:
-    if isinstance(command, str) and isinstance(arguments, list) and arguments:
-        return [command, *map(str, arguments)]
-    return command
+def _fields(raw: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Every field of every object in a decoded JSON value: its name, its value, and the `args` beside it."""
+    values = [raw]
+    for value in values:  # grows on the way
+        room = max(_MAX_TEXTS - len(values), 0)
+        if isinstance(value, dict):
+            yield from ((_name(key), inner, value.get("args")) for key, inner in value.items())
+            values += islice(value.values(), room)
+        elif isinstance(value, list):
+            values += value[:room]
 
 
-def _objects(raw: Any, depth: int) -> Iterator[dict[Any, Any]]:
-    """Every object in a decoded JSON value."""
-    if depth > _MAX_DEPTH:
-        return
-    if isinstance(raw, dict):
-        yield raw
-    for value in raw.values() if isinstance(raw, dict) else raw if isinstance(raw, list) else ():
-        yield from _objects(value, depth + 1)
+def _name(key: Any) -> str:
+    """The key without case and separators: `filePath` is `file_path`."""
+    return re.sub(r"[\W_]", "", str(key)[:_MAX_KEY]).lower()
+
+
+def _texts(fields: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, str]]:
+    """The strings in fields and in lists there, each with the field's name."""
+    for name, value, _ in fields:
+        if isinstance(value, str):
+            yield name, value
+        elif isinstance(value, list):
+            yield from ((name, text) for text in _strings(value))
 
 
 def _paths_in(commands: tuple[Words, ...], cwd: str | None) -> Iterator[str]:

@@ -76,7 +76,7 @@ class Machine:
             files = self._open_files()
             place = await files.locate(path)
             wish = Wish(
-                "read", f"Read {path}", path, self._rules.against_read(path), raw_input={"path": path}
+                "read", f"Read {path}", path, await self._rules.against_read(path), raw_input={"path": path}
             )
             async with self._access.leave(wish, self._policy.read, place):
                 try:
@@ -94,7 +94,7 @@ class Machine:
             place = await files.locate(path)
             is_asked = self._policy.write is Grant.ASK or not place.inside
             shown = await self._change(path, content, place) if is_asked else ()
-            wish = Wish("edit", f"Write {path}", path, self._rules.against_write(path), shown)
+            wish = Wish("edit", f"Write {path}", path, await self._rules.against_write(path), shown)
             async with self._access.leave(wish, self._policy.write, place):
                 self._require_same(files)
                 await files.write_text_file(path, content, allowed_at=place.path)
@@ -142,7 +142,7 @@ class Machine:
                 "execute",
                 f"Run {line}",
                 directory,
-                self._rules.against_command(command, args, directory),
+                await self._rules.against_command(command, args, directory),
                 raw_input={"command": line, "cwd": directory},
             )
             async with self._access.leave(wish, self._policy.terminals, place):

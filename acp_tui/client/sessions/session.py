@@ -225,13 +225,12 @@ class Session:
         self.apply(PermissionAsked(request, patch))
         if self._is_stopping or not options:
             self._answer(key, None)
-        else:
-            self._refuse_by_rule(request)
-        return self._decision(key)
+        return self._decision(key, self._refuse_by_rule(request))
 
-    def _refuse_by_rule(self, request: PermissionRequest) -> None:
+    async def _refuse_by_rule(self, request: PermissionRequest) -> None:
         """Where a rule of the user's is against it, and the agent offers a way to refuse just this once."""
-        rule = self._rules.against_call(self.conversation.tool_call(request.tool_call_id).call)
+        call = self.conversation.tool_call(request.tool_call_id).call
+        rule = await self._rules.against_call(call)
         if rule is None:
             return
         rejection = next((option for option in request.options if option.kind == "reject_once"), None)
@@ -257,8 +256,11 @@ class Session:
         """The turn was cancelled, or the session is being closed: no new question is put to the user (R-CANC-4)."""
         return self.is_closed or self.conversation.turn is Turn.CANCELLING
 
-    async def _decision(self, key: RequestKey) -> str | None:
+    async def _decision(self, key: RequestKey, rules: Awaitable[None] | None = None) -> str | None:
+        """What becomes of a request, whether the user or a rule decides."""
         try:
+            if rules is not None:
+                await rules
             return await self._permissions.wait(key)
         finally:
             # Withdrawn by the agent: the question must not stay on the screen.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from anyio import CapacityLimiter, to_thread
 
 from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
     from acp_tui.client.permissions.rules import Subject
 
 
+DISK_THREADS: Final = 4
+
+
 class StandingRules:
     """They only ever refuse. Each method gives the first rule that does, or None."""
 
@@ -21,40 +27,47 @@ class StandingRules:
         """`roots` are the directories of the session, which relative globs are below."""
         self._rules = tuple(rules)
         self.roots = tuple(roots)
+        self._limiter: CapacityLimiter | None = None
 
-    def against_call(self, call: ToolCall) -> RefusalRule | None:
+    async def against_call(self, call: ToolCall) -> RefusalRule | None:
         """A tool call as the agent describes it."""
         if not self._rules:
             return None
         from acp_tui.client.permissions.rules import subject_of_tool_call
 
-        return self._first(subject_of_tool_call(call))
+        return await self._first(subject_of_tool_call(call))
 
-    def against_read(self, path: str) -> RefusalRule | None:
+    async def against_read(self, path: str) -> RefusalRule | None:
         """Reading a file."""
         if not self._rules:
             return None
         from acp_tui.client.permissions.rules import subject_of_read
 
-        return self._first(subject_of_read(path))
+        return await self._first(subject_of_read(path))
 
-    def against_write(self, path: str) -> RefusalRule | None:
+    async def against_write(self, path: str) -> RefusalRule | None:
         """Writing a file."""
         if not self._rules:
             return None
         from acp_tui.client.permissions.rules import subject_of_write
 
-        return self._first(subject_of_write(path))
+        return await self._first(subject_of_write(path))
 
-    def against_command(self, command: str, args: Sequence[str], cwd: str) -> RefusalRule | None:
+    async def against_command(self, command: str, args: Sequence[str], cwd: str) -> RefusalRule | None:
         """Running a command."""
         if not self._rules:
             return None
         from acp_tui.client.permissions.rules import subject_of_command
 
-        return self._first(subject_of_command(command, args, cwd))
+        return await self._first(subject_of_command(command, args, cwd))
 
-    def _first(self, subject: Subject) -> RefusalRule | None:
-        from acp_tui.client.permissions.rules import first_match
+    async def _first(self, subject: Subject) -> RefusalRule | None:
+        from acp_tui.client.permissions.rules import asks_disk, first_match, resolved
 
+        if asks_disk(self._rules, subject):
+            if self._limiter is None:
+                self._limiter = CapacityLimiter(DISK_THREADS)
+            # A path on a dead mount may take for ever: then its request waits, and nothing else.
+            resolve = partial(resolved, self._rules, subject, self.roots)
+            subject = await to_thread.run_sync(resolve, abandon_on_cancel=True, limiter=self._limiter)
         return first_match(self._rules, subject, self.roots)

@@ -34,12 +34,16 @@ class RefusalRule:
     )
     path: str | None = setting(
         None,
-        "A glob for the files that are refused, as in a `.gitignore`.",
+        "A glob for the files that are refused, as in a `.gitignore`; but `/x` is absolute, `./x` is what begins at a"
+        " workspace root, and `{a,b}` stands for either.",
         is_blank_allowed=False,
         is_expanded=True,
     )
     command: str | None = setting(
-        None, "How the commands begin that are refused, as in `git push`.", is_blank_allowed=False
+        None,
+        "How the commands begin that are refused, as in `git push`. Options may stand anywhere and in any order or"
+        " bundle: `rm -rf` refuses `rm -v -f -r` too. `-f` and `--force` are two.",
+        is_blank_allowed=False,
     )
     reason: str = setting("", "Why, in your words; shown where something is refused, to the agent too.")
 

@@ -7,6 +7,7 @@ from typing import Final
 
 GUARD_S: Final = 0.4
 """Nobody reads a question and answers it in less."""
+LEAST_WAIT_S: Final = 0.05
 
 
 class AnswerGuard:
@@ -25,4 +26,14 @@ class AnswerGuard:
     @property
     def is_open(self) -> bool:
         """Whether an answer that comes now counts."""
-        return self._clock() >= self._opens_at
+        return self.was_open(0)
+
+    def was_open(self, age_s: float) -> bool:
+        """Whether an answer counts that was given so long ago: keys wait while the screen is being drawn."""
+        return self._clock() - age_s >= self._opens_at
+
+
+def age_of(event_time: float, now: float) -> float:
+    """How long a key or a click has waited until now, both by the same clock; less than one notices is nothing."""
+    waited = now - event_time
+    return waited if waited > LEAST_WAIT_S else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client.permissions import path_globs
-from acp_tui.client.permissions.rules import first_match
+from acp_tui.client.permissions.rules import asks_disk, first_match, resolved
+from acp_tui.client.permissions.shell_lines import MAX_WORK
 from acp_tui.client.permissions.subject import (
     Subject,
     subject_of_command,
@@ -64,6 +66,13 @@ def refuses(rule: RefusalRule, subject: Subject, *roots: Path) -> bool:
         ("/etc/hosts", "../etc/hosts"),
         ("read me", "file:///project/read%20me"),
         ("café", "/project/cafe\u0301"),
+        ("./secrets", "/project/secrets/key"),
+        ("*.{key,pem}", "/project/a/server.pem"),
+        ("{/etc,/usr/{lib,share}}/x", "/usr/share/x"),
+        ("{{name}}", "/project/{{name}}/file"),
+        ("{a,b}", "/project/{a,b}"),
+        ("**", "/project"),
+        (".env", "/project/" + "./" * 40_000 + ".env"),
     ],
 )
 def test_a_glob_covers_the_path(glob: str, path: str) -> None:
@@ -80,6 +89,8 @@ def test_a_glob_covers_the_path(glob: str, path: str) -> None:
         ("config/*.yml", "/project/app/config/db.yml"),
         ("secrets/", "/project/secrets.md"),
         ("/etc/", "/project/etc/hosts"),
+        ("./secrets", "/project/a/secrets"),
+        ("*.{key,pem}", "/project/a.k"),
         ("project", "/project/file"),
         ("../*", "/project/file"),
     ],
@@ -119,6 +130,43 @@ def test_a_root_that_is_a_link_is_the_same_root(tmp_path: Path) -> None:
 
 def test_every_root_counts(tmp_path: Path) -> None:
     assert refuses(rule(path="a/b"), subject_of_read(f"{tmp_path}/a/b"), ROOT, tmp_path)
+
+
+@pytest.fixture
+def links_followed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    followed: list[str] = []
+
+    def follow(path: str) -> str:
+        followed.append(path)
+        return path
+
+    monkeypatch.setattr(os.path, "realpath", follow)
+    return followed
+
+
+def test_a_resolved_subject_is_matched_without_the_disk(links_followed: list[str]) -> None:
+    refused = [rule(path="/etc/*"), rule(path="{.env,/opt/*}")]
+    subject = resolved(refused, subject_of_read("/net/dead/.env"), [Path("/net/dead")])
+    assert links_followed
+    links_followed.clear()
+    assert not asks_disk(refused, subject)
+    assert first_match(refused, subject, [Path("/net/dead")]) is refused[1]
+    assert links_followed == []
+
+
+def test_the_disk_is_asked_only_where_a_rule_depends_on_a_place(links_followed: list[str]) -> None:
+    write, command = rule("edit", ".env"), rule(command="rm")
+    for rules, subject in (
+        ([], subject_of_read("/a")),
+        ([write, command], subject_of_read("/a")),
+        ([write, command], subject_of_command("rm", ["/a"])),
+        ([write, command], Subject("edit")),
+    ):
+        assert not asks_disk(rules, subject)
+        assert resolved(rules, subject) is subject
+        first_match(rules, subject)
+    assert links_followed == []
+    assert asks_disk([write], subject_of_write("/a"))
 
 
 # Commands
@@ -166,6 +214,25 @@ def test_every_root_counts(tmp_path: Path) -> None:
         ("rm", "2>/dev/null rm x"),
         ("rm", "rm>log x"),
         ("rm", 'echo "$(rm x'),
+        ("rm", "time -p rm x"),
+        ("rm", "time { rm x; }"),
+        ("rm", "bash -c -- 'rm x'"),
+        ("rm", "su --command='rm x'"),
+        ("rm", "script -qc 'rm x' log"),
+        ("rm", "env -S 'rm x'"),
+        ("rm", "env -S'-i X=1 rm x'"),
+        ("rm", "env --split-string='rm x'"),
+        ("rm", "uv run --with y rm x"),
+        ("rm", "npx -y rm x"),
+        ("rm", "npx -c 'rm x'"),
+        ("rm -rf", "rm -fr x"),
+        ("rm -rf", "rm -r -f x"),
+        ("rm -rf", "rm x -vrf"),
+        ("git push --force", "git push origin main --force"),
+        ("git push --force-with-lease", "git push origin --force-with-lease=main"),
+        ("git push origin -f", "git -C x push -uf origin"),
+        ("find -delete", "find . -type f -delete"),
+        ("cat -- -", "cat -"),
     ],
 )
 def test_a_command_is_found_in_the_line(command: str, line: str) -> None:
@@ -189,6 +256,12 @@ def test_a_command_is_found_in_the_line(command: str, line: str) -> None:
         ("/bin/rm", "rm x"),
         ("rm", ""),
         ("rm", "ls > rm"),
+        ("rm -rf", "rm -r f"),
+        ("rm -rf", "rm --rf"),
+        ("git push --force", "git push --force-with-lease"),
+        ("git push --force", "git commit --force"),
+        ("find -delete", "find . -maxdepth 2 -type f -ls"),
+        ("uv sync", "uv run sync"),
     ],
 )
 def test_another_command_is_left_alone(command: str, line: str) -> None:
@@ -223,6 +296,64 @@ def test_a_title_names_the_command_only_where_nothing_else_does() -> None:
     told = call(kind="execute", title="git push", raw_input={"command": "git pull"})
     assert not refuses(refused, subject_of_tool_call(told))
     assert not refuses(rule(command="git push"), subject_of_tool_call(call(kind="read", title="git push")))
+
+
+@pytest.mark.parametrize("before", ["", "sudo ", "cd x && ", "sh -c 'git push' "])
+@pytest.mark.parametrize("count", [10, 100_000, 250_000])
+def test_a_command_is_found_however_long_it_is(before: str, count: int) -> None:
+    refused = rule(command="git push")
+    line = f"{before}git push" + " a" * count
+    assert refuses(refused, subject_of_command(line))
+    assert refuses(refused, subject_of_command("git", ["push", *["a"] * count]))
+    assert refuses(
+        refused, subject_of_tool_call(call(raw_input={"command": ["git", "push", *["a"] * count]}))
+    )
+
+
+@pytest.mark.parametrize(
+    "raw_input",
+    [
+        {"command": "true; " * 9_000 + "git push"},
+        {"command": "cat <<E\n" + "some words of a text\n" * 4_000 + "E\n/usr/bin/git  push --force"},
+        {"commands": ["true; true"] * 4_000 + ["git push"]},
+        {"calls": [{"command": "true; " * 9_000}, {"command": ["git", "push"]}]},
+    ],
+    ids=["commands", "a text", "lines", "words"],
+)
+def test_a_command_behind_all_that_there_is_time_to_read_is_found_where_one_may_begin(raw_input: Any) -> None:
+    subject = subject_of_tool_call(call(raw_input=raw_input))
+    assert refuses(rule(command="git push"), subject)
+    assert not refuses(rule(command="git pull"), subject)
+    assert not refuses(rule(command="it push"), subject)
+
+
+def test_words_in_a_text_that_there_is_no_time_to_read_are_no_command() -> None:
+    text = "cat <<E\n" + "some words of a text to make\n" * 4_000 + "E"
+    assert not refuses(rule(command="make"), subject_of_command(text))
+
+
+NESTED = "xargs " + "-a xargs " * 20
+
+
+@pytest.mark.parametrize(
+    "raw_input",
+    [
+        {"command": NESTED},
+        {"command": [NESTED] * 20},
+        [{"command": NESTED}] * 20,
+        {"command": [f"ls{n} a" for n in range(20_000)]},
+        {"command": ["sh", *["-c"] * 20_000]},
+        [{"command": ["a b"] * 1_000}] * 500,
+        {"paths": [f"a/{n}" for n in range(20_000)]},
+        [[[{"a": 1}]]] * 20_000,
+    ],
+    ids=["nested", "nested words", "nested fields", "lines", "options", "words", "paths", "objects"],
+)
+def test_little_of_a_request_is_looked_at(raw_input: Any) -> None:
+    subject = subject_of_tool_call(call(raw_input=raw_input))
+    assert sum(1 + len(words) // 8 for words in subject.commands) <= MAX_WORK + 100
+    assert len(subject.paths) <= 1_000
+    assert len(subject.unread) <= 110_000
 
 
 # Requests
