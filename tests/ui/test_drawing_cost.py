@@ -1,14 +1,23 @@
 """What a flood and a long conversation cost, in counts: frames, widgets and lines, never seconds."""
 
+from collections.abc import Callable
+
 import anyio.lowlevel
 import pytest
+from textual.drivers.headless_driver import HeadlessDriver
 
+from acp_tui.ui.app import AcpTuiApp
+from acp_tui.ui.widgets.conversation.baking import Bakery
+from acp_tui.ui.widgets.conversation.column import Column
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from support.folding import agent
-from support.screens import Page, open_page
+from support.folding import agent, user
+from support.screens import SIZE, Page, open_page
 
 CHUNKS = 5_000
 BATCHES = 50
+LINES_IN_A_WINDOW = SIZE[1]
+ROW_BYTES = 300
+"""Of a row with few colours: its letters, where it stands, and how it looks."""
 
 
 @pytest.fixture
@@ -23,6 +32,28 @@ def frames(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(ConversationView, "_show_length", counted)
     return drawn
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """All that a terminal would get."""
+    out: list[str] = []
+    monkeypatch.setattr(HeadlessDriver, "is_headless", False)
+    monkeypatch.setattr(HeadlessDriver, "write", lambda _driver, data: out.append(data))
+    return out
+
+
+def _calls(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[object]:
+    """Grows by one with each call of a method."""
+    calls: list[object] = []
+    method: Callable[..., object] = getattr(owner, name)
+
+    def counted(self: object, *arguments: object) -> object:
+        calls.append(arguments)
+        return method(self, *arguments)
+
+    monkeypatch.setattr(owner, name, counted)
+    return calls
 
 
 def _widgets(page: Page) -> int:
@@ -86,3 +117,85 @@ async def test_typing_lays_nothing_out_while_the_draft_has_as_many_lines(
         await page.press(*"bcdefgh")
         assert layouts == []
         assert page.draft == "abcdefgh"
+
+
+async def test_five_thousand_entries_have_fewer_than_sixty_widgets() -> None:
+    async with open_page(*(user(f"entry {number}", f"m{number}") for number in range(5_000))) as page:
+        assert _widgets(page) < 60
+        assert "entry 4999" in page.text
+
+
+@pytest.mark.parametrize("change", ["width", "theme", "folds", "conversation"])
+async def test_what_changes_all_entries_lays_out_those_near_the_view_and_the_rest_when_there_is_time(
+    change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = [agent(f"entry {number}", f"m{number}") for number in range(1_000)]
+    async with open_page(*entries) as page:
+        await page.press("pageup")
+        measured = _calls(monkeypatch, Column, "measure")
+        read_dirty = Column.read_dirty
+        monkeypatch.setattr(
+            Column, "read_dirty", lambda column, _is_time_up: read_dirty(column, lambda: True)
+        )
+        flushes = _calls(monkeypatch, ConversationView, "_flush")
+        match change:
+            case "width":
+                await page.pilot.resize_terminal(SIZE[0] - 20, SIZE[1])
+            case "theme":
+                page.pilot.app.theme = "acp-light"
+            case "folds":
+                page.view.toggle_all()
+            case _:
+                page.view.show(page.session.conversation)
+        while not measured:
+            await anyio.lowlevel.checkpoint()
+        # And one with each of the slices of time that have passed meanwhile.
+        assert len(measured) - len(flushes) <= 3 * LINES_IN_A_WINDOW
+        await page.settled()
+        assert len(measured) >= len(entries)
+
+
+async def test_a_line_that_is_appended_is_the_only_one_that_is_baked(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_page(*(agent(f"entry {number}", f"m{number}") for number in range(200))) as page:
+        baked = _calls(monkeypatch, Bakery, "_finish")
+        await page.apply(agent("one more", "m200"))
+        assert "one more" in page.text
+        # All others have moved: those at the ends of the scroll bar's handle have lost it, or got it.
+        assert 1 <= len(baked) <= 6
+
+
+async def test_a_line_that_is_appended_is_all_that_is_written(written: list[str]) -> None:
+    async with open_page(user("begins"), agent("goes on", "m")) as page:
+        whole = len("".join(written))
+        written.clear()
+        await page.apply(agent("and on", "n"))
+        appended = "".join(written)
+        assert "and on" in appended
+        assert "begins" not in appended
+        assert len(appended) < 3 * ROW_BYTES < whole
+
+
+async def test_what_is_marked_and_looks_as_before_writes_nothing(written: list[str]) -> None:
+    async with open_page(*(agent(f"entry {number}", f"m{number}") for number in range(50))) as page:
+        written.clear()
+        await page.apply(agent("", "m3"))
+        assert "entry" not in "".join(written)
+
+
+async def test_frames_for_which_a_terminal_has_no_room_become_one_that_is_written_later(
+    written: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_page(agent("begins", "m")) as page:
+        monkeypatch.setattr(AcpTuiApp, "has_room", lambda _app, *, is_small: False)
+        written.clear()
+        for number in range(5):
+            page.session.apply(agent(f"\n\nline {number}", "m"))
+            page.view._show_length()
+            page.pilot.app.screen.refresh()
+            await page.pilot.pause()
+        assert written == []
+        monkeypatch.undo()
+        monkeypatch.setattr(HeadlessDriver, "is_headless", False)
+        monkeypatch.setattr(HeadlessDriver, "write", lambda _driver, data: written.append(data))
+        await page.until(lambda: "4" in "".join(written))
+        assert len([frame for frame in written if "line" in frame]) <= 2

@@ -2,9 +2,12 @@
 
 import re
 
+import pytest
+
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.ui.widgets.conversation.column import Column
 from support.folding import agent, call, user
 from support.screens import Page, open_page
 
@@ -104,6 +107,21 @@ async def test_a_resize_of_a_view_that_follows_keeps_the_end_in_view() -> None:
         await page.pilot.resize_terminal(50, 15)
         await page.settled()
         assert _shown(page)[-1] == "entry 49"
+
+
+async def test_paging_up_right_after_a_resize_passes_every_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = [agent(f"entry {number} " + "word " * (number % 60), f"m{number}") for number in range(60)]
+    async with open_page(*long) as page:
+        # There was no time yet to lay out what is not in view.
+        monkeypatch.setattr(Column, "read_dirty", lambda _column, _is_time_up: False)
+        await page.pilot.resize_terminal(50, 30)
+        await page.pilot.pause()
+        seen: set[str] = set()
+        while page.view.top_line > 0:
+            seen.update(_shown(page))
+            page.view.action_page(-1)
+            await page.pilot.pause()
+        assert seen | {*_shown(page)} == {f"entry {number}" for number in range(60)}
 
 
 # Folding

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from textual.strip import Strip
 
@@ -21,15 +22,23 @@ from acp_tui.ui.widgets.conversation.heights import Heights
 log = logging.getLogger(__name__)
 
 
-class Column:
-    """Drawings and their heights; `scene` gives what to draw with now, `on_height` hears of an entry that grew."""
+GUESSED_LINES: Final = 4
+"""Of an entry that was not drawn yet."""
 
-    def __init__(self, scene: Callable[[], Scene], on_height: Callable[[int, int], None]) -> None:
-        """`on_height` gets an entry and by how many lines all below it moved."""
+
+class Column:
+    """Drawings and their heights; `scene` gives what to draw with now.
+
+    A height may be a guess, until the entry's turn comes or a window asks for it with `measure_guesses`: to lay out
+    thousands of entries takes seconds, those in view milliseconds.
+    """
+
+    def __init__(self, scene: Callable[[], Scene]) -> None:
         self._scene = scene
-        self._on_height = on_height
         self._conversation = Conversation()
         self._is_all_open = False
+        self._measured_for: Scene | None = None
+        self._guesses: set[int] = set()
         self.drawings: list[Drawing] = []
         self.heights = Heights()
         self.dirty: set[EntryId] = set()
@@ -38,6 +47,7 @@ class Column:
     def show(self, conversation: Conversation) -> None:
         """Hold this conversation from now on; all of it is to be drawn."""
         self._conversation = conversation
+        self._guesses = set()
         self.drawings = []
         self.heights = Heights()
         self.dirty = set(map(EntryId, range(len(conversation.entries))))
@@ -54,15 +64,23 @@ class Column:
         self.dirty.add(entry_id)
         return entry_id
 
+    def mark_scene(self) -> None:
+        """Everything looks different where there is another scene than before."""
+        if self._scene() is not self._measured_for:
+            self._measured_for = self._scene()
+            self._mark_all()
+
+    def _mark_all(self) -> None:
+        self._guesses = set(range(len(self.drawings)))
+        self.dirty.update(map(EntryId, self._guesses))
+
     def read_dirty(self, is_time_up: Callable[[], bool]) -> bool:
-        """Draw the entries that changed, oldest first; False where the time was not enough."""
-        for entry_id in sorted(self.dirty):
-            while entry_id >= len(self.drawings):
-                self._open(len(self.drawings))
+        """Draw the entries that changed, newest first; False where the time was not enough."""
+        self._open_to(max(self.dirty, default=-1))
+        for entry_id in sorted(self.dirty, reverse=True):
             while not self._read(entry_id):
                 if is_time_up():
                     return False
-            self.dirty.discard(entry_id)
             if self.dirty and is_time_up():
                 return False
         if self._conversation.turn is Turn.IDLE and self.drawings:
@@ -70,21 +88,26 @@ class Column:
         return True
 
     def _read(self, index: int) -> bool:
+        """Draw an entry anew, or a piece of a long one; False where there is more of it."""
         is_done = self.drawings[index].refresh()
-        total = self.heights.total
+        if is_done:
+            self.dirty.discard(EntryId(index))
+            if index < len(self.drawings) - 1:
+                self.drawings[index].close()
         self.measure(index)
-        if self.heights.total != total:
-            self._on_height(index, self.heights.total - total)
         return is_done
 
     def measure(self, index: int) -> None:
         """How many lines the entry takes now."""
+        self._guesses.discard(index)
         self.heights.set(index, len(self.lines(index)))
 
-    def measure_all(self) -> None:
-        """Everything may look different."""
-        for index in range(len(self.drawings)):
-            self.measure(index)
+    def measure_guesses(self, lines: range) -> bool:
+        """Draw what is on these lines by a guess only; False where nothing is."""
+        guesses = self._guesses.intersection(self.heights.between(lines)) if self._guesses else ()
+        for index in guesses:
+            self._read(index)
+        return bool(guesses)
 
     def lines(self, index: int) -> Sequence[Strip]:
         """The entry's lines."""
@@ -96,21 +119,23 @@ class Column:
             self.drawings[index] = Undrawable()
             return self.drawings[index].lines(self._scene())
 
-    def _open(self, index: int) -> None:
-        if index:
-            self._close(index - 1)
-        drawing = drawing_of(self._conversation.entries[index])
-        drawing.set_open(self._is_all_open)
-        self.drawings.append(drawing)
-        self.heights.append(0)
-        # Read with the next slices: it may be long.
-        self.dirty.add(EntryId(index))
+    def _open_to(self, last: int) -> None:
+        """Have drawings up to this entry."""
+        for index in range(len(self.drawings), last + 1):
+            if index:
+                self._close(index - 1)
+            drawing = drawing_of(self._conversation.entries[index])
+            drawing.set_open(self._is_all_open)
+            self.drawings.append(drawing)
+            self.heights.append(GUESSED_LINES)
+            self._guesses.add(index)
+            self.dirty.add(EntryId(index))
 
     def _close(self, index: int) -> None:
-        if EntryId(index) in self.dirty and not self._read(index):
-            return
-        self.drawings[index].close()
-        self.measure(index)
+        # What is not read to its end is closed when it is.
+        if EntryId(index) not in self.dirty:
+            self.drawings[index].close()
+            self.measure(index)
 
     # Folds
 
@@ -131,4 +156,4 @@ class Column:
         self._is_all_open = not self._is_all_open
         for drawing in self.drawings:
             drawing.set_open(self._is_all_open)
-        self.measure_all()
+        self._mark_all()

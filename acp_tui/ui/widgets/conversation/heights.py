@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 
 
 class Heights:
@@ -51,11 +52,21 @@ class Heights:
         index = bisect_right(self._tops, line) - 1
         return index, line - self._tops[index]
 
+    def between(self, lines: range) -> range:
+        """The entries on these lines, some of which may be above the first line or below the last."""
+        if not self._heights:
+            return range(0)
+        self._sum_up(len(self) - 1)
+        return range(max(bisect_right(self._tops, lines.start) - 1, 0), bisect_left(self._tops, lines.stop))
+
     def _sum_up(self, index: int) -> None:
-        while self._valid <= index:
-            before = self._valid - 1
-            self._tops[self._valid] = 0 if before < 0 else self._tops[before] + self._step(before)
-            self._valid += 1
+        if self._valid > index:
+            return
+        # All of the rest at once: what comes after is asked for next, and this loop runs in C.
+        first = max(self._valid - 1, 0)
+        tops = accumulate(map(self._step, range(first, len(self) - 1)), initial=self._tops[first])
+        self._tops[first:] = tops
+        self._valid = len(self)
 
     def _step(self, index: int) -> int:
         # An entry without lines (a message that is not for the user) takes no empty line either.

@@ -63,10 +63,6 @@ class Searching:
         if self._pattern is not None:
             self._left.update(entries)
 
-    def mark_all(self) -> None:
-        """Everything is."""
-        self.mark(range(len(self._column.drawings)))
-
     def work(self, is_time_up: Callable[[], bool]) -> bool:
         """Look through entries, oldest first; False where the time was not enough."""
         for entry in sorted(self._left):

@@ -25,6 +25,7 @@ from acp_tui.ui.drawings.drawing import Drawing, Scene
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.drawings.terminals import TerminalScreens
+from acp_tui.ui.pacing import RETRY_S, PacedApp
 from acp_tui.ui.themes import palette_for
 from acp_tui.ui.widgets.conversation.baking import Bakery
 from acp_tui.ui.widgets.conversation.column import Column
@@ -83,13 +84,15 @@ class ConversationWindow(Widget, can_focus=True):
         """The line of the conversation on the first row."""
         self._conversation = Conversation()
         self._cwd = ""
-        self._column = Column(self._current_scene, self._keep_place)
+        self._column = Column(self._current_scene)
         self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal, self._reply)
         self._images = images
         self._folds = folds
         self._pictures: Pictures | None = None
         self._scene: Scene | None = None
         self._bakery = Bakery()
+        self._painted: list[Strip | None] = []
+        """The rows as they are on the screen; None for one that is not known."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._frame_context = contextvars.copy_context()
         self._flush_handle: asyncio.TimerHandle | None = None
@@ -157,12 +160,14 @@ class ConversationWindow(Widget, can_focus=True):
         if self._loop is None or not self.size.width:
             return  # the first resize draws
         held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self._loop.time()
-        if held_s > 0:
-            self._schedule(held_s)
+        if held_s > 0 or not self._has_room:
+            self._schedule(max(held_s, RETRY_S))
             return
         deadline = self._loop.time() + SLICE_S
-        changed = set(self._column.dirty)
+        self._column.mark_scene()
+        changed, place = set(self._column.dirty), self._place
         is_done = self._column.read_dirty(lambda: self._now >= deadline)
+        self._stand_at(place)
         self._note_changed(changed - self._column.dirty)
         is_done = is_done and self._work_on(lambda: self._now >= deadline)
         if is_done or self._now >= self._last_frame + FRAME_S:
@@ -170,6 +175,11 @@ class ConversationWindow(Widget, can_focus=True):
             self._show_length()
         if not is_done:
             self._schedule(PAUSE_S)
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether a slow terminal can take a frame: held back here, it does not go along with the echo of a key."""
+        return not isinstance(self.app, PacedApp) or self.app.has_room(is_small=False)
 
     @property
     def _now(self) -> float:
@@ -182,11 +192,27 @@ class ConversationWindow(Widget, can_focus=True):
         """Do something else that takes long; False where the time was not enough."""
         return True
 
-    def _keep_place(self, index: int, lines: int) -> None:
-        """An entry has grown by so many lines: what is read below it does not move."""
-        place = None if self._is_following else self._column.heights.at(self.top_line)
-        if place is not None and index < place[0]:
-            self.top_line += lines
+    @property
+    def _place(self) -> tuple[int, int] | None:
+        """The entry at the top and the row in it; None where the end is followed, or there is nothing."""
+        return None if self._is_following else self._column.heights.at(self.top_line)
+
+    def _stand_at(self, place: tuple[int, int] | None) -> None:
+        """Go to where one was before something above has grown: what is read does not move."""
+        if place is not None:
+            index, row = place
+            heights = self._column.heights
+            self.top_line = heights.top(index) + min(row, heights.height(index))
+
+    def _measure_near(self) -> None:
+        """Let nothing be a guess in view, nor a window above and below it, where the next key may lead."""
+        height = self.size.height
+        while True:
+            self.top_line = self.max_top_line if self._is_following else min(self.top_line, self.max_top_line)
+            place, near = self._place, range(self.top_line - height, self.top_line + 2 * height)
+            if not self._column.measure_guesses(near):
+                return
+            self._stand_at(place)
 
     def _current_scene(self) -> Scene:
         width = self.size.width - 1  # the scroll bar
@@ -196,32 +222,22 @@ class ConversationWindow(Widget, can_focus=True):
             # The terminal's own sixteen colours draw no picture.
             pictures = None if theme.ansi else self._pictures
             terminals = self._conversation.terminals
-            self._scene = Scene(
-                width, palette, terminals, self._screens, self._cwd, pictures, self._folds
-            )
+            self._scene = Scene(width, palette, terminals, self._screens, self._cwd, pictures, self._folds)
         return self._scene
 
     def _show_length(self) -> None:
+        self._measure_near()
         if self._is_following:
-            self.top_line = self.max_top_line
             self._seen_entries = len(self._column.drawings)
-        else:
-            self.top_line = min(self.top_line, self.max_top_line)
-            if self._seen_entries != len(self._column.drawings):
-                self._tell_following()
-        self.refresh()
+        elif self._seen_entries != len(self._column.drawings):
+            self._tell_following()
+        self._paint()
 
     def _redraw(self) -> None:
         """Everything may look different: another width, other colours, other folds. What stands at the top stays."""
         if not self.size.width:
             return
-        heights = self._column.heights
-        anchor = None if self._is_following else heights.at(self.top_line)
-        self._column.measure_all()
-        if anchor is not None:
-            index, row = anchor
-            self.top_line = heights.top(index) + min(row, heights.height(index))
-        self._note_changed(range(len(self._column.drawings)))
+        self._column.mark_scene()
         self._show_length()
         self._schedule(0)
 
@@ -256,17 +272,31 @@ class ConversationWindow(Widget, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of `crop`; lines that were shown before are given again as the same objects."""
-        self._bakery.use(self.visual_style.rich_style, self.get_line_filters(), self.background_colors[1])
-        scene, thumb = self._current_scene(), self._thumb
-        strips = [self._row(y, scene, thumb) for y in range(crop.y, crop.bottom)]
+        strips = self._rows(range(crop.y, crop.bottom))
+        for y, strip in enumerate(strips[: len(self._painted) - crop.y], crop.y):
+            if self._painted[y] is not strip:
+                self._painted[y] = None
         if crop.x == 0 and crop.width == self.size.width:
             return strips
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """One row: Textual asks for it to find out what is under the mouse."""
+        return self._rows(range(y, y + 1))[0]
+
+    def _paint(self) -> None:
+        """Draw the rows that have changed; each that is not drawn is not sent to the terminal either."""
+        strips = self._rows(range(self.size.height))
+        before = self._painted if len(self._painted) == len(strips) else [None] * len(strips)
+        self._painted = [*strips]
+        changed = [y for y, strip in enumerate(strips) if strip is not before[y]]
+        if changed:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+
+    def _rows(self, rows: range) -> list[Strip]:
         self._bakery.use(self.visual_style.rich_style, self.get_line_filters(), self.background_colors[1])
-        return self._row(y, self._current_scene(), self._thumb)
+        scene, thumb = self._current_scene(), self._thumb
+        return [self._row(y, scene, thumb) for y in rows]
 
     def _row(self, y: int, scene: Scene, thumb_rows: range) -> Strip:
         thumb = scene.palette.rule if y in thumb_rows else None
@@ -301,9 +331,12 @@ class ConversationWindow(Widget, can_focus=True):
 
     def scroll_to_line(self, line: int) -> None:
         """Put this line on the first row, as far as there is enough below it. At the end, follow; above it, do not."""
-        self.top_line = max(0, min(line, self.max_top_line))
+        self._is_following, was_following = False, self._is_following
+        self.top_line = max(0, line)
+        self._measure_near()
+        self._is_following = was_following
         self._set_following(self.top_line >= self.max_top_line)
-        self.refresh()
+        self._paint()
 
     def _set_following(self, is_following: bool) -> None:
         if self._is_following != is_following:

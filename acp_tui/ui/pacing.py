@@ -1,0 +1,189 @@
+"""Keeps frames from queueing before a slow terminal: what it has not taken yet is merged into one frame, sent later.
+
+Textual queues thirty frames and then stands still, and the system's own buffer holds some more: over a poor connection
+a typed letter came seconds late. What is drawn, and when, is the business of the widgets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import Any, Final, TextIO, cast
+
+from rich.console import RenderableType
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.app import App
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Region
+from textual.screen import Screen
+
+CHUNK_BYTES: Final = 1_024
+BLOCKED_S: Final = 0.01
+"""A chunk that takes longer waited for the terminal."""
+MEASURED_BYTES: Final = 4_096
+"""Linux makes room in steps of this: of less, the time says nothing."""
+SLOW_WRITES: Final = 3
+"""So many, with less than `FASTER_S` between them, make a slow terminal; a single one is a hiccup."""
+BUFFER_BYTES: Final = 20_000
+"""What the system takes for a terminal before it lets a writer wait (Linux: 20 KB)."""
+AHEAD_S: Final = 0.05
+"""The next frame goes when the terminal needs so long for the rest."""
+FASTER_S: Final = 20.0
+FASTER: Final = 1.5
+"""A terminal that has kept up for so long is tried with more."""
+RETRY_S: Final = 0.01
+SMALL_ROWS: Final = 4
+"""The echo of a key is sent at once."""
+
+
+class Pace:
+    """How much the terminal still has to take. Written to by Textual's writer thread, asked by the event loop."""
+
+    def __init__(self) -> None:
+        self._sent = 0
+        self._taken = 0
+        self._bytes_a_second: float | None = None
+        """None while the terminal keeps up."""
+        self._buffered = 0.0
+        self._at = 0.0
+        self._slow_writes = 0
+        self._slow_at = 0.0
+
+    def note_sent(self, characters: int) -> None:
+        """So much is given to the writer thread."""
+        self._sent += characters
+
+    def note_taken(self, characters: int, size: int, blocked: int, blocked_s: float, now_s: float) -> None:
+        """The system has taken it, of `size` bytes, and for the last `blocked` of them had us wait so long."""
+        self._taken += characters
+        self._buffered = self._left(now_s) + size
+        self._at = now_s
+        if blocked >= MEASURED_BYTES:
+            self._slow_writes += 1
+            self._slow_at = now_s
+            self._buffered = BUFFER_BYTES
+            if self._slow_writes >= SLOW_WRITES:
+                measured = blocked / blocked_s
+                self._bytes_a_second = ((self._bytes_a_second or measured) + measured) / 2
+        elif now_s - self._slow_at > FASTER_S:
+            self._slow_writes, self._slow_at = 0, now_s
+            self._bytes_a_second = self._bytes_a_second and self._bytes_a_second * FASTER
+
+    def has_room(self, now_s: float, *, is_small: bool) -> bool:
+        """Whether a frame may be sent now."""
+        if self._sent > self._taken:
+            return False
+        return is_small or self._left(now_s) <= AHEAD_S * (self._bytes_a_second or 0)
+
+    def _left(self, now_s: float) -> float:
+        """What the system still holds, as far as one can know."""
+        if self._bytes_a_second is None:
+            return 0.0
+        return max(0.0, self._buffered - (now_s - self._at) * self._bytes_a_second)
+
+
+class PacedFile:
+    """What the writer thread writes into: a terminal's file, whose waiting is timed."""
+
+    def __init__(self, file: TextIO, pace: Pace) -> None:
+        self._file = file
+        self._pace = pace
+
+    def fileno(self) -> int:
+        """The terminal's."""
+        return self._file.fileno()
+
+    def write(self, text: str) -> None:
+        """Give it to the terminal, however long that takes."""
+        data = memoryview(text.encode(self._file.encoding, self._file.errors or "strict"))
+        written, blocked_from, begin = 0, None, time.monotonic()
+        while written < len(data):
+            chunk_begin = time.monotonic()
+            size = os.write(self.fileno(), data[written : written + CHUNK_BYTES])
+            if blocked_from is None and time.monotonic() - chunk_begin > BLOCKED_S:
+                blocked_from, begin = written, chunk_begin
+            written += size
+        now = time.monotonic()
+        blocked = 0 if blocked_from is None else len(data) - blocked_from
+        self._pace.note_taken(len(text), len(data), blocked, now - begin, now)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+class PacedDriver(LinuxDriver):
+    """Textual's driver, which knows how far the terminal is behind."""
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self.pace = Pace()
+        # It is only ever written to, flushed and asked for its number.
+        self._file: Any = PacedFile(cast(TextIO, self._file), self.pace)
+
+    def write(self, data: str) -> None:
+        """Put it into the writer thread's queue."""
+        self.pace.note_sent(len(data))
+        super().write(data)
+
+
+class PacedApp(App[None]):
+    """An app that sends a terminal no frame before it has room for one."""
+
+    _retry: asyncio.TimerHandle | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._missed: set[int] = set()
+        """The rows of frames that were not sent."""
+
+    def get_driver_class(self) -> type[Driver]:
+        """The paced one, where Textual would take the one that it is made of."""
+        driver = super().get_driver_class()
+        return PacedDriver if driver is LinuxDriver else driver
+
+    def has_room(self, *, is_small: bool) -> bool:
+        """Whether the terminal can take a frame now."""
+        driver = self._driver
+        return not isinstance(driver, PacedDriver) or driver.pace.has_room(
+            time.monotonic(), is_small=is_small
+        )
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        rows = _rows_of(renderable)
+        if rows and not self.has_room(is_small=len(rows) <= SMALL_ROWS):
+            self._missed.update(rows)
+            self._send_missed_later()
+            return
+        super()._display(screen, renderable)
+
+    def _send_missed_later(self) -> None:
+        if self._retry is None:
+            self._retry = asyncio.get_running_loop().call_later(RETRY_S, self._send_missed)
+
+    def _send_missed(self) -> None:
+        self._retry = None
+        if not self._missed or not self._running or not self.screen_stack:
+            return
+        if not self.has_room(is_small=len(self._missed) <= SMALL_ROWS):
+            self._send_missed_later()
+            return
+        width, height = self.size
+        missed, self._missed = self._missed, set()
+        # Drawn from what is to be seen now: what lies between was never sent, and is not missed.
+        screen = self.screen
+        screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in missed if y < height)
+        screen._compositor.update_widgets(screen._dirty_widgets)  # the next line takes them for drawn
+        screen._compositor_refresh()
+
+
+def _rows_of(renderable: RenderableType | None) -> set[int]:
+    """The rows that a frame draws."""
+    match renderable:
+        case ChopsUpdate():
+            return {y for y, _, _ in renderable.spans}
+        case LayoutUpdate():
+            return {*renderable.region.line_range}
+        case _:
+            return set()
