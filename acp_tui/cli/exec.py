@@ -13,8 +13,10 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exec_output import NdjsonOutput, Output, Stdout, TextOutput
+from acp_tui.cli.exec_output import NdjsonOutput, Output, TextOutput
 from acp_tui.cli.exec_permissions import PermissionDesk
+from acp_tui.cli.exec_slow_start import SlowStart
+from acp_tui.cli.exec_streams import Streams
 from acp_tui.cli.exec_workplace import additional_directories, mcp_servers
 from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, weightiest
 from acp_tui.client.agents.command import AgentCommand
@@ -82,8 +84,9 @@ class Turn:
         self._settings = settings
         self._cwd = cwd
         self._prompt = prompt
-        stdout = Stdout(on_lost=self._stop_without_stdout)
-        self._output: Output = NdjsonOutput(stdout) if output_format == "ndjson" else TextOutput(stdout)
+        is_text = output_format == "text"
+        self._streams = Streams(self._stop_without_stdout, holds_stdout=is_text or sys.stdout.isatty())
+        self._output: Output = TextOutput(self._streams) if is_text else NdjsonOutput(self._streams)
         self._codes: set[ExitCode] = set()
         self._session: Session | None = None
         self._desk: PermissionDesk | None = None
@@ -128,18 +131,22 @@ class Turn:
     async def _with_agent(self) -> None:
         async with open_hub() as hub:
             try:
-                agent = await self._start_agent(hub)
-                await self._take_turn(agent)
+                with SlowStart(self._tasks, self._command.name, self._output.say) as start:
+                    agent = await self._start_agent(hub, start)
+                    start.step = "opening a session"
+                    session = await self._open_session(agent)
+                await self._take_turn(session)
             except ClientError as error:
                 self._fail(error)
 
-    async def _start_agent(self, hub: SessionHub) -> Agent:
+    async def _start_agent(self, hub: SessionHub, start: SlowStart) -> Agent:
         agent = await hub.start_agent(
             self._command,
             offer=replace(HEADLESS, trace_context=self._settings.agent.trace_context.as_mapping()),
             tap=self._output.tap,
             policy=policy_of(self._settings),
         )
+        start.step = "initializing"
         await agent.initialize(self._settings.agent.start_limit_s or None)
         return agent
 
@@ -157,14 +164,17 @@ class Turn:
                 self._codes.add(ExitCode.ERROR)
         self._output.fail(error)
 
-    async def _take_turn(self, agent: Agent) -> None:
+    async def _open_session(self, agent: Agent) -> Session:
         say, wanted = self._output.say, self._settings.workspace.additional_directories
-        session = self._session = await agent.new_session(
+        self._session = await agent.new_session(
             self._cwd,
             additional_directories=additional_directories(agent.capabilities, wanted, say),
             mcp_servers=mcp_servers(agent.capabilities, self._cwd, say),
         )
-        self._desk = PermissionDesk(session, self._tasks, self._output.say)
+        return self._session
+
+    async def _take_turn(self, session: Session) -> None:
+        self._desk = PermissionDesk(session, self._tasks, self._output.say, self._streams.held)
         session.listener = self._on_change
         # What the agent said while the session opened.
         self._on_change(Change(tuple(map(EntryId, range(len(session.conversation.entries))))))

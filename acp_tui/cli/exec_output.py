@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from typing import Any, Protocol
 
+from acp_tui.cli.exec_streams import Streams
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client.errors import ClientError
 from acp_tui.client.frames import update_params
@@ -37,36 +37,19 @@ class Output(Protocol):
         """The turn is over."""
 
 
-class Stdout:
-    """Our stdout, which its reader may close at any time (`| head`), and whose disk may be full."""
-
-    def __init__(self, on_lost: Callable[[OSError], None]) -> None:
-        self._on_lost = on_lost
-
-    def write(self, text: str) -> None:
-        """Write and flush; where that fails, say so once and drop the rest."""
-        try:
-            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-            sys.stdout.buffer.flush()
-        except OSError as error:
-            # What is still buffered would be written, and complained about, at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self._on_lost(error)
-
-
-def _say_error(error: ClientError) -> None:
+def _error_text(error: ClientError) -> str:
     lines = [f"acp-tui: {make_visible(str(error))}"]
     lines += [
         f"  {make_visible(line)}" for line in (error.detail + "\n" + error.hint).splitlines() if line.strip()
     ]
-    sys.stderr.write("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 class TextOutput:
     """The agent's messages on stdout as they come; tool calls, failures and words of ours on stderr."""
 
-    def __init__(self, stdout: Stdout) -> None:
-        self._stdout = stdout
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
         # A terminal obeys what it is sent; a file or a pipe gets the agent's text as it is.
         self._clean = make_visible if sys.stdout.isatty() else str
         self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
@@ -107,7 +90,7 @@ class TextOutput:
             new = ("\n" if self._ends_line else "\n\n") + new
         self._shown[entry_id], self._last = length, entry_id
         self._ends_line = new.endswith("\n")
-        self._stdout.write(self._clean(new))
+        self._streams.out(self._clean(new))
 
     def _show_tool(self, entry_id: EntryId, line: str) -> None:
         if self._said_of_tools.get(entry_id) != line:
@@ -117,26 +100,27 @@ class TextOutput:
     def say(self, text: str) -> None:
         """One line on stderr, on a line of its own where both go to one place."""
         if not self._ends_line and self._is_one_place:
-            sys.stderr.write("\n")
+            self._streams.err("\n")
             self._ends_line = True
-        sys.stderr.write(f"· {text}\n")
-        sys.stderr.flush()
+        self._streams.err(f"· {text}\n")
 
     def fail(self, error: ClientError) -> None:
         """The error with its cause and what to do, on stderr."""
-        _say_error(error)
+        self._streams.err(_error_text(error))
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
         """End the last line."""
         if not self._ends_line:
-            self._stdout.write("\n")
+            self._streams.out("\n")
 
 
 class NdjsonOutput:
     """The params of every session/update as received, one a line, and one result object at the end."""
 
-    def __init__(self, stdout: Stdout) -> None:
-        self._stdout = stdout
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+        # A terminal obeys what it is sent, even inside of a JSON string; a file or a pipe gets the text as it is.
+        self._is_escaped = sys.stdout.isatty()
         self._error: dict[str, Any] | None = None
 
     def tap(self, direction: Direction, frame: bytes) -> None:
@@ -146,18 +130,18 @@ class NdjsonOutput:
             self._print(params)
 
     def _print(self, value: Any) -> None:
-        self._stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+        self._streams.out(json.dumps(value, ensure_ascii=self._is_escaped, separators=(",", ":")) + "\n")
 
     def show(self, entry_id: EntryId, entry: Entry) -> None:
         """Entries are not printed: the updates that make them are."""
 
     def say(self, text: str) -> None:
         """One line on stderr."""
-        sys.stderr.write(f"· {text}\n")
+        self._streams.err(f"· {text}\n")
 
     def fail(self, error: ClientError) -> None:
         """Kept for the result object; also on stderr."""
-        _say_error(error)
+        self._streams.err(_error_text(error))
         self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
 
     def finish(self, session: Session | None, code: ExitCode) -> None:

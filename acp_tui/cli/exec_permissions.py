@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-import json
-import os
-import termios
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Final
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from acp_tui.cli.exec_question import question_text
+from acp_tui.cli.exec_terminal import Terminal, open_terminal
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PermissionRequest, RequestKey
-from acp_tui.conversation.tool_calls import TextDiff, ToolCall
-from acp_tui.conversation.unset import UNSET
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.visible import make_visible_line
+
+GUARD_S: Final = 0.4
+"""Nobody reads a question and answers it in less."""
 
 
 class PermissionDesk:
     """Takes the requests of one session one after the other."""
 
-    def __init__(self, session: Session, tasks: TaskGroup, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        tasks: TaskGroup,
+        say: Callable[[str], None],
+        hold_output: Callable[[], AbstractContextManager[None]],
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        """`hold_output`: nothing else is to be printed within, so that the question stays the last thing shown."""
         self.has_rejected = False
         self._session = session
         self._tasks = tasks
         self._say = say
+        self._hold_output = hold_output
+        self._sleep = sleep
         self._taken: set[RequestKey] = set()
         self._lock = anyio.Lock()
         self._asked: RequestKey | None = None
@@ -35,10 +49,10 @@ class PermissionDesk:
     def look(self) -> None:
         """Take up the requests that are new, and drop the question on the terminal where its request is gone."""
         waiting = self._session.conversation.permissions
-        for key, request in waiting.items():
+        for key in waiting:
             if key not in self._taken:
                 self._taken.add(key)
-                self._tasks.start_soon(self._decide, request)
+                self._tasks.start_soon(self._decide, key)
         if self._asked is not None and self._asked not in waiting:
             self._asking.cancel()
 
@@ -48,27 +62,29 @@ class PermissionDesk:
             (decision.option_kind or "").startswith("reject") for decision in entry.decisions
         )
 
-    async def _decide(self, request: PermissionRequest) -> None:
+    async def _decide(self, key: RequestKey) -> None:
         async with self._lock:
-            if request.key not in self._session.conversation.permissions:
+            request = self._session.conversation.permissions.get(key)
+            if request is None:
                 return
-            terminal = _open_terminal()
+            terminal = open_terminal()
             if terminal is None:
                 self._refuse(request)
                 return
             try:
-                await self._ask_until_gone(terminal, request)
+                with self._hold_output():
+                    await self._ask_until_gone(terminal, request)
             finally:
-                os.close(terminal)
+                terminal.close()
 
-    async def _ask_until_gone(self, terminal: int, request: PermissionRequest) -> None:
+    async def _ask_until_gone(self, terminal: Terminal, request: PermissionRequest) -> None:
         """Ask; where the agent takes its question back meanwhile, say so and let the next one be asked."""
         self._asked = request.key
         with anyio.CancelScope() as self._asking:
             await self._ask(terminal, request)
         self._asked = None
         if self._asking.cancelled_caught:
-            _print(terminal, "\n(no answer is needed any more)\n")
+            terminal.show("\n(no answer is needed any more)\n")
 
     def _refuse(self, request: PermissionRequest) -> None:
         """Nobody can be asked. "Always" would speak for the user about more than this: only reject_once will do."""
@@ -85,67 +101,18 @@ class PermissionDesk:
     def _call(self, request: PermissionRequest) -> ToolCall:
         return self._session.conversation.tool_call(request.tool_call_id).call
 
-    async def _ask(self, terminal: int, request: PermissionRequest) -> None:
-        _print(terminal, "\n" + "\n".join(_describe(self._call(request))) + "\n\n")
-        for number, option in enumerate(request.options, 1):
-            _print(
-                terminal,
-                f"  {number}  {make_visible_line(option.name)}  ({make_visible_line(option.kind)})\n",
-            )
-        # What was typed before the question was shown answers nothing.
-        with suppress(termios.error):  # the terminal hung up; the read below says so
-            termios.tcflush(terminal, termios.TCIFLUSH)
+    async def _ask(self, terminal: Terminal, request: PermissionRequest) -> None:
+        text = await to_thread.run_sync(question_text, replace(self._call(request)), request)
+        terminal.show(f"\n{text}\n")
+        # What is typed until the question can have been read was meant for something else.
+        await self._sleep(GUARD_S)
         while request.key in self._session.conversation.permissions:
-            _print(terminal, f"\nYour choice, 1-{len(request.options)} (Ctrl+C cancels the turn): ")
-            line = await _read_line(terminal)
+            terminal.forget_typed()
+            terminal.show(f"\nYour choice, 1-{len(request.options)} (Ctrl+C cancels the turn): ")
+            line = await terminal.read_line()
             if line is None:
                 self._session.cancel()
                 return
             if line.isascii() and line.isdigit() and 1 <= int(line) <= len(request.options):
                 self._session.answer_permission(request.key, request.options[int(line) - 1].option_id)
                 return
-
-
-def _open_terminal() -> int | None:
-    """The controlling terminal, where there is one; it may be there while stdin and stdout are pipes."""
-    try:
-        return os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:
-        return None
-
-
-def _print(terminal: int, text: str) -> None:
-    with suppress(OSError):
-        os.write(terminal, text.encode("utf-8", "replace"))
-
-
-async def _read_line(terminal: int) -> str | None:
-    """A line the user typed; None at the end of input. The wait can be cancelled, which a blocking read could not."""
-    await anyio.wait_readable(terminal)
-    try:
-        data = os.read(terminal, 4096)
-    except OSError:  # the terminal hung up
-        return None
-    return data.decode("utf-8", "replace").strip() if data else None
-
-
-def _describe(call: ToolCall) -> list[str]:
-    lines = [f"The agent asks for permission: {make_visible_line(call.shown_title)}"]
-    lines += [f"  at {make_visible_line(location.path)}" for location in call.locations]
-    for item in call.content:
-        if isinstance(item, TextDiff):
-            lines += _describe_diff(item)
-    reported = (
-        "not reported"
-        if call.raw_input is UNSET
-        else json.dumps(call.raw_input, ensure_ascii=False, indent=2)
-    )
-    return [*lines, *f"  input: {make_visible(reported)}".splitlines()]
-
-
-def _describe_diff(diff: TextDiff) -> list[str]:
-    import difflib  # only for questions about edits
-
-    old, new = (diff.old_text or "").splitlines(), diff.new_text.splitlines()
-    changed = list(difflib.unified_diff(old, new, lineterm=""))[2:]
-    return [f"  {make_visible_line(diff.path)}", *(f"  {make_visible(line)}" for line in changed)]

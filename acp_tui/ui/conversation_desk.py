@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ class ConversationDesk:
 
     async def export(self, session: Session, agent: Agent | None) -> None:
         """Write the conversation to a file of the user's choice."""
-        from acp_tui.client.export import ExportFacts, default_name, export
+        from acp_tui.client.export import ExportFacts, default_name, export, snapshot
         from acp_tui.client.terminals import plain_text
         from acp_tui.ui.screens.export import ExportDialog
 
@@ -77,8 +78,9 @@ class ConversationDesk:
         )
 
         async def write(path: Path, is_replaced: bool) -> None:
-            # On the loop: in a thread, the conversation could change meanwhile.
-            export(conversation, facts, path, plain_text, overwrite=is_replaced)
+            # Large diffs take seconds, and the agent goes on meanwhile: written is what stood there at Enter.
+            taken = snapshot(conversation)
+            await to_thread.run_sync(partial(export, taken, facts, path, plain_text, overwrite=is_replaced))
 
         dialog = ExportDialog(session.cwd, default_name(facts, ".md"), write)
         written = await self._screen.app.push_screen_wait(dialog)

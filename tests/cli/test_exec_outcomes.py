@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import exec_permissions
+from acp_tui.cli import exec_permissions, exec_slow_start
 from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import known
@@ -23,7 +23,7 @@ from support.agents import our_children, scripted_argv
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is to be asked on the terminal that the tests may run on."""
-    monkeypatch.setattr(exec_permissions, "_open_terminal", lambda: None)
+    monkeypatch.setattr(exec_permissions, "open_terminal", lambda: None)
 
 
 @pytest.fixture(autouse=True)
@@ -118,6 +118,18 @@ def test_ndjson_tells_an_error_in_the_result(run: Any):
     assert result["error"]["kind"] == "AgentLost"
     assert "exited with code 4" in result["error"]["message"]
     assert result["error"]["detail"] == "why\n"
+
+
+def test_an_agent_that_takes_long_to_start_is_waited_for_in_words(run: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(exec_slow_start, "PATIENCE_S", 0)
+    ran = run("prompt = open_session(); end(prompt); read()")
+    assert (ran.status, ran.out) == (0, "")
+    assert ran.err.count("waiting for") == 1
+    assert "Ctrl+C" in ran.err
+
+
+def test_an_agent_that_starts_in_time_is_not_spoken_of(run: Any):
+    assert run("prompt = open_session(); end(prompt); read()").err == ""
 
 
 # The prompt

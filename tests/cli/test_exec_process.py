@@ -48,11 +48,12 @@ def exec_argv(script: str, *options: str) -> list[str]:
 
 @contextmanager
 def started(
-    argv: list[str], *, stdout: int = subprocess.PIPE, new_session: bool = True
+    argv: list[str], *, stdout: int = subprocess.PIPE, new_session: bool = True, config: Path | None = None
 ) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         argv,
         cwd=ROOT,
+        env={**os.environ} if config is None else {**os.environ, "XDG_CONFIG_HOME": str(config)},
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.PIPE,
@@ -191,10 +192,10 @@ def terminal() -> Iterator[Terminal]:
 
 
 @contextmanager
-def asked(terminal: Terminal, script: str) -> Iterator[subprocess.Popen[str]]:
+def asked(terminal: Terminal, script: str, config: Path | None = None) -> Iterator[subprocess.Popen[str]]:
     """`exec` on that terminal, its stdin and stdout elsewhere."""
     launcher = [sys.executable, "-I", "-S", "-c", ON_TERMINAL, terminal.device]
-    with started([*launcher, *exec_argv(script)], new_session=False) as process:
+    with started([*launcher, *exec_argv(script)], new_session=False, config=config) as process:
         yield process
 
 
@@ -265,3 +266,37 @@ def test_a_withdrawn_question_makes_room_for_the_next(terminal: Terminal, tmp_pa
         terminal.wait_for(CHOICE)
         terminal.type("1\n")
         assert ended(process)[:2] == (5, "reject_once\n")
+
+
+def test_a_rule_that_cannot_refuse_once_is_told_before_the_question(terminal: Terminal, tmp_path: Path):
+    (tmp_path / "acp-tui").mkdir()
+    (tmp_path / "acp-tui" / "settings.toml").write_text("[[refuse]]\nkind = 'other'\n")
+    script = "p = open_session(); ask('allow_once', 'reject_always'); say(outcome()); end(p); read()"
+    with asked(terminal, script, config=tmp_path) as process:
+        question = terminal.wait_for(CHOICE)
+        terminal.type("2\n")
+        assert ended(process)[:2] == (5, "reject_always\n")
+    assert "Your rule is against it" in question.partition("The agent asks")[0]
+
+
+def test_nothing_else_is_printed_behind_a_question(terminal: Terminal, tmp_path: Path):
+    script = f"""
+        p = open_session(); ask("allow_once", "reject_once")
+        open({str(tmp_path / "shown")!r}).readline()
+        update("tool_call", toolCallId="t", title="Edit config.toml", status="failed"); say("never mind")
+        send(id=99, method="fs/none", params={{}}); read()
+        open({str(tmp_path / "told")!r}, "w").write("x"); outcome(); end(p); read()
+    """
+    shown, told = named_pipe(tmp_path / "shown"), named_pipe(tmp_path / "told")
+    with shown as question_shown, told as all_told, asked(terminal, script) as process:
+        terminal.wait_for(CHOICE)
+        assert process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr.readline() == "· pending     Delete everything\n"
+        os.write(question_shown, b"\n")
+        assert select.select([all_told], [], [], TIMEOUT_S)[0]
+        assert select.select([process.stderr, process.stdout], [], [], 0)[0] == []
+        terminal.type("1\n")
+        _, out, err = ended(process)
+    assert out == "never mind\n"
+    assert "failed      Edit config.toml" in err

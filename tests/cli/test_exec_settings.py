@@ -30,7 +30,7 @@ command = {sys.executable!r}
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is to be asked on the terminal that the tests may run on."""
-    monkeypatch.setattr(exec_permissions, "_open_terminal", lambda: None)
+    monkeypatch.setattr(exec_permissions, "open_terminal", lambda: None)
 
 
 @pytest.fixture

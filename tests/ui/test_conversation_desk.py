@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
+from acp_tui.client import export as exports
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.ui import conversation_desk
 from support.desks import SESSION, OpenDesk
 
@@ -84,3 +87,26 @@ async def test_a_conversation_is_written_to_a_file_and_over_another_only_at_a_se
         await desk.shows("Written to")
     lines = [json.loads(line) for line in (tmp_path / "talk.jsonl").read_text().splitlines()]
     assert len(lines) > 2
+
+
+async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands_still(
+    open_desk: OpenDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted: list[tuple[Conversation, bool]] = []
+
+    def note(conversation: Conversation, *_: object, **__: object) -> None:
+        wanted.append((conversation, threading.current_thread() is threading.main_thread()))
+
+    monkeypatch.setattr(exports, "export", note)
+    async with open_desk(SESSION, REPLY) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("one = 1")
+        await desk.choose("Write the conversation to a file")
+        await desk.shows("Write the conversation to a file", ".md, .html or .jsonl")
+        await desk.press("enter")
+        await desk.shows("Written to")
+        ((taken, is_on_the_loop),) = wanted
+        assert not is_on_the_loop
+        assert taken is not desk.shown_session.conversation
+        assert taken.entries == desk.shown_session.conversation.entries

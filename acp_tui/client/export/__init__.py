@@ -8,6 +8,7 @@ from acp_tui.client.export.facts import ExportFacts, default_name
 from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
+from acp_tui.client.export.snapshot import snapshot
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.client.export.writing import SUFFIXES, export
 
@@ -21,6 +22,7 @@ __all__ = [
     "UnknownFormat",
     "default_name",
     "export",
+    "snapshot",
     "to_html",
     "to_jsonl",
     "to_markdown",

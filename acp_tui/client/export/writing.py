@@ -36,7 +36,7 @@ def export(
 ) -> None:
     """Write `path` in the format that its suffix names.
 
-    Takes as long as the conversation is: call it in a thread while nothing changes the conversation.
+    Takes as long as the conversation is: call it in a thread, with a `snapshot` where updates go on meanwhile.
     Raises UnknownFormat; FileExists, unless `overwrite`; CannotWrite.
     """
     if path.suffix.lower() not in SUFFIXES:

@@ -1,0 +1,56 @@
+"""What a permission request looks like as lines of text; where it is asked, and by whom answered, it does not know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.visible import make_visible, make_visible_line
+
+MAX_INPUT_CHARACTERS: Final = 20_000
+"""Of a call's raw input: more would push all else out of the terminal's memory."""
+
+
+def question_text(call: ToolCall, request: PermissionRequest) -> str:
+    """The question whole, visible, with the numbers of its options. A large diff takes about a second."""
+    return "\n".join([*_lines(call, request.note), "", *_options(request)])
+
+
+def _lines(call: ToolCall, note: str | None) -> Iterator[str]:
+    if note is not None:
+        yield make_visible_line(note)
+    yield f"The agent asks for permission: {make_visible_line(call.shown_title)}"
+    for location in call.locations:
+        yield f"  at {make_visible_line(location.path)}"
+    for item in call.content:
+        if isinstance(item, TextDiff):
+            yield from _diff_lines(item)
+    yield from f"  input: {_input(call.raw_input)}".split("\n")
+
+
+def _options(request: PermissionRequest) -> Iterator[str]:
+    for number, option in enumerate(request.options, 1):
+        yield f"  {number}  {make_visible_line(option.name)}  ({make_visible_line(option.kind)})"
+
+
+def _diff_lines(diff: TextDiff) -> Iterator[str]:
+    from acp_tui.client.export.unified import unified_diff  # only for questions about edits
+
+    for line in unified_diff(diff.path, diff.old_text, diff.new_text).split("\n"):
+        yield f"  {line}"
+
+
+def _input(raw_input: Any) -> str:
+    if raw_input is UNSET:
+        return "not reported"
+    try:
+        text = json.dumps(raw_input, ensure_ascii=False, indent=2)
+    except RecursionError:
+        return "too deeply nested to show"
+    left_out = len(text) - MAX_INPUT_CHARACTERS
+    shown = make_visible(text[:MAX_INPUT_CHARACTERS])
+    return shown if left_out <= 0 else f"{shown}\n  … and {left_out:,} more characters that are not shown"

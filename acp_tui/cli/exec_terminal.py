@@ -1,0 +1,48 @@
+"""The controlling terminal as a place to ask the user; what is asked there is not its matter."""
+
+from __future__ import annotations
+
+import os
+import termios
+from contextlib import suppress
+
+import anyio
+
+
+def open_terminal() -> Terminal | None:
+    """The controlling terminal, where there is one; it may be there while stdin and stdout are pipes."""
+    try:
+        return Terminal(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return None
+
+
+class Terminal:
+    """Shows text and reads lines. A terminal that hung up shows nothing and has no lines."""
+
+    def __init__(self, descriptor: int) -> None:
+        """`descriptor` is its own from now on."""
+        self._descriptor = descriptor
+
+    def show(self, text: str) -> None:
+        """Write `text`, which has been made visible."""
+        with suppress(OSError):
+            os.write(self._descriptor, text.encode("utf-8", "replace"))
+
+    def forget_typed(self) -> None:
+        """Drop what was typed and has not been read, whole lines or not."""
+        with suppress(termios.error):
+            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+    async def read_line(self) -> str | None:
+        """A line the user typed; None at the end of input. The wait can be cancelled; a blocking read could not."""
+        await anyio.wait_readable(self._descriptor)
+        try:
+            data = os.read(self._descriptor, 4096)
+        except OSError:
+            return None
+        return data.decode("utf-8", "replace").strip() if data else None
+
+    def close(self) -> None:
+        """Give it back."""
+        os.close(self._descriptor)

@@ -1,0 +1,113 @@
+"""What the desk takes for an answer, on a terminal that the test types on."""
+
+from __future__ import annotations
+
+import os
+import pty
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_tui.cli import exec_permissions
+from acp_tui.cli.exec_permissions import GUARD_S, PermissionDesk
+from acp_tui.cli.exec_terminal import Terminal
+from support.agents import asked, in_session, in_turn, until
+
+CHOICE = "Your choice, 1-2 (Ctrl+C cancels the turn): "
+
+
+@dataclass
+class Asking:
+    """A desk that has been asked, and its surroundings."""
+
+    master: int
+    slave: int
+    typed_in_the_guard: str = ""
+    slept: list[float] = field(default_factory=list)
+    held: list[bool] = field(default_factory=list)
+
+    async def sleep(self, seconds: float) -> None:
+        """Stands in for the guard's time; the user goes on typing meanwhile."""
+        self.slept.append(seconds)
+        if self.typed_in_the_guard:
+            os.write(self.master, self.typed_in_the_guard.encode())
+            await anyio.wait_readable(self.slave)  # the line has passed through the terminal
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Notes when output was held."""
+        self.held.append(True)
+        yield
+        self.held.append(False)
+
+    async def shows(self, text: str) -> str:
+        """What the terminal shows up to `text`."""
+        shown = ""
+        while text not in shown:
+            await anyio.wait_readable(self.master)
+            shown += os.read(self.master, 4096).decode()
+        return shown
+
+    def type(self, text: str) -> None:
+        """Type it."""
+        os.write(self.master, text.encode())
+
+
+@pytest.fixture
+def asking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
+    master, slave = pty.openpty()
+    monkeypatch.setattr(exec_permissions, "open_terminal", lambda: Terminal(os.dup(slave)))
+    yield Asking(master, slave)
+    os.close(master)
+    os.close(slave)
+
+
+@asynccontextmanager
+async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
+    """Gives the agent's end of the connection; the question has been parked."""
+    async with (
+        in_session(cwd) as (session, wire),
+        in_turn(session, wire),
+        anyio.create_task_group() as tasks,
+    ):
+        desk = PermissionDesk(session, tasks, lambda _: None, asking.hold, asking.sleep)
+        await wire.send(asked(7, "first", "second"))
+        await until(session, lambda: bool(session.conversation.permissions))
+        session.listener = lambda _: desk.look()
+        desk.look()
+        yield wire
+
+
+async def test_a_line_typed_while_the_question_appears_answers_nothing(
+    asking: Asking, tmp_path: Path
+) -> None:
+    """R-PERM-9."""
+    asking.typed_in_the_guard = "1\n"
+    async with asked_at_a_desk(tmp_path, asking) as wire:
+        await asking.shows(CHOICE)
+        asking.type("2\n")
+        assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
+    assert asking.slept == [GUARD_S]
+
+
+async def test_lines_behind_one_that_is_no_answer_answer_nothing(asking: Asking, tmp_path: Path) -> None:
+    async with asked_at_a_desk(tmp_path, asking) as wire:
+        await asking.shows(CHOICE)
+        asking.type("yes\n1\n")
+        await asking.shows(CHOICE)
+        asking.type("2\n")
+        assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
+
+
+async def test_other_output_is_held_until_the_question_is_answered(asking: Asking, tmp_path: Path) -> None:
+    async with asked_at_a_desk(tmp_path, asking) as wire:
+        await asking.shows(CHOICE)
+        assert asking.held == [True]
+        asking.type("1\n")
+        await wire.receive()
+    assert asking.held == [True, False]

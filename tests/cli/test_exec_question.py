@@ -1,0 +1,66 @@
+"""What a permission request looks like on a terminal: all of it to be seen, and no more than fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_tui.cli import exec_question
+from acp_tui.cli.exec_question import question_text
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import TextDiff, ToolCall, ToolCallId
+
+CALL = ToolCallId("c")
+
+
+def shown(note: str | None = None, **call: Any) -> str:
+    options = (PermissionOption("a", "Allow", "allow_once"), PermissionOption("r", "No", "reject_once"))
+    return question_text(
+        ToolCall(CALL, title="push", **call), PermissionRequest(RequestKey(1), CALL, options, note=note)
+    )
+
+
+def test_our_own_word_on_it_comes_first() -> None:
+    assert shown("Your rule is against it\x1b (git push).").splitlines()[:2] == [
+        "Your rule is against it␛ (git push).",
+        "The agent asks for permission: push",
+    ]
+
+
+def test_options_are_numbered_below_a_blank_line() -> None:
+    assert shown().endswith("\n\n  1  Allow  (allow_once)\n  2  No  (reject_once)")
+
+
+def test_input_that_is_nested_too_deep_is_said_to_be() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert "  input: too deeply nested to show\n" in shown(raw_input=deep)
+    while deep:  # at once it would be freed by recursion
+        deep = deep.pop()
+
+
+def test_of_long_input_the_beginning_is_shown_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exec_question, "MAX_INPUT_CHARACTERS", 10)
+    text = shown(raw_input="12345678\x1b" + "9" * 5)
+    assert '  input: "12345678\\\n  … and 11 more characters that are not shown\n' in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("a\n", "a\r\n", ["-a", "+a␍"]),
+        ("a\r\nb\n", "a\nb\n", ["-a␍", "+a", " b"]),
+        ("a", "a\n", ["-a", "\\ No newline at end of file", "+a"]),
+        ("a\x0cb\n", "a\n", ["-a␌b", "+a"]),
+        (None, "a\n", ["+a"]),
+    ],
+)
+def test_a_diff_shows_line_ends_and_splits_at_newlines_only(
+    old: str | None, new: str, lines: list[str]
+) -> None:
+    text = shown(content=(TextDiff("/x", new, old),))
+    header = ["  --- /dev/null" if old is None else "  --- /x", "  +++ /x"]
+    assert text.splitlines()[1:3] == header
+    assert text.splitlines()[4 : 4 + len(lines)] == [f"  {line}" for line in lines]

@@ -1,0 +1,47 @@
+"""The word on a start that takes long: once, in time, and never behind its end."""
+
+from __future__ import annotations
+
+import anyio
+
+from acp_tui.cli.exec_slow_start import PATIENCE_S, SlowStart
+
+
+async def test_a_slow_start_is_said_once_with_its_step_and_how_to_stop_it() -> None:
+    said: list[str] = []
+    slept: list[float] = []
+    is_over, is_said = anyio.Event(), anyio.Event()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await is_over.wait()
+
+    def say(text: str) -> None:
+        said.append(text)
+        is_said.set()
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            with SlowStart(tasks, "gemini", say, sleep) as start:
+                start.step = "initializing"
+                is_over.set()
+                await is_said.wait()
+    assert slept == [PATIENCE_S]
+    assert said == ["waiting for gemini: initializing ... (Ctrl+C stops it)"]
+
+
+async def test_after_the_start_no_timer_is_left() -> None:
+    said: list[str] = []
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            with SlowStart(tasks, "gemini", said.append, lambda _: anyio.sleep_forever()):
+                await anyio.lowlevel.checkpoint()
+    assert said == []
+
+
+async def test_a_start_that_is_over_at_once_is_not_spoken_of() -> None:
+    said: list[str] = []
+    async with anyio.create_task_group() as tasks:
+        with SlowStart(tasks, "gemini", said.append, lambda _: anyio.sleep(0)):
+            pass
+    assert said == []

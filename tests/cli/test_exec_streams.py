@@ -1,0 +1,59 @@
+"""When a turn's output comes, and as what: not behind a question, and harmless on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from acp_tui.cli.exec_output import NdjsonOutput
+from acp_tui.cli.exec_streams import Streams
+from acp_tui.rpc import Direction
+
+
+def never_lost(error: OSError) -> None:
+    raise error
+
+
+def test_what_is_held_comes_at_the_end_in_its_order(capfd: pytest.CaptureFixture[str]) -> None:
+    streams = Streams(never_lost)
+    with streams.held():
+        streams.out("one ")
+        streams.err("two ")
+        streams.out("three")
+        assert capfd.readouterr() == ("", "")
+    assert capfd.readouterr() == ("one three", "two ")
+    streams.out("four")
+    assert capfd.readouterr().out == "four"
+
+
+def test_a_program_that_reads_stdout_does_not_wait(capfd: pytest.CaptureFixture[str]) -> None:
+    streams = Streams(never_lost, holds_stdout=False)
+    with streams.held():
+        streams.out("one")
+        streams.err("two")
+        assert capfd.readouterr() == ("one", "")
+    assert capfd.readouterr().err == "two"
+
+
+def test_what_is_held_is_not_lost_with_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    streams = Streams(never_lost)
+    with pytest.raises(ZeroDivisionError), streams.held():
+        streams.err("one")
+        raise ZeroDivisionError
+    assert capfd.readouterr().err == "one"
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_json_is_escaped_on_a_terminal_and_as_received_elsewhere(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    output = NdjsonOutput(Streams(never_lost))
+    params = {"text": "é\x9d0;title\x9c\u202e"}
+    frame = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+    output.tap(Direction.IN, json.dumps(frame).encode())
+    out = capfd.readouterr().out
+    assert out.isascii() is is_terminal
+    assert json.loads(out) == params
