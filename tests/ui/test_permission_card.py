@@ -7,6 +7,7 @@ from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
 from support.folding import ALLOW, REJECT, agent, call
+from support.scenes import plan
 from support.screens import Page, open_page
 
 LONG_DIFF = TextDiff("/project/long.py", "".join(f"line {number}\n" for number in range(1, 81)))
@@ -190,7 +191,7 @@ async def test_the_keys_are_named_whole_in_every_width(size: tuple[int, int]) ->
     async with open_page(size=size) as page:
         await page.ask("call", content=(LONG_DIFF,))
         await page.enter_card()
-        for key in ("1-2:", "PgDn:", "f: full", "r: raw", "w: ", "Esc: back"):
+        for key in ("more: PgDn, f", "1-2:", "r: raw", "w: ", "Esc: back"):
             assert key in page.text
 
 
@@ -281,5 +282,92 @@ async def test_the_card_speaks_of_reading_on_only_where_there_is_more_to_read() 
         await page.ask("long", content=(LONG_DIFF,))
         await page.enter_card()
         assert "PgDn" not in page.text
+        assert "f: full screen" in page.text
         await page.press("1")
-        assert "PgDn: read on" in page.text
+        assert "more: PgDn, f" in page.text
+
+
+# Where there is little room
+
+OLD = "".join(f"line {number}\n" for number in range(1, 61))
+EDIT = TextDiff("/project/durations.py", OLD.replace("line 12\n", "changed\n" + "more\n" * 20), OLD)
+LONG_TITLE = "Make the parser of the durations take what people write without spaces"
+
+
+@pytest.mark.parametrize("title", ["Edit durations.py", LONG_TITLE])
+@pytest.mark.parametrize("size", [(80, 24), (40, 20), (40, 16)])
+async def test_title_file_first_change_and_options_are_in_view_together(
+    size: tuple[int, int], title: str
+) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", title=title, content=(EDIT,))
+        for keys in ((), ("tab",)):
+            await page.press(*keys)
+            shown = " ".join(" ".join(page.lines).replace("│", " ").split())
+            assert title in shown
+            for text in ("durations.py", "- line 12", "+ changed", "more: PgDn, f", "1 Allow once", "2 No"):
+                assert text in shown
+
+
+async def test_a_plan_makes_room_for_a_request_that_needs_it_and_comes_back() -> None:
+    async with open_page(*plan(), size=(40, 20)) as page:
+        assert "Plan 1" in page.text
+        await page.ask("call", title="Edit durations.py", content=(EDIT,))
+        assert "Plan 1" not in page.text
+        assert "- line 12" in page.text
+        await page.enter_card()
+        await page.press("2")
+        assert "Plan 1" in page.text
+
+
+@pytest.mark.parametrize("size", [(30, 10), (20, 8), (20, 5)])
+async def test_where_the_request_has_no_room_nothing_answers_it_but_the_full_screen(
+    size: tuple[int, int],
+) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", title="Edit durations.py", content=(EDIT,))
+        await page.enter_card()
+        await page.until(lambda: "oo small" in page.text)
+        await page.press("1", "down", "enter", "w")
+        assert page.decisions == {}
+        await page.press("f")
+        page.clock.pass_guard()
+        await page.until(lambda: "- line 12" in page.text)
+        assert "1  Allow once" in page.text
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_screen_that_becomes_large_enough_lets_answers_count() -> None:
+    async with open_page(size=(20, 5)) as page:
+        await page.ask("call", title="Edit durations.py", content=(EDIT,))
+        await page.enter_card()
+        await page.pilot.resize_terminal(40, 20)
+        await page.until(lambda: "- line 12" in page.text)
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_title_that_is_cut_stands_whole_above_the_subject() -> None:
+    async with open_page(size=(40, 16)) as page:
+        await page.ask("call", title=" ".join(f"word{number}" for number in range(40)), content=(EDIT,))
+        await page.enter_card()
+        assert "…" in page.text
+        assert "word20" not in page.text
+        await page.press(*["pageup"] * 20)
+        seen = ""
+        for _ in range(12):
+            seen += page.text
+            await page.press("pagedown")
+        assert all(f"word{number}" in seen for number in range(40))
+
+
+@pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
+async def test_the_raw_report_comes_into_view_and_the_beginning_when_it_goes(full: tuple[str, ...]) -> None:
+    async with open_page(size=(40, 20)) as page:
+        await page.ask("call", title="Edit durations.py", content=(EDIT,), raw_input={"mode": "fast"})
+        await page.enter_card()
+        await page.press(*full, "r")
+        await page.until(lambda: '"mode": "fast"' in page.text)
+        await page.press("r")
+        await page.until(lambda: "- line 12" in page.text)

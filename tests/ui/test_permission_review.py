@@ -65,13 +65,13 @@ async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page, content=(WHOLE,))
         await page.press("down", "down")
-        assert "Edit long.py" not in page.text
+        assert "whole.py" not in page.text
         await page.press("up", "up")
-        assert "Edit long.py" in page.text
+        assert "whole.py" in page.text
         await page.press("end")
         assert "+ line 100" in page.text
         await page.press("pageup", "pageup", "home")
-        assert "Edit long.py" in page.text
+        assert "whole.py" in page.text
 
 
 async def test_a_wide_terminal_shows_old_and_new_side_by_side_and_a_key_changes_that() -> None:
@@ -115,6 +115,26 @@ async def test_keys_lead_to_the_next_change_and_the_one_before() -> None:
         assert "+ first" in page.text
 
 
+async def test_with_one_change_the_key_leads_to_its_first_line_and_says_that_it_is_the_only_one() -> None:
+    new = [*OLD[:20], "changed\n", *OLD[21:]]
+    async with open_page(size=TINY) as page:
+        await _open(page, content=(TextDiff("/project/long.py", "".join(new), "".join(OLD)),))
+        for key in ("n", "p", "n"):
+            await page.press("end", key)
+            assert "- line 21" in page.text
+            assert "Only one change" in page.text
+
+
+async def test_behind_the_last_change_and_before_the_first_it_says_so() -> None:
+    async with open_page(size=TINY) as page:
+        await _open(page)
+        await page.press("p")
+        assert "The first change" in page.text
+        await page.press("n", "n", "n", "n")
+        assert "The last change" in page.text
+        assert "+ last" in page.text
+
+
 async def test_the_whole_file_is_shown_on_demand_with_the_change_still_in_view() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page)
@@ -125,7 +145,7 @@ async def test_the_whole_file_is_shown_on_demand_with_the_change_still_in_view()
         await page.press("c")
         assert "c: changes only" in page.text
         assert "+ middle" in page.text
-        await page.press("up", "up", "up", "up")
+        await page.press("up", "up", "up", "up", "up")
         assert "line 45" in page.text
         await page.press("n", "c")
         assert "line 45" not in page.text

@@ -6,8 +6,9 @@ import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.conversation.content import Text, TextResource
@@ -27,13 +28,17 @@ from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Joined
-from acp_tui.ui.drawings.places import shown_location
+from acp_tui.ui.drawings.places import shown_location, shown_path
 from acp_tui.ui.drawings.shell_command import ShellCommand, command_lines, reported_command
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
+from acp_tui.ui.rendering.diff_text import SIGNS
+from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
+
+CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,20 @@ class Subject:
     """In which lines the changes begin."""
     is_whole: bool = True
     """Whether all of it was compared; else it is to be drawn again, soon."""
+    raw: int | None = None
+    """In which line the raw report begins, where it is shown."""
+
+    def below(self, lines: Sequence[Strip]) -> Subject:
+        """The same with these lines above it."""
+        above = len(lines)
+        hunks = tuple(above + row for row in self.hunks)
+        raw = None if self.raw is None else above + self.raw
+        return Subject(Joined(lines, self.lines), hunks, self.is_whole, raw)
+
+    def first_changed(self, index: int) -> int:
+        """In which line of the change of that index something is new or gone."""
+        start, end = [*self.hunks, len(self.lines)][index : index + 2]
+        return next((row for row in range(start, end) if _is_changed(self.lines[row])), start)
 
 
 class SubjectDrawing:
@@ -106,10 +125,14 @@ class SubjectDrawing:
             runs.append(lines)
             hunks += [length + row for row in changes]
             length += len(lines)
-        return Subject(Joined(*runs), tuple(hunks), is_whole)
+        raw = None
+        if look.shows_raw:
+            raw = length
+            runs.append(_raw(asked.call, look))
+        return Subject(Joined(*runs), tuple(hunks), is_whole, raw)
 
     def _runs(self, asked: Asked, look: Look) -> Iterator[tuple[Sequence[Strip], tuple[int, ...]]]:
-        """The parts from top to bottom, each with the lines of it in which changes begin."""
+        """The parts above the raw report, each with the lines of it in which changes begin."""
         call = asked.call
         command = reported_command(call)
         yield _notes(asked, command, look), ()
@@ -120,9 +143,7 @@ class SubjectDrawing:
                 yield self._diff(item, asked.cwd, look)
             else:
                 yield _content(item, asked.terminals, look), ()
-        if look.shows_raw:
-            yield _raw(call, look), ()
-        elif command is None and not call.content:
+        if command is None and not call.content and not look.shows_raw:
             yield _input(call, look), ()
 
     def _diff(self, diff: TextDiff, cwd: str, look: Look) -> tuple[Sequence[Strip], tuple[int, ...]]:
@@ -133,6 +154,22 @@ class SubjectDrawing:
         first, *others = renderer.hunk_rows or (0,)
         # The first change is shown with the name of its file, if that is near.
         return lines, (first if look.context is None else 0, *others)
+
+
+def _is_changed(line: Strip) -> bool:
+    """Whether this is a line of a diff with the sign of what is new or gone: it stands first or behind the numbers."""
+    before: Segment | None = None
+    for segment in line:
+        if segment.text in CHANGE_SIGNS and (before is None or isinstance(before, Gutter)):
+            return True
+        before = segment
+    return False
+
+
+def changed_file(asked: Asked) -> str:
+    """The path of the first diff, "" where there is none."""
+    paths = [item.path for item in asked.call.content if isinstance(item, TextDiff)]
+    return make_visible_path(shown_path(paths[0], asked.cwd)) if paths else ""
 
 
 def has_changes(call: ToolCall) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -24,18 +25,35 @@ KIND_WORDS: Final[Mapping[str, str]] = {
 }
 MAX_NUMBER: Final = 9
 """There is no key for an option beyond it."""
+ROOMY_CELLS: Final = 50
 SEPARATOR: Final = " · "
 
 
-def title_lines(asked: Asked, palette: Palette, width: int) -> list[Strip]:
-    """What it is about, and how many requests wait."""
+def title_lines(asked: Asked, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
+    """What it is about, how many requests wait, and before all the file, where the title does not name it."""
     queue = f"1 of {asked.waiting}  " if asked.waiting > 1 else ""
+    title = _title(asked.call)
     spans = [
         ("Permission  ", palette.warning + Style(bold=True)),
         (queue, palette.muted),
-        (_title(asked.call), palette.strong),
+        (f"{file}  " if posixpath.basename(file) not in title else "", palette.diff_title),
+        (title, palette.strong),
     ]
-    return wrap(spans, width)
+    lines = wrap(spans, width)
+    # Where rows are dear, the frame has to say what it is.
+    return lines if len(lines) == 1 or width >= ROOMY_CELLS else wrap(spans[1:], width)
+
+
+def shortened(lines: Sequence[Strip], rows: int, width: int) -> list[Strip]:
+    """At most so many of these lines: the first ones and the last, with a mark where some are left out."""
+    if len(lines) <= rows:
+        return list(lines)
+    last = [lines[-1]] if rows > 1 else []
+    above = lines[: rows - len(last)]
+    if not above:
+        return []
+    mark = Strip([Segment(" …")], 2)
+    return [*above[:-1], Strip.join([above[-1].crop(0, max(width - 2, 0)), mark]), *last]
 
 
 def _title(call: ToolCall) -> str:

@@ -5,6 +5,7 @@ It stands for the docked card, to which its answers go, and closes by itself whe
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
@@ -16,13 +17,15 @@ from textual.widget import Widget
 
 from acp_tui.ui.drawings.permission_subject import Asked, SubjectDrawing, has_changes
 from acp_tui.ui.rendering.diff import DiffLayout
-from acp_tui.ui.widgets.request_pane import CANCEL_TO_REFUSE, RequestPane, RowCounts
+from acp_tui.ui.widgets.request_pane import CANCEL_TO_REFUSE, RequestPane
+from acp_tui.ui.widgets.request_rows import RowCounts, share_out
 
 COLUMNS_FROM_CELLS: Final = 116
 """From this width on the old text stands beside the new one; a terminal of 120 columns has as much."""
-OPTIONS_SHARE: Final = 0.4
 BRIEF_CELLS: Final = 90
 """With less room the keys are named in few words."""
+SMALL_SCREEN: Final = (40, 14)
+"""With fewer columns or rows there is no frame."""
 
 
 class FullRequest(RequestPane):
@@ -50,11 +53,17 @@ class FullRequest(RequestPane):
         """None: as the width says."""
         self._shows_whole_file = False
 
-    def rows_for(self, subject: int, options: int, keys: int) -> RowCounts:
-        """The subject has all that the answers leave."""
-        room = self.content_size.height - keys - 1
-        options = max(1, min(options, int(room * OPTIONS_SHARE)))
-        return RowCounts(max(1, room - options), options, keys)
+    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
+        """All that there are; what is not needed is left to the subject."""
+        room = self.content_size.height
+        rows = share_out(wanted, room)
+        return rows._replace(subject=rows.subject + room - sum(rows)) if rows.subject else None
+
+    def lay_out(self) -> None:
+        """Show it, in a frame where there is room for one."""
+        columns, height = SMALL_SCREEN
+        self.set_class(self.app.size.width < columns or self.app.size.height < height, "-small")
+        super().lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, to read, and to get back."""
@@ -70,8 +79,8 @@ class FullRequest(RequestPane):
             context = "changes only" if self._shows_whole_file else "whole file"
             changes = ["n p: changes", f"s: {other}", f"c: {context}"]
         return [
+            *(["more: ↑↓ PgDn"] if is_cut else []),
             self.answer_keys("Tab Enter"),
-            *(["↑↓ PgUp PgDn: read"] if is_cut else []),
             *changes,
             "r: raw" if is_brief else "r: raw input",
             refusal,
@@ -105,16 +114,16 @@ class FullRequest(RequestPane):
 
     def action_toggle_context(self) -> None:
         """Show the whole file, or the changes with a few lines around them; the first change in view comes up."""
-        above = sum([row < self._subject.scroll_offset.y for row in self._drawn.hunks])
+        index = self._change_from(self._at_row)
         self._shows_whole_file = not self._shows_whole_file
         self.warn("")
         self.redraw()
         if self._drawn.hunks:
-            self._go_to(self._drawn.hunks[min(above, len(self._drawn.hunks) - 1)])
+            self._go_to(self._row_of_change(min(index, len(self._drawn.hunks) - 1)))
 
     def action_scroll(self, lines: int) -> None:
         """Move by lines."""
-        self._go_to(self._subject.scroll_offset.y + lines)
+        self._go_to(max(self._at_row + lines, 0))
 
     def action_go_to_end(self, direction: int) -> None:
         """To the beginning for -1, to the end for 1."""
@@ -122,16 +131,33 @@ class FullRequest(RequestPane):
 
     def action_next_change(self) -> None:
         """To where the next change begins."""
-        y = self._subject.scroll_offset.y
-        self._go_to(next((row for row in self._drawn.hunks if row > y), y))
+        is_at_end = self._at_row >= self._subject.max_scroll_y
+        self._go_to_change(len(self._drawn.hunks) if is_at_end else self._change_from(self._at_row + 1))
 
     def action_previous_change(self) -> None:
         """To where the change before begins."""
-        y = self._subject.scroll_offset.y
-        self._go_to(next((row for row in reversed(self._drawn.hunks) if row < y), y))
+        self._go_to_change(self._change_from(self._at_row) - 1)
 
-    def _go_to(self, row: int) -> None:
-        self._subject.scroll_to(y=row, animate=False, force=True)
+    def _go_to_change(self, index: int) -> None:
+        """To the first line of that change; where there is none, the nearest, and it is said."""
+        last = len(self._drawn.hunks) - 1
+        if last < 0:
+            return
+        end = "Only one change" if not last else "The first change" if index < 0 else "The last change"
+        self.warn("" if last and 0 <= index <= last else end)
+        self._go_to(self._row_of_change(max(0, min(index, last))))
+
+    def _change_from(self, row: int) -> int:
+        """The index of the first change that comes up at this row or below it; the number of all without one."""
+        index = max(bisect_left(self._drawn.hunks, row) - 1, 0)
+        while index < len(self._drawn.hunks) and self._row_of_change(index) < row:
+            index += 1
+        return index
+
+    def _row_of_change(self, index: int) -> int:
+        """Which row comes up for a change: the one above its first line, if there is room."""
+        height = self._rows.subject if self._rows is not None else 1
+        return max(self._drawn.first_changed(index) - (height > 2), 0)
 
 
 class PermissionReview(ModalScreen[None]):

@@ -18,24 +18,30 @@ from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.screens.permission_review import PermissionReview
 from acp_tui.ui.widgets.answer_guard import GUARD_S as GUARD_S
-from acp_tui.ui.widgets.request_pane import CANCEL_TO_REFUSE, RequestPane, RowCounts
+from acp_tui.ui.widgets.request_pane import CANCEL_TO_REFUSE, RequestPane
+from acp_tui.ui.widgets.request_rows import RowCounts, is_enough, share_out
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
-MIN_SUBJECT_ROWS: Final = 3
-MIN_OPTION_ROWS: Final = 6
-"""Beyond as many the options scroll, where the subject has fewer rows than it should."""
-FRAME_ROWS: Final = 4
-"""Margin, border, and the gap above the options."""
+ALWAYS_ROWS: Final = 24
+"""On a small screen it may take all that there is."""
+ENOUGH_ROWS: Final = 14
+"""With as many it leaves the plan in view."""
+BORDER_ROWS: Final = 2
+MARGIN_ROWS: Final = 2
+"""A free row above it, and one line of the conversation above that."""
+NARROW_CELLS: Final = 50
+"""On a narrower screen nothing is left free beside the text, and of the conversation nothing need be left."""
+CONVERSATION_ROWS: Final = 1
+MORE: Final = "more: PgDn, f"
 BRIEF_CELLS: Final = 60
 """With less room the keys are named in few words."""
 LONG_KEYS: Final = (
-    "PgDn: read on",
     "f: full screen",
     "r: raw input",
     "w: reject and say why",
     "Esc: back to the prompt",
 )
-BRIEF_KEYS: Final = ("PgDn: more", "f: full", "r: raw", "w: no + why", "Esc: back")
+BRIEF_KEYS: Final = ("f: full", "r: raw", "w: no + why", "Esc: back")
 
 
 class PermissionCard(RequestPane):
@@ -53,6 +59,13 @@ class PermissionCard(RequestPane):
     class Left(Message):
         """The user goes back to the prompt; a request that waits stays."""
 
+    class Crowded(Message):
+        """The card needs the room of the plan, or no more."""
+
+        def __init__(self, *, is_crowded: bool) -> None:
+            super().__init__()
+            self.is_crowded = is_crowded
+
     def __init__(
         self,
         *,
@@ -63,6 +76,9 @@ class PermissionCard(RequestPane):
         self._clock = clock
         self._review: PermissionReview | None = None
         self._room = 0
+        self._beside = 0
+        self._needs_all = False
+        self._is_crowded = False
 
     # What it shows
 
@@ -81,37 +97,78 @@ class PermissionCard(RequestPane):
             self.post_message(self.Left())
         self.display = asked is not None
         self.show_request(asked)
+        self._tell_crowded()
         if self._review is not None:
             self._review.show_request(asked)
 
-    def fit(self, rows: int) -> None:
-        """Take no more than so many rows, margin and border counted."""
-        if rows != self._room:
-            self._room = rows
+    def fit(self, rows: int, beside: int = 0) -> None:
+        """Take no more than so many rows, all counted; what stands beside it would like to have so many of them."""
+        room = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0)
+        if (room, beside) != (self._room, self._beside):
+            self._room, self._beside = room, beside
             self.lay_out()
 
-    def rows_for(self, subject: int, options: int, keys: int) -> RowCounts:
-        """Some options first, the keys, a little of the subject, all options; the rest is for the subject."""
-        height = self.app.size.height
-        room = max((self._room or height) - FRAME_ROWS, 3)
-        some_options = max(1, min(options, MIN_OPTION_ROWS, room - 2))
-        keys = max(1, min(keys, room - some_options - 1))
-        least = max(1, min(subject, MIN_SUBJECT_ROWS, room - some_options - keys))
-        options = max(1, min(options, room - keys - least))
-        share = int(height * MAX_SHARE_OF_SCREEN) - FRAME_ROWS - keys - options
-        return RowCounts(max(least, min(subject, share, room - keys - options)), options, keys)
+    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
+        """As many as the request needs; on a large screen the conversation keeps its share."""
+        most = min(self._room, max(int(self.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
+        left = self._room - self._beside
+        self._needs_all = left < min(BORDER_ROWS + sum(wanted), most, ENOUGH_ROWS)
+        rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
+        return rows if is_enough(rows, wanted) else None
+
+    def rows_too_small(self, title: int) -> RowCounts:
+        """The keys before the title, and both before a border."""
+        room = max(self._room - BORDER_ROWS * self._has_border, 0)
+        return RowCounts(title=max(0, min(title, room - 1)), keys=min(1, room))
+
+    def lay_out(self) -> None:
+        """Show it, with as much of a frame as there is room for."""
+        super().lay_out()
+        rows = BORDER_ROWS + sum(self._rows or ())
+        self.set_class(self._room - self._beside - rows >= MARGIN_ROWS, "-spaced")
+        self.set_class(not self._has_border, "-bare")
+        self.set_class(self._is_narrow, "-narrow")
+        self._tell_crowded()
+
+    @property
+    def _is_narrow(self) -> bool:
+        return self.app.size.width < NARROW_CELLS
+
+    @property
+    def _has_border(self) -> bool:
+        return self._rows is not None or self._room >= BORDER_ROWS + 2
+
+    def _tell_crowded(self) -> None:
+        is_crowded = self.display and self._needs_all
+        if is_crowded != self._is_crowded:
+            self._is_crowded = is_crowded
+            self.post_message(self.Crowded(is_crowded=is_crowded))
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, to read on, and to get away."""
+        if self._rows is None:
+            return ["too small here: f" if has_focus else "too small: Tab f"]
+        more = [MORE] if is_cut else []
         if not has_focus:
-            return ["Tab: answer here", *([] if self.can_reject else [CANCEL_TO_REFUSE])]
+            return [*more, "Tab: answer here", *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS
-        read_on, full, raw, reject, back = BRIEF_KEYS if is_brief else LONG_KEYS
+        full, raw, reject, back = BRIEF_KEYS if is_brief else LONG_KEYS
         refuse = reject if self.can_reject else CANCEL_TO_REFUSE
         answer = self.answer_keys("↑↓" if is_brief else "↑↓ Enter")
-        return [answer, *([read_on] if is_cut else []), full, raw, refuse, back]
+        return [*more, answer, *([] if is_cut else [full]), raw, refuse, back]
 
     # What the user does
+
+    def warn_too_small(self) -> None:
+        """Above everything, where the card itself has no room; else it stands there."""
+        if self._rows is None and self._room < 2:  # one row at least is counted even where there is none
+            self.notify("Too small: f", severity="warning", markup=False)
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Say what to do on a card that may not be seen at all."""
+        super().watch_has_focus(has_focus)
+        if has_focus and self._asked is not None:
+            self.warn_too_small()
 
     def action_leave(self) -> None:
         """Back to the prompt."""
@@ -121,6 +178,8 @@ class PermissionCard(RequestPane):
         """Show the whole request on a screen of its own, where it can be answered as well."""
         if self._asked is None or self._review is not None:
             return
+        if self._rows is None:
+            self.app.clear_notifications()  # that there is no room: it would lie above what is asked
         self._review = PermissionReview(self, self._asked, clock=self._clock, drawing=self._drawing)
         self.app.push_screen(self._review, self._on_review_closed)
 

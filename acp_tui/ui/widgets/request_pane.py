@@ -6,9 +6,10 @@ the focus, since what was typed before was meant for something else. It decides 
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
@@ -19,14 +20,14 @@ from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.ui.drawings import permissions as drawings
-from acp_tui.ui.drawings.drawing import Joined
-from acp_tui.ui.drawings.permission_subject import Asked, Look, Subject, SubjectDrawing
+from acp_tui.ui.drawings.permission_subject import Asked, Look, Subject, SubjectDrawing, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
 from acp_tui.ui.themes import palette_for
-from acp_tui.ui.widgets.answer_guard import AnswerGuard
+from acp_tui.ui.widgets.answer_guard import AnswerGuard, age_of
+from acp_tui.ui.widgets.request_rows import RowCounts, start_row
 from acp_tui.ui.widgets.strip_view import StripView
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
@@ -34,16 +35,14 @@ COMPARING_PAUSE_S: Final = 0.002
 """Until a long diff is compared further; keys get their turn."""
 
 
-class RowCounts(NamedTuple):
-    """How high each part of a request is."""
-
-    subject: int
-    options: int
-    keys: int
+SLOW_DRAWING_S: Final = 0.1
 
 
 class RequestPane(Vertical, can_focus=True):
-    """What the agent wants to do, and below it the agent's own options."""
+    """What the agent wants to do, and below it the agent's own options.
+
+    The options come last: whatever the keys above them say, they stay where they are under the mouse.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "confirm", "Answer with the chosen option", show=False),
@@ -88,18 +87,29 @@ class RequestPane(Vertical, can_focus=True):
         self._asked: Asked | None = None
         self._state: tuple[object, ...] = ()
         """Of what is shown: while the agent says other things, nothing is drawn again."""
+        self._whole = Subject()
         self._drawn = Subject()
+        """What is shown of it: below the title, where that is cut."""
+        self._rows: RowCounts | None = None
+        """None: not enough room to answer here."""
+        self._start = 0
+        """From which line of the subject on it is shown at first."""
+        self._pending: int | None = None
+        """Which line comes up as soon as there is room for it; None where that is done."""
         self._chosen: int | None = None
         self._shows_raw = False
+        self._age_s = 0.0
+        """How long the last key or click has waited."""
         self._warning = ""
         """What is said in the place of the keys, until the user does something else."""
         self._option_rows: list[range] = []
 
     def compose(self) -> ComposeResult:
-        """What is asked, the answers below it, and what the keys do."""
+        """What is asked, what the keys do, and the answers."""
+        yield StripView(id="title")
         yield StripView(id="subject")
-        yield StripView(id="options")
         yield StripView(id="keys")
+        yield StripView(id="options")
 
     # What it shows
 
@@ -110,23 +120,34 @@ class RequestPane(Vertical, can_focus=True):
         if asked is not None and (shown is None or asked.request.key != shown.request.key):
             self._begin()
         elif self._state != state:
+            self.guard.arm()  # what is asked reads differently now
             self.redraw()
 
     def _begin(self) -> None:
         """Show another request than before."""
         self._chosen, self._shows_raw, self._warning = None, False, ""
-        self.guard.arm()
+        self._pending = self._start
+        begin_s = time.monotonic()
         self.redraw()
-        for view in (self._subject, self._options):
-            view.scroll_to(y=0, animate=False, force=True)
+        self._options.scroll_to(y=0, animate=False, force=True)
+        self.guard.arm()  # not before it is drawn
+        if time.monotonic() - begin_s > SLOW_DRAWING_S:
+            self.call_after_refresh(self.guard.arm)  # then painting it takes long as well
 
     @abstractmethod
-    def rows_for(self, subject: int, options: int, keys: int) -> RowCounts:
-        """How many rows each part gets, which wants so many."""
+    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
+        """How many rows each part gets, at most as many as wanted; None where that is too little to answer."""
 
     @abstractmethod
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """What can be done: keys and what they do; `is_cut` where more of the subject is to be read."""
+
+    def rows_too_small(self, title: int) -> RowCounts:
+        """How many rows the title, which wants so many, and the keys get where nothing can be answered."""
+        return RowCounts(title=title, keys=1)
+
+    def warn_too_small(self) -> None:
+        """Say that nothing can be answered here, if that is not to be seen anyway."""
 
     def answer_keys(self, others: str) -> str:
         """The keys that answer; `others` lead to options that have no number."""
@@ -183,36 +204,92 @@ class RequestPane(Vertical, can_focus=True):
         subject = self._drawing.draw(self._asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
-        title = drawings.title_lines(self._asked, palette, self._width)
-        hunks = tuple(len(title) + row for row in subject.hunks)
-        self._drawn = Subject(Joined(title, subject.lines), hunks)
+        self._whole = subject
         self.lay_out()
 
     def lay_out(self) -> None:
         """Show what is drawn, with the answers and keys as they are now."""
         if self._asked is None or self._width < 2:
             return
+        was_at_start = self._at_row == self._start
         options = drawings.option_lines(self._asked.request.options, self._chosen, self._palette, self._width)
         self._option_rows = _rows_of(options)
         answers = [strip for lines in options for strip in lines]
-        # Whatever is said there, it has as many rows: else the options would move under the mouse.
-        most_keys = self._keys_lines(has_focus=True, is_cut=True)
-        lines = self._drawn.lines
-        rows = self.rows_for(len(lines), len(answers), len(most_keys))
-        self._subject.show(lines, rows.subject)
+        title = self._arrange("", len(answers))
+        if self._start_row > 0:
+            # The lines above go, and with them the name of the file: then the title tells it.
+            title = self._arrange(changed_file(self._asked), len(answers))
+        self._start = self._start_row
+        self._show_parts(title, answers)
+        if was_at_start:
+            self._go_to(self._start)
+
+    def _arrange(self, file: str, answers: int) -> list[Strip]:
+        """Share out the rows; the lines of the title come back. Where it is cut, it stands whole above the subject."""
+        assert self._asked is not None
+        title = drawings.title_lines(self._asked, self._palette, self._width, file=file)
+        self._drawn = self._whole
+        self._rows = self._share_out(len(title), answers)
+        if self._rows is not None and self._rows.title < len(title):
+            self._drawn = self._whole.below(title)
+            self._rows = self._share_out(len(title), answers)
+        return title
+
+    def _share_out(self, title: int, answers: int) -> RowCounts | None:
+        """How many rows each part gets, with the keys that are named then."""
+        subject = len(self._drawn.lines)
+        for is_cut in (False, True):
+            wanted = RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers)
+            rows = self.rows_for(wanted)
+            if rows is None or rows.subject >= subject:
+                break
+        return rows
+
+    @property
+    def _start_row(self) -> int:
+        """From which line on the subject shows what would change, in the rows that it has."""
+        if self._rows is None or not self._drawn.hunks:
+            return 0
+        return start_row(self._drawn.first_changed(0), len(self._drawn.lines), self._rows.subject)
+
+    def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
+        rows = self._rows or self.rows_too_small(len(title))
+        is_cut = rows.subject < len(self._drawn.lines)
+        keys = self.query_one("#keys", StripView)
+        keys.styles.margin = (rows.gap, 0, 0, 0)
+        keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
+        short = drawings.shortened(title, rows.title, self._width)
+        self.query_one("#title", StripView).show(short, rows.title)
+        self._subject.show(self._drawn.lines, rows.subject)
         self._options.show(answers, rows.options)
         self._reveal_chosen(rows.options)
-        said = self._warning_lines() or self._keys_lines(
-            has_focus=self.has_focus, is_cut=rows.subject < len(lines)
-        )
-        self.query_one("#keys", StripView).show(said[: rows.keys], rows.keys)
 
-    def _keys_lines(self, *, has_focus: bool, is_cut: bool) -> list[Strip]:
-        keys = self.keys(has_focus=has_focus, is_cut=is_cut)
+    def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
+        """What is said above the answers: a warning, else the keys."""
+        if self._warning:
+            return wrap([(self._warning, self._palette.warning)], self._width)
+        keys = self.keys(has_focus=self.has_focus, is_cut=is_cut)
         return drawings.keys_lines(keys, self._palette.muted, self._width)
 
-    def _warning_lines(self) -> list[Strip]:
-        return wrap([(self._warning, self._palette.warning)], self._width) if self._warning else []
+    # Where it is read
+
+    @property
+    def _at_row(self) -> int:
+        """The first line of the subject in view, or about to be."""
+        return self._subject.scroll_offset.y if self._pending is None else self._pending
+
+    def _go_to(self, row: int) -> None:
+        """Bring this line of the subject up, as far as there are enough below it, once it is laid out."""
+        self._pending = row
+        self.call_after_refresh(self._arrive)
+
+    def _arrive(self) -> None:
+        if self._pending is None:
+            return
+        self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
+        # The beginning can always be reached; where it is not, the layout is still to come.
+        if self._pending != self._start or self._subject.scroll_offset.y == self._start:
+            self._pending = None
 
     def _reveal_chosen(self, height: int) -> None:
         if self._chosen is None:
@@ -255,8 +332,13 @@ class RequestPane(Vertical, can_focus=True):
         """Answer with the option of that number."""
         self._answer(number - 1, f"press {number} again")
 
+    def on_key(self, event: events.Key) -> None:
+        """Note when it was pressed: keys wait while the screen is being drawn. What it does, a binding says."""
+        self._age_s = age_of(event.time, time.monotonic())
+
     def on_click(self, event: events.Click) -> None:
         """A click on an option answers with it."""
+        self._age_s = age_of(event.time, time.monotonic())
         if event.widget is not self._options:
             return
         row = event.screen_y - self._options.region.y + self._options.scroll_offset.y
@@ -277,7 +359,10 @@ class RequestPane(Vertical, can_focus=True):
 
     def _counts(self, again: str) -> bool:
         """Whether what the user did can have been meant as an answer; where not, what to do is said."""
-        if not self.guard.is_open:
+        if self._rows is None:
+            self.warn_too_small()
+            return False
+        if not self.guard.was_open(self._age_s):
             self.warn(f"Too soon to count: {again} to answer")
             return False
         return True
@@ -293,13 +378,15 @@ class RequestPane(Vertical, can_focus=True):
 
     def action_page(self, direction: int) -> None:
         """Page through a long request."""
+        self._pending = None
         self._subject.page(direction)
 
     def action_toggle_raw(self) -> None:
-        """Show or hide what the agent reported, as it came."""
+        """Show what the agent reported, as it came, or hide it and show the beginning."""
         self._shows_raw = not self._shows_raw
         self._warning = ""
         self.redraw()
+        self._go_to(self._start if self._drawn.raw is None else self._drawn.raw)
 
 
 def rejection_among(options: Sequence[PermissionOption]) -> PermissionOption | None:

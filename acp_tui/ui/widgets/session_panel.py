@@ -126,9 +126,15 @@ class SessionPanel(Vertical):
 
     def _fit_card(self) -> None:
         plan = self.query_one(PlanLine)
-        # The conversation keeps a row, and the plan its own with the margin above it.
-        plan_rows = max(plan.outer_size.height, 1) + 1 if plan.display else 0
-        self.card.fit(self.size.height - 1 - plan_rows)
+        # What the plan wants, hidden or not: its own rows with the margin above it.
+        height = plan.styles.height
+        plan_rows = (int(height.value) if height is not None else 1) + 1 if plan.display else 0
+        self.card.fit(self.size.height, plan_rows)
+
+    def on_permission_card_crowded(self, message: PermissionCard.Crowded) -> None:
+        """What is asked goes before the plan."""
+        message.stop()
+        self.query_one(PlanLine).set_class(message.is_crowded, "-crowded-out")
 
     def _show_notices(self) -> None:
         # Only the latest are kept, so what is new is counted from the end.
