@@ -26,7 +26,9 @@ from acp_tui.client.errors import (
     Unsupported,
 )
 from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
+from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.elicitation import Form, UrlVisit
+from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.screens.take_over import TakeOver
 
@@ -52,12 +54,17 @@ class AgentDesk:
         start: StartAgent | None,
         cwd: Path,
         settings: Settings,
+        show: Callable[[Session], Awaitable[None]],
     ) -> None:
-        """Without `start`, for a session that has no agent behind it, there is none to connect to."""
+        """Without `start`, for a session that has no agent behind it, there is none to connect to.
+
+        `show` brings a session to the screen that has something to ask before it is loaded.
+        """
         self._screen = screen
         self._start = start
         self._cwd = cwd
         self._settings = settings
+        self._show = show
         self._servers: Sequence[mcp.Server] = ()
         self._directories: Sequence[Path] = ()
         self._folders: dict[str, Path] = {}
@@ -307,10 +314,18 @@ class AgentDesk:
         known = self.agent.sessions.get(session_id)
         if known is not None:
             return known
+
+        def show_question(change: Change) -> None:
+            """What the agent asks while it loads must be seen: the loading may wait for the answer."""
+            session = self.agent.sessions.get(session_id) if self.agent is not None else None
+            if session is not None and Fact.PERMISSIONS in change.facts:
+                self._screen.run_worker(self._show(session))
+
         return await self._logged_in(
             lambda agent: agent.open_session(
                 session_id,
                 self._folders.get(session_id, self._cwd),
+                show_question,
                 additional_directories=self._directories,
                 mcp_servers=self._servers,
             )

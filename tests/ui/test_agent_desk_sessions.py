@@ -200,3 +200,26 @@ async def test_a_refused_wish_is_told_and_the_session_on_the_screen_stays(open_d
         await desk.shows("Earlier 1")
         await desk.press("enter")
         await desk.shows("Its file is gone", "the first")
+
+
+async def test_what_the_agent_asks_while_it_loads_is_seen_and_answered(open_desk: OpenDesk) -> None:
+    script = """
+    answer(expect("session/list"), sessions=sessions)
+    load = expect("session/load")
+    options = [{"optionId": "yes", "name": "Go ahead", "kind": "allow_once"}]
+    send(id=9, method="session/request_permission",
+         params={"sessionId": "old-1", "toolCall": {"toolCallId": "t", "title": "Look around"}, "options": options})
+    answered = read()["result"]["outcome"]["optionId"]
+    answer(load)
+    update("agent_message_chunk", session="old-1", content={"type": "text", "text": "chosen: " + answered})
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, LOADING, script) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Earlier 1")
+        await desk.press("enter")
+        await desk.shows("Look around", "Go ahead")
+        await desk.enter_card()
+        await desk.press("1")
+        await desk.shows("chosen: yes")

@@ -98,7 +98,8 @@ class SessionScreen(SessionActions):
 
         with move_on_after(HEAD_START_S):
             await changes.ready()
-        self._desk = AgentDesk(self, partial(self._start, self._on_phase), self._cwd, self._settings)
+        start = partial(self._start, self._on_phase)
+        self._desk = AgentDesk(self, start, self._cwd, self._settings, self._show_agents_session)
         try:
             session = await self._desk.connect()
         except ClientError as error:
@@ -156,7 +157,7 @@ class SessionScreen(SessionActions):
         from acp_tui.ui.agent_desk import AgentDesk
 
         if self._desk is None:
-            self._desk = AgentDesk(self, None, session.cwd, self._settings)
+            self._desk = AgentDesk(self, None, session.cwd, self._settings, self._show_agents_session)
         self._agent_title = make_visible_line(agent_title)
         await self._show_panel(self._panel_of(session))
 
