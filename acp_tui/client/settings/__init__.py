@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from acp_tui.client.settings.location import settings_file
     from acp_tui.client.settings.masking import mask, masked
     from acp_tui.client.settings.mcp import (
         HttpServer,
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.refusal_rule import RefusalRule
     from acp_tui.client.settings.tree import Settings
     from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state, trusted_servers
-    from acp_tui.client.settings.user_mcp import read_user_servers, settings_file
+    from acp_tui.client.settings.user_mcp import read_user_servers
 
 # Loaded when first used: the first frame waits for the tree, but not for MCP servers, of which there may be none.
 _NAMES = {
+    "location": ("settings_file",),
     "masking": ("mask", "masked"),
     "mcp": (
         "HttpServer",
@@ -47,7 +49,7 @@ _NAMES = {
     "refusal_rule": ("RefusalRule",),
     "tree": ("Settings",),
     "trust": ("Trust", "remember", "trust_file", "trust_state", "trusted_servers"),
-    "user_mcp": ("read_user_servers", "settings_file"),
+    "user_mcp": ("read_user_servers",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

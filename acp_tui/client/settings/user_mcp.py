@@ -24,13 +24,6 @@ headers = { Authorization = "Bearer ${DOCS_TOKEN}" }
 """
 
 
-def settings_file() -> Path:
-    """Where the user's settings stand."""
-    import platformdirs  # not needed where the caller names a file
-
-    return platformdirs.user_config_path("acp-tui") / "settings.toml"
-
-
 def read_user_servers(file: Path) -> ServerList:
     """The servers of the settings file, none where there is no file. Raises SettingsError where it is of no use."""
     content = read_toml(file, EXAMPLE)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import HttpServer, ServerList, StdioServer
-from acp_tui.client.settings.user_mcp import EXAMPLE, read_user_servers, settings_file
+from acp_tui.client.settings.user_mcp import EXAMPLE, read_user_servers
 
 
 @pytest.fixture
