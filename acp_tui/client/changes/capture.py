@@ -60,6 +60,7 @@ class _Answers:
                 for question in (self._index, self._changed, self._untracked, self._ignored):
                     questions.start_soon(question, git)
         except ExceptionGroup as failures:
+            # A task group wraps even one failure; whoever asked knows GitFailed alone.
             refused, others = failures.split(GitFailed)
             if refused is None or others is not None:
                 raise

@@ -33,9 +33,8 @@ from acp_tui.ui.widgets.strip_view import StripView
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 COMPARING_PAUSE_S: Final = 0.002
 """Until a long diff is compared further; keys get their turn."""
-
-
 SLOW_DRAWING_S: Final = 0.1
+"""Where drawing a request takes longer, keys are pressed before it can be seen."""
 
 
 class RequestPane(Vertical, can_focus=True):
