@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.location import settings_file
+    from acp_tui.client.settings.location import cache_folder, settings_file, state_folder
     from acp_tui.client.settings.masking import mask, masked
     from acp_tui.client.settings.mcp import (
         HttpServer,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Loaded when first used: the first frame waits for the tree, but not for MCP servers, of which there may be none.
 _NAMES = {
-    "location": ("settings_file",),
+    "location": ("cache_folder", "settings_file", "state_folder"),
     "masking": ("mask", "masked"),
     "mcp": (
         "HttpServer",
@@ -65,6 +65,7 @@ __all__ = [
     "Skipped",
     "StdioServer",
     "Trust",
+    "cache_folder",
     "describe",
     "gate",
     "mask",
@@ -76,6 +77,7 @@ __all__ = [
     "remember",
     "resolve",
     "settings_file",
+    "state_folder",
     "trust_file",
     "trust_state",
     "trusted_servers",

@@ -1,4 +1,4 @@
-"""Where the user's settings stand; the first frame waits for it, so it brings nothing else along."""
+"""Where the user's settings stand, and what acp-tui keeps; the first frame waits for it, so it brings nothing along."""
 
 from __future__ import annotations
 
@@ -10,3 +10,17 @@ def settings_file() -> Path:
     import platformdirs  # not needed where the caller names a file
 
     return platformdirs.user_config_path("acp-tui") / "settings.toml"
+
+
+def state_folder() -> Path:
+    """Where recordings, prompt history and drafts are kept; whether it is there or not."""
+    import platformdirs
+
+    return platformdirs.user_state_path("acp-tui")
+
+
+def cache_folder() -> Path:
+    """What can be fetched again, such as the agent registry; whether it is there or not."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("acp-tui")

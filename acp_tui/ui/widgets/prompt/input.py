@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from acp_tui.ui.rejection_reason import reason_prompt
+from acp_tui.ui.widgets.prompt.assistant import Assistant
 
 MAX_LINES = 10
 PLACEHOLDER = "Write a prompt. Enter sends it, Ctrl+J makes a new line"
@@ -70,11 +71,17 @@ class PromptInput(TextArea):
         """The titles of the calls that a reason is being written for; empty for any other prompt."""
         self._put_aside = ""
         """The draft that comes back when the reason is given."""
+        self.assistants: list[Assistant] = []
+        """Who is asked about a key before it becomes text, in this order."""
         # A blinking cursor would draw while nothing happens.
         self.cursor_blink = False
 
     async def _on_key(self, event: events.Key) -> None:
         """Take Enter, Tab and Esc before they become text or move the focus."""
+        if any(assistant.takes_key(event) for assistant in self.assistants):
+            event.stop()
+            event.prevent_default()
+            return
         if self._rejected and (event.key == "escape" or (event.key == "enter" and not self.text.strip())):
             event.stop()
             event.prevent_default()
@@ -156,10 +163,19 @@ class PromptInput(TextArea):
     def on_text_area_changed(self) -> None:
         """Grow and shrink by lines; between line changes the height stays, so that a key costs no layout."""
         self._fit()
+        self._tell_assistants()
         if not self._rejected:
             title = SHELL if self.text.startswith("!") else None
             if self.border_title != title:
                 self.border_title = title
+
+    def on_text_area_selection_changed(self) -> None:
+        """What helps at one place may not at another."""
+        self._tell_assistants()
+
+    def _tell_assistants(self) -> None:
+        for assistant in self.assistants:
+            assistant.draft_changed()
 
     def _on_resize(self) -> None:
         """In another width the draft wraps into another number of lines."""

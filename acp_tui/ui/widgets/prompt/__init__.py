@@ -1,0 +1,5 @@
+"""Where the user writes, and what helps with it."""
+
+from acp_tui.ui.widgets.prompt.input import MAX_LINES, PromptInput
+
+__all__ = ["MAX_LINES", "PromptInput"]
