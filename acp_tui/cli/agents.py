@@ -1,0 +1,119 @@
+"""`acp-tui agents`: which agents can run here, what they run, and of the others what they lack; as text or as JSON.
+
+The JSON is one object: `agents`, `registry` (`fetched_at` as ISO 8601 or null, `problems`) and `problems` of the user's
+file. An agent has `name`, `title`, `description`, `version`, `source` (user, known, registry or demo), `command` (a
+list), `env` (the values of the user's own are masked), `can_run`, `asks_first`, `why_not`, `install`, `archive` (null,
+or `url` and `sha256`) and `is_recent`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
+from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_file, update_registry
+from acp_tui.client.agents.user_agents import config_file
+from acp_tui.client.settings.masking import mask
+from acp_tui.conversation.visible import make_visible, make_visible_line
+
+
+def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:
+    """Print the agents, with `update` after the registry was fetched; returns the exit status."""
+    status = _update() if update else ExitCode.DONE
+    catalogue = read_catalogue()
+    if as_json:
+        print(json.dumps(_as_json(catalogue), indent=2))
+        return status
+    for note in (*catalogue.notes, *(catalogue.registry_notes if is_verbose else ())):
+        _say(note)
+    print("\n".join(_lines(catalogue, is_verbose)))
+    return status
+
+
+def _update() -> ExitCode:
+    try:
+        update_registry(registry_file())
+    except RegistryUnavailable as error:
+        _say(f"{error}; {error.hint}" if error.hint else str(error))
+        return ExitCode.ERROR
+    return ExitCode.DONE
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"acp-tui: {make_visible(text)}\n")
+
+
+def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
+    width = max(12, *(len(agent.name) for agent in catalogue.agents))
+    yield "Which agent? acp-tui knows these:\n"
+    for agent in catalogue.agents:
+        yield f"  acp-tui {make_visible_line(agent.name):<{width}} {make_visible_line(_how(agent))}"
+        if is_verbose:
+            yield from (f"          {'':<{width}} {make_visible_line(line)}" for line in _details(agent))
+    yield "\nAny command that speaks ACP is an agent: acp-tui -- COMMAND"
+    yield "No agent at hand? acp-tui demo shows how it looks and works."
+    yield f"Names of your own go into {config_file()}"
+    yield _registry_line(catalogue)
+
+
+def _how(agent: ListedAgent) -> str:
+    if agent.obstacle:
+        return f"not here: {agent.obstacle}" + (f"; {agent.remedy}" if agent.remedy else "")
+    if agent.command.package is None:
+        return "ready"
+    env = [f"{name}={value}" for name, value in agent.command.env.items()]
+    return f"ready once you agree to run: {' '.join([*env, agent.command.line])}"
+
+
+def _details(agent: ListedAgent) -> Iterator[str]:
+    version = f" {agent.version}" if agent.version else ""
+    yield f"{agent.title}{version} ({agent.source.shown})"
+    if agent.description:
+        yield agent.description
+    if agent.command.argv and agent.command.package is None:
+        yield agent.command.line
+    if agent.command.place_note:
+        yield agent.command.place_note
+
+
+def _registry_line(catalogue: Catalogue) -> str:
+    if catalogue.fetched_at is None:
+        return "More are in the agent registry: acp-tui agents --update fetches it"
+    fetched = datetime.fromtimestamp(catalogue.fetched_at).strftime("%Y-%m-%d %H:%M")
+    return f"The agent registry is of {fetched}: acp-tui agents --update fetches it anew"
+
+
+def _as_json(catalogue: Catalogue) -> dict[str, object]:
+    fetched = catalogue.fetched_at
+    return {
+        "agents": [_agent_as_json(agent) for agent in catalogue.agents],
+        "registry": {
+            "fetched_at": fetched and datetime.fromtimestamp(fetched, UTC).isoformat(),
+            "problems": catalogue.registry_notes,
+        },
+        "problems": catalogue.notes,
+    }
+
+
+def _agent_as_json(agent: ListedAgent) -> dict[str, object]:
+    command, archive = agent.command, agent.archive
+    is_open = command.package is not None  # what the registry says is no secret
+    return {
+        "name": agent.name,
+        "title": agent.title,
+        "description": agent.description,
+        "version": agent.version or None,
+        "source": agent.source.value,
+        "command": command.argv,
+        "env": {name: value if is_open else mask(value) for name, value in command.env.items()},
+        "can_run": not agent.obstacle,
+        "asks_first": not agent.obstacle and command.package is not None,
+        "why_not": agent.obstacle or None,
+        "install": agent.remedy or None,
+        "archive": archive and {"url": archive.url, "sha256": archive.sha256 or None},
+        "is_recent": agent.is_recent,
+    }

@@ -1,0 +1,306 @@
+"""The agents that can be run here, from all that names them, and of each that cannot why not.
+
+An agent of the user's goes before one that is installed, that before one of the registry (R-REG-7). Nothing is fetched,
+installed or started.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.client.agents.demo import NAME as DEMO
+from acp_tui.client.agents.demo import demo_command, with_project
+from acp_tui.client.agents.known import KNOWN_AGENTS, KnownAgent
+from acp_tui.client.agents.recent import recent_agents, recent_file
+from acp_tui.client.agents.registry import Archive, PackageRun, RegistryEntry
+from acp_tui.client.agents.registry_cache import CachedRegistry, cached_registry, registry_file
+from acp_tui.client.agents.user_agents import (
+    EXAMPLE,
+    UserAgent,
+    UserAgents,
+    config_file,
+    read_user_agents,
+)
+from acp_tui.client.errors import AgentNotFound, SettingsError
+
+_RUNNERS: Final = {
+    "npx": ("Node.js", "brew install node", "https://nodejs.org/en/download"),
+    "uvx": ("uv", "brew install uv", "curl -LsSf https://astral.sh/uv/install.sh | sh"),
+}
+"""What a runner comes with, and how that is installed: with Homebrew, and without."""
+_NEAREST: Final = 3
+
+
+class Source(Enum):
+    """Who says how an agent is run; the value is what `acp-tui agents --json` says."""
+
+    USER = "user"
+    KNOWN = "known"
+    REGISTRY = "registry"
+    DEMO = "demo"
+
+    @property
+    def shown(self) -> str:
+        """The same in words."""
+        return _SOURCES[self]
+
+
+_SOURCES: Final = {
+    Source.USER: "your agents.toml",
+    Source.KNOWN: "known to acp-tui",
+    Source.REGISTRY: "the agent registry",
+    Source.DEMO: "comes with acp-tui",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAgent:
+    """An agent, and whether it can run. The texts of one of the registry are others'."""
+
+    command: AgentCommand
+    """Without words where there is nothing that could be run."""
+    source: Source
+    title: str
+    description: str = ""
+    version: str = ""
+    """"" where it is not known before it runs."""
+    obstacle: str = ""
+    """Why it cannot run here; "" where it can."""
+    remedy: str = ""
+    """The command that installs what is missing, else where to get it."""
+    archive: Archive | None = None
+    """What is to be downloaded by the user, where it comes so."""
+    registry_id: str = ""
+    is_recent: bool = False
+
+    @property
+    def name(self) -> str:
+        """What to type for it."""
+        return self.command.name
+
+    def ready(self) -> AgentCommand:
+        """The command to be started; the demo's has a project of its own. It blocks. Raises AgentNotFound."""
+        if self.obstacle:
+            raise AgentNotFound(f"{self.name} cannot run here: {self.obstacle}", hint=self.remedy)
+        return with_project(self.command) if self.source is Source.DEMO else self.command
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All agents: the last used first, then those that can run."""
+
+    agents: tuple[ListedAgent, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What is wrong in the user's file, a sentence each."""
+    registry_notes: tuple[str, ...] = ()
+    """What is invalid in the registry."""
+    fetched_at: float | None = None
+    """When the registry was fetched, in seconds since the epoch; None: never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a catalogue is made from: this user's files, this machine."""
+
+    agents_file: Path = field(default_factory=config_file)
+    registry_file: Path = field(default_factory=registry_file)
+    recent_file: Path = field(default_factory=recent_file)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    platform: str = field(default_factory=lambda: this_platform())
+
+    def has(self, program: str, env: Mapping[str, str] | None = None) -> bool:
+        """Whether there is such a program, for an agent that is started with `env` over the user's environment."""
+        return shutil.which(program, path={**self.environ, **(env or {})}.get("PATH", "")) is not None
+
+
+def this_platform() -> str:
+    """As the registry spells it, as in `linux-x86_64`."""
+    machine = platform.machine().lower()
+    return f"{sys.platform}-{ {'amd64': 'x86_64', 'arm64': 'aarch64'}.get(machine, machine) }"
+
+
+def read_catalogue(place: Place | None = None) -> Catalogue:
+    """All agents. It blocks, for as long as it takes to look for some dozens of programs on PATH."""
+    place = place or Place()
+    user = read_user_agents(place.agents_file, place.environ)
+    cached = cached_registry(place.registry_file)
+    listed = _all(user, cached, place)
+    recent = recent_agents(place.recent_file)
+    return Catalogue(
+        _in_order(listed, recent),
+        user.notes,
+        cached.registry.problems if cached is not None else (),
+        cached.fetched_at if cached is not None else None,
+    )
+
+
+def find_agent(name: str, place: Place | None = None) -> ListedAgent:
+    """The agent of that name, or of that id in the registry; whether it can run is not said.
+
+    Raises AgentNotFound, and SettingsError for a mistake of the user's that concerns it. It blocks, and looks only as
+    far as it must.
+    """
+    place = place or Place()
+    user = read_user_agents(place.agents_file, place.environ)
+    for concerned in ("", name):
+        if concerned in user.problems:
+            raise SettingsError(
+                user.problems[concerned], hint=f"it looks like:\n{EXAMPLE}" if concerned else ""
+            )
+    if name in user.agents:
+        return _of_user(user.agents[name], place)
+    known = KNOWN_AGENTS.get(name)
+    if known is not None and place.has(known.argv[0]):
+        return _installed(known)
+    listed = _all(user, cached_registry(place.registry_file), place)
+    found = next((agent for agent in listed if agent.name == name), None) or next(
+        (agent for agent in listed if agent.registry_id == name), None
+    )
+    if found is None:
+        raise _unknown(name, listed, place.agents_file)
+    return found
+
+
+def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> AgentNotFound:
+    from difflib import get_close_matches  # only when something is misspelt
+
+    names = sorted(agent.name for agent in listed)
+    near = get_close_matches(name.lower(), names, n=_NEAREST)
+    advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+    return AgentNotFound(
+        f"no agent is known by the name {name!r}",
+        hint=f"{advice}\n  acp-tui agents lists all; any command is an agent: acp-tui -- COMMAND;"
+        f" names of your own go into {agents_file}",
+    )
+
+
+def _all(user: UserAgents, cached: CachedRegistry | None, place: Place) -> tuple[ListedAgent, ...]:
+    """One of each name; a name in the user's file stands for nothing else, even where its entry cannot be used."""
+    entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
+    of_user = [_of_user(agent, place) for agent in user.agents.values()]
+    others = [
+        _demo(),
+        *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values()),
+    ]
+    taken = {*KNOWN_AGENTS, DEMO, *(known.registry_id for known in KNOWN_AGENTS.values())}
+    others += (_of_registry(entry, place) for entry in entries.values() if entry.agent_id not in taken)
+    theirs = {*user.agents, *user.problems}
+    return (*of_user, *(agent for agent in others if agent.name not in theirs))
+
+
+def _in_order(listed: Iterable[ListedAgent], recent: tuple[str, ...]) -> tuple[ListedAgent, ...]:
+    def rank(agent: ListedAgent) -> tuple[int, int, str]:
+        if agent.is_recent:
+            return 0, recent.index(agent.name), ""
+        return (3 if agent.obstacle else 2 if agent.command.package else 1), 0, agent.name
+
+    marked = (replace(agent, is_recent=agent.name in recent) for agent in listed)
+    return tuple(sorted(marked, key=rank))
+
+
+# Each kind of agent
+
+
+def _demo() -> ListedAgent:
+    about = "A scripted agent, to try acp-tui: no model, no network, nothing of yours is touched"
+    return ListedAgent(demo_command(), Source.DEMO, "Demo", about)
+
+
+def _of_user(agent: UserAgent, place: Place) -> ListedAgent:
+    command = agent.command
+    obstacle = "" if place.has(command.argv[0], command.env) else _missing(command.argv[0])
+    return ListedAgent(command, Source.USER, command.name, agent.description, obstacle=obstacle)
+
+
+def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: Place) -> ListedAgent:
+    """Installed, else as the registry runs it, else with how to install it."""
+    installed = _installed(known)
+    if place.has(known.argv[0]):
+        return installed
+    if entry is not None:
+        listed = _of_registry(entry, place)
+        if not listed.obstacle:
+            command = replace(listed.command, name=known.name)
+            return replace(listed, command=command, title=known.title, description=known.description)
+    return replace(installed, obstacle=_missing(known.argv[0]), remedy=known.install_hint)
+
+
+def _installed(known: KnownAgent) -> ListedAgent:
+    command = AgentCommand(known.name, known.argv, install_hint=known.install_hint, is_listed=True)
+    return ListedAgent(command, Source.KNOWN, known.title, known.description, registry_id=known.registry_id)
+
+
+def _of_registry(entry: RegistryEntry, place: Place) -> ListedAgent:
+    """The first of its ways that can be gone here; else the first, and why it cannot."""
+    ways = [*_ways(entry, place)]
+    way = next((way for way in ways if not way.obstacle), ways[-1])
+    return replace(way, title=entry.name, description=entry.description, registry_id=entry.agent_id)
+
+
+def _ways(entry: RegistryEntry, place: Place) -> Iterator[ListedAgent]:
+    archive = entry.archives.get(place.platform)
+    if archive is not None:
+        yield _as_program(entry, archive, place)
+    for run in entry.packages:
+        yield _as_package(entry, run, place)
+    if not entry.packages and archive is None:
+        offered = ", ".join(sorted(entry.archives))
+        yield ListedAgent(
+            AgentCommand(entry.agent_id, (), is_listed=True),
+            Source.REGISTRY,
+            entry.name,
+            version=entry.version,
+            obstacle=f"there is no build of it for {place.platform}, only for {offered}",
+        )
+
+
+def _as_program(entry: RegistryEntry, archive: Archive, place: Place) -> ListedAgent:
+    """The user has installed it, whatever version, or is told what to download."""
+    package = Package("", archive.program, "")
+    argv = (archive.program, *archive.args)
+    listed = ListedAgent(
+        AgentCommand(entry.agent_id, argv, archive.env, package=package, is_listed=True),
+        Source.REGISTRY,
+        entry.name,
+        archive=archive,
+    )
+    if place.has(archive.program):
+        return listed
+    checksum = f"SHA-256 {archive.sha256}" if archive.sha256 else "the registry names no checksum"
+    return replace(
+        listed,
+        version=entry.version,
+        obstacle=_missing(archive.program),
+        remedy=f"put {archive.program} on PATH from {archive.url} ({checksum})",
+    )
+
+
+def _as_package(entry: RegistryEntry, run: PackageRun, place: Place) -> ListedAgent:
+    package = Package(run.runner, run.package, entry.version)
+    listed = ListedAgent(
+        AgentCommand(entry.agent_id, run.argv, run.env, package=package, is_listed=True),
+        Source.REGISTRY,
+        entry.name,
+        version=entry.version,
+    )
+    if place.has(run.runner):
+        return listed
+    comes_with, with_brew, without = _RUNNERS[run.runner]
+    return replace(
+        listed,
+        obstacle=f"{run.runner} is not on PATH; it comes with {comes_with}",
+        remedy=with_brew if place.has("brew") else without,
+    )
+
+
+def _missing(program: str) -> str:
+    return f"there is no program {program}" if "/" in program else f"{program} is not on PATH"

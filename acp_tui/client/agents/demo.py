@@ -1,0 +1,32 @@
+"""The scripted agent as an agent like others: it works on a sample project in a folder that goes when acp-tui ends."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from acp_tui.client.agents.command import AgentCommand
+
+NAME: Final = "demo"
+
+
+def demo_command(scenario: str = "coding", speed: float = 1.0) -> AgentCommand:
+    """The command, which works where the user is: see `with_project`."""
+    argv = (sys.executable, "-m", "acp_tui.demo", scenario, "--speed", f"{speed:g}")
+    return AgentCommand(NAME, argv, is_listed=True)
+
+
+def with_project(command: AgentCommand) -> AgentCommand:
+    """The same on a fresh copy of the sample project: nothing of the user's is touched. It blocks."""
+    from acp_tui.demo.project import copy_project
+
+    folder = tempfile.mkdtemp(prefix="acp-tui-demo-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    project = Path(folder).resolve() / "project"
+    copy_project(project)
+    return replace(command, cwd=project)

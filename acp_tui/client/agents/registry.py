@@ -1,0 +1,221 @@
+"""The agent registry's index as values; what is invalid in it is left out, and said. It fetches nothing.
+
+The index is a file of others: an entry can bring no program but one that a runner fetches from its package registry or
+that the user has installed, and all that it adds to a command line is shown before it first runs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Final
+
+MOST_ENTRIES: Final = 2_000
+MOST_WORDS: Final = 64
+MOST_CHARACTERS: Final = 2_000
+"""Of any one string."""
+
+_ID = re.compile(r"[a-z][a-z0-9-]{0,63}")
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
+_PINNED = r"[0-9][0-9A-Za-z.+!_-]*"
+# From a package registry and in one version, so that what the user agrees to stays what runs: no URL, no folder.
+_PACKAGE: Final = {
+    "npx": re.compile(rf"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~_][a-zA-Z0-9._~-]*@{_PINNED}"),
+    "uvx": re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9._,-]+\])?(@|==){_PINNED}"),
+}
+_PLATFORM = re.compile(r"[a-z0-9]{1,20}-[a-z0-9_]{1,20}")
+_PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class PackageRun:
+    """An agent as a package that a runner fetches and runs."""
+
+    runner: str
+    package: str
+    program: str = ""
+    """Which of the package's programs; "" for the only one."""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command line (R-REG-4)."""
+        fetch = ("npx", "-y") if self.runner == "npx" else ("uvx",)
+        if not self.program:
+            return (*fetch, self.package, *self.args)
+        option = "--package" if self.runner == "npx" else "--from"
+        return (*fetch, option, self.package, self.program, *self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An agent as a program to be downloaded, for one platform."""
+
+    url: str
+    program: str
+    """Its file name."""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    sha256: str = ""
+    """Of the archive, in hexadecimal; "" where the registry names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryEntry:
+    """An agent of the registry. Its texts are others'."""
+
+    agent_id: str
+    name: str
+    version: str
+    description: str
+    packages: tuple[PackageRun, ...] = ()
+    archives: Mapping[str, Archive] = field(default_factory=dict)
+    """By platform, as in `linux-x86_64`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The index as far as it is valid."""
+
+    entries: tuple[RegistryEntry, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What was left out, a sentence each."""
+
+
+def read_registry(text: str | bytes) -> Registry:
+    """The registry of an index. Raises ValueError where it is none at all."""
+    try:
+        index = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    agents = index.get("agents") if isinstance(index, dict) else None
+    if not isinstance(agents, list):
+        raise ValueError("it has no list of agents")
+    entries: dict[str, RegistryEntry] = {}
+    problems: list[str] = []
+    for at, item in enumerate(agents[:MOST_ENTRIES]):
+        name = _called(item, at)
+        try:
+            entry, notes = _entry(_table(item, "it"))
+        except ValueError as error:
+            problems.append(f"{name}: {error}")
+            continue
+        problems += (f"{name}: {note}" for note in notes)
+        if entry.agent_id in entries:
+            problems.append(f"{name}: it is listed twice, and the first counts")
+        entries.setdefault(entry.agent_id, entry)
+    return Registry(tuple(entries.values()), tuple(problems))
+
+
+def _called(item: object, at: int) -> str:
+    agent_id = item.get("id") if isinstance(item, dict) else None
+    return agent_id if isinstance(agent_id, str) and _ID.fullmatch(agent_id) else f"agent {at + 1}"
+
+
+def _entry(item: Mapping[str, object]) -> tuple[RegistryEntry, list[str]]:
+    """The entry, and what of it is of no use. Raises ValueError where nothing of it can be run."""
+    distribution = _table(item.get("distribution"), "distribution")
+    notes: list[str] = []
+    packages = tuple(_packages(distribution, notes))
+    archives = dict(_archives(_table(distribution.get("binary", {}), "distribution.binary"), notes))
+    if not packages and not archives:
+        raise ValueError(notes[0] if notes else "it names no way to run it")
+    entry = RegistryEntry(
+        _matching(_ID, item, "id"),
+        _string(item, "name"),
+        _matching(_VERSION, item, "version"),
+        _string(item, "description"),
+        packages,
+        archives,
+    )
+    return entry, notes
+
+
+def _packages(distribution: Mapping[str, object], notes: list[str]) -> Iterator[PackageRun]:
+    for runner in _PACKAGE:
+        if runner in distribution:
+            try:
+                yield _package(runner, distribution[runner])
+            except ValueError as error:
+                notes.append(f"{runner}: {error}")
+
+
+def _archives(builds: Mapping[str, object], notes: list[str]) -> Iterator[tuple[str, Archive]]:
+    for platform, build in builds.items():
+        if not _PLATFORM.fullmatch(platform):
+            notes.append("binary holds what is no platform")
+            continue
+        try:
+            yield platform, _archive(build)
+        except ValueError as error:
+            notes.append(f"{platform}: {error}")
+
+
+def _package(runner: str, value: object) -> PackageRun:
+    run = _table(value, runner)
+    package = _string(run, "package")
+    if not _PACKAGE[runner].fullmatch(package):
+        raise ValueError(f"{package!r} is no package of one version")
+    program = _matching(_PROGRAM, run, "cmd") if "cmd" in run else ""
+    return PackageRun(runner, package, program, _args(run), _env(run))
+
+
+def _archive(value: object) -> Archive:
+    build = _table(value, "a build")
+    url = _string(build, "archive")
+    if not url.startswith("https://") or not url.isascii() or not url.isprintable() or " " in url:
+        raise ValueError("its archive has no https address")
+    program = PurePosixPath(_string(build, "cmd").replace("\\", "/")).name
+    if not _PROGRAM.fullmatch(program):
+        raise ValueError("cmd names no program")
+    digest = _matching(_SHA256, build, "sha256") if "sha256" in build else ""
+    return Archive(url, program, _args(build), _env(build), digest)
+
+
+def _args(run: Mapping[str, object]) -> tuple[str, ...]:
+    args = run.get("args", [])
+    if not isinstance(args, list) or len(args) > MOST_WORDS:
+        raise ValueError(f"args is not a list of at most {MOST_WORDS} strings")
+    return tuple(_plain(word, "args") for word in args)
+
+
+def _env(run: Mapping[str, object]) -> dict[str, str]:
+    env = _table(run.get("env", {}), "env")
+    if len(env) > MOST_WORDS or not all(_VARIABLE.fullmatch(name) for name in env):
+        raise ValueError("env holds what is no name of a variable")
+    return {name: _plain(value, f"env.{name}") for name, value in env.items()}
+
+
+def _table(value: object, what: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} is not an object")
+    return value
+
+
+def _matching(pattern: re.Pattern[str], item: Mapping[str, object], key: str) -> str:
+    text = _string(item, key)
+    if not pattern.fullmatch(text):
+        raise ValueError(f"{key} is not of the form that it must have")
+    return text
+
+
+def _string(item: Mapping[str, object], key: str) -> str:
+    value = item.get(key)
+    if not isinstance(value, str) or not value or len(value) > MOST_CHARACTERS:
+        raise ValueError(f"{key} is not a string of at most {MOST_CHARACTERS} characters")
+    return value
+
+
+def _plain(value: object, what: str) -> str:
+    """A word of a command line that looks like what it is."""
+    if not isinstance(value, str) or len(value) > MOST_CHARACTERS:
+        raise ValueError(f"{what} is not made of strings of at most {MOST_CHARACTERS} characters")
+    if not value.isprintable():
+        raise ValueError(f"{what} holds characters that cannot be seen")
+    return value

@@ -1,0 +1,44 @@
+"""A machine of the test's own: its programs, its platform, and the files that a catalogue is made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_tui.client.agents.catalogue import Place
+
+MakePlace = Callable[..., Place]
+
+
+@pytest.fixture
+def make_place(tmp_path: Path) -> MakePlace:
+    """A place with these programs on PATH, this agents.toml and these agents in the registry that was fetched."""
+
+    def make(
+        *programs: str,
+        user: str = "",
+        registry: list[dict[str, Any]] | None = None,
+        platform: str = "linux-x86_64",
+        **environ: str,
+    ) -> Place:
+        folder = tmp_path / "bin"
+        folder.mkdir(exist_ok=True)
+        for program in programs:
+            (folder / program).touch(mode=0o755)
+        (tmp_path / "agents.toml").write_text(user)
+        if registry is not None:
+            kept = {"fetched_at": 1.0, "etag": "", "index": json.dumps({"agents": registry})}
+            (tmp_path / "registry.json").write_text(json.dumps(kept))
+        return Place(
+            tmp_path / "agents.toml",
+            tmp_path / "registry.json",
+            tmp_path / "recent.json",
+            {"PATH": str(folder), **environ},
+            platform,
+        )
+
+    return make

@@ -1,0 +1,137 @@
+"""agents.toml: what an entry may say, and that a mistake costs only itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.agents.user_agents import EXAMPLE, UserAgents, read_user_agents
+
+COMMAND = 'command = ["run"]'
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "agents.toml"
+
+
+def read(file: Path, text: str, **environ: str) -> UserAgents:
+    file.write_text(text)
+    return read_user_agents(file, environ)
+
+
+def test_without_a_file_there_are_none(file: Path):
+    assert read_user_agents(file, {}) == UserAgents()
+
+
+def test_the_example_of_the_hint_is_valid(file: Path):
+    command = read(file, EXAMPLE).agents["mine"].command
+    assert (command.name, command.argv, command.env, command.is_listed) == (
+        "mine",
+        ("my-agent", "--acp"),
+        {"MY_AGENT_MODEL": "large"},
+        True,
+    )
+
+
+def test_variables_are_filled_in_and_a_tilde_in_front_is_the_home(file: Path):
+    text = '[agents.a]\ncommand = ["~/bin/a", "--key=${KEY}", "~"]\nenv = { TOKEN = "${TOKEN:-none}" }'
+    command = read(file, text, HOME="/home/me", KEY="k").agents["a"].command
+    assert command.argv == ("/home/me/bin/a", "--key=k", "~")
+    assert command.env == {"TOKEN": "none"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("agents.a = 5", "agents.a is not a table"),
+        ("[agents.a]", "agents.a.command is not a list of strings, the program first"),
+        ('[agents.a]\ncomand = ["x"]', "agents.a.comand means nothing and is ignored; did you mean command?"),
+        ("[agents.a]\ncommand = []", "agents.a.command is not a list"),
+        ('[agents.a]\ncommand = [""]', "agents.a.command is not a list"),
+        ('[agents.a]\ncommand = "a b"', "agents.a.command is not a list"),
+        ("[agents.a]\ncommand = [1]", "agents.a.command is not a list"),
+        ('[agents.a]\ncommand = ["${NOPE}"]', "agents.a.command: the environment variable NOPE is not set"),
+        (f"[agents.a]\n{COMMAND}\nenv = []", "agents.a.env is not a table of strings"),
+        (f"[agents.a]\n{COMMAND}\nenv = {{ A = 1 }}", "agents.a.env is not a table of strings"),
+        (f'[agents.a]\n{COMMAND}\nenv = {{ A = "${{NOPE}}" }}', "agents.a.env.A: the environment variable NOPE"),
+        (f'[agents.a]\n{COMMAND}\nwrapper = "ssh"', "agents.a.wrapper is not a list"),
+        (f'[agents.a]\n{COMMAND}\nruns = "there"', 'agents.a.runs is not "here" or "elsewhere"'),
+        (f"[agents.a]\n{COMMAND}\nfiles = true", 'agents.a.files is not "shared"'),
+        (f'[agents.a]\n{COMMAND}\nmcp = "docs"', "agents.a.mcp is not a list of strings"),
+        (f"[agents.a]\n{COMMAND}\ndescription = 5", "agents.a.description is not a string"),
+        (f'[agents."-x"]\n{COMMAND}', "this name cannot be typed"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_by_file_and_key_and_costs_no_other_agent(file: Path, entry: str, said: str):
+    found = read(file, f"{entry}\n[agents.good]\n{COMMAND}\n")
+    assert list(found.agents) == ["good"]
+    (problem,) = found.problems.values()
+    assert problem.startswith(str(file))
+    assert said in problem
+
+
+def test_a_key_that_means_nothing_is_named_with_the_one_that_was_meant(file: Path):
+    found = read(file, f"[agents.a]\n{COMMAND}\nevn = {{}}\nzzz = 1")
+    assert list(found.agents) == ["a"]
+    assert [warning.partition("agents.a.")[2] for warning in found.warnings] == [
+        "evn means nothing and is ignored; did you mean env?",
+        "zzz means nothing and is ignored; known: command, env, wrapper, runs, files, mcp, description",
+    ]
+
+
+@pytest.mark.parametrize("text", ["agents = [", "agents = 5", '[agents.a]\ncommand = ["\x00"]'])
+def test_a_file_that_is_of_no_use_as_a_whole_is_said_with_an_example(file: Path, text: str):
+    found = read(file, text)
+    assert not found.agents
+    assert EXAMPLE in found.problems[""]
+
+
+# Where it runs
+
+
+def test_a_wrapper_goes_before_the_command_and_takes_it_elsewhere(file: Path):
+    command = (
+        read(file, f'[agents.a]\nwrapper = ["docker", "exec", "-i", "box"]\n{COMMAND}').agents["a"].command
+    )
+    assert command.argv == ("docker", "exec", "-i", "box", "run")
+    assert command.is_elsewhere
+    assert not command.is_offered_this_machine
+    assert "no files and no terminals" in command.place_note
+
+
+def test_ssh_gets_one_shell_line_in_which_each_word_stays_one(file: Path):
+    text = """[agents.a]\nwrapper = ["/usr/bin/ssh", "host"]\ncommand = ["run", "a b", "$(x)"]"""
+    command = read(file, text).agents["a"].command
+    assert command.argv == ("/usr/bin/ssh", "host", "run 'a b' '$(x)'")
+
+
+def test_a_tilde_behind_a_wrapper_is_not_this_machines_home(file: Path):
+    text = '[agents.a]\nwrapper = ["~/bin/box"]\ncommand = ["~/bin/a"]'
+    assert read(file, text, HOME="/home/me").agents["a"].command.argv == ("/home/me/bin/box", "~/bin/a")
+
+
+def test_files_are_shared_only_where_the_entry_says_so_and_that_has_a_note(file: Path):
+    text = f'[agents.a]\nwrapper = ["box"]\nfiles = "shared"\n{COMMAND}'
+    command = read(file, text).agents["a"].command
+    assert command.is_offered_this_machine
+    assert "those of this machine" in command.place_note
+
+
+def test_a_wrapper_that_stays_here_changes_nothing_else(file: Path):
+    command = read(file, f'[agents.a]\nwrapper = ["nice"]\nruns = "here"\n{COMMAND}').agents["a"].command
+    assert command.argv == ("nice", "run")
+    assert command.is_offered_this_machine
+    assert command.place_note == ""
+
+
+def test_a_command_can_run_elsewhere_without_a_wrapper(file: Path):
+    assert read(file, f'[agents.a]\nruns = "elsewhere"\n{COMMAND}').agents["a"].command.is_elsewhere
+
+
+def test_an_agent_can_choose_its_mcp_servers(file: Path):
+    found = read(
+        file, f'[agents.a]\n{COMMAND}\nmcp = ["docs"]\n[agents.b]\n{COMMAND}\nmcp = []\n[agents.c]\n{COMMAND}'
+    )
+    assert [found.agents[name].command.mcp_servers for name in "abc"] == [("docs",), (), None]
