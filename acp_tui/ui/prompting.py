@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.preloading import BEFORE_AN_ANSWER, preload
+from acp_tui.ui.queued_images import Prompt, QueuedImages
+from acp_tui.ui.widgets.prompt import PastedImage, PromptInput
 from acp_tui.ui.widgets.queue_lines import QueueLines, Waiting
 
 if TYPE_CHECKING:
@@ -25,56 +28,92 @@ class Prompting:
 
     def __init__(self, screen: Screen[None]) -> None:
         self._screen = screen
+        self._shown: Session | None = None
+        """The session of which the queue is shown."""
+        self._queued_images = QueuedImages()
 
-    def submit(self, session: Session, text: str, *, is_command: bool) -> None:
+    def submit(
+        self, session: Session, text: str, *, is_command: bool, images: tuple[PastedImage, ...] = ()
+    ) -> None:
         """Run it, queue it where the agent is at work, or send it."""
         if is_command:
+            self._give_back(images)
             self._screen.run_worker(self._run_command(session, text.removeprefix("!").strip()))
         elif session.conversation.is_idle:
-            self._screen.run_worker(self._send(session, text))
+            self._screen.run_worker(self._send(session, Prompt(text, images)))
         else:
-            session.queue.add(text)
-            self.show_waiting(session)
+            self._queued_images.add(session.queue, Prompt(text, images))
+            self._show_changed(session)
 
     def go_on(self, session: Session) -> None:
         """What was held back is to be sent."""
         if not session.queue.is_held or not session.conversation.is_idle:
             return
         session.queue.go_on()
-        text = session.queue.next()
-        if text is not None:
-            self._screen.run_worker(self._send(session, text))
+        prompt = self._queued_images.next(session.queue)
+        if prompt is not None:
+            self._screen.run_worker(self._send(session, prompt))
 
     def pull_back(self, session: Session) -> str | None:
         """The last queued prompt, to be changed or dropped."""
+        key = session.queue.prompts[-1].key if session.queue.prompts else 0
         text = session.queue.pull_back()
-        self.show_waiting(session)
+        self._give_back(self._queued_images.of(session.queue, key))
+        self._show_changed(session)
         return text
+
+    def take(self, session: Session, key: int) -> str | None:
+        """This queued prompt, to be changed or dropped; None where it has been sent meanwhile, which is said."""
+        text = session.queue.take(key)
+        self._give_back(self._queued_images.of(session.queue, key))
+        if text is None:
+            self._screen.notify("It was sent just now.", severity="warning")
+        self._show_changed(session)
+        return text
+
+    def _give_back(self, images: tuple[PastedImage, ...]) -> None:
+        """They go along with the next prompt."""
+        for prompt in self._screen.query(PromptInput):
+            prompt.attach(*images)
+
+    def move(self, session: Session, key: int, step: int) -> None:
+        """Have this queued prompt sent earlier or later."""
+        session.queue.move(key, step)
+        self._show_changed(session)
 
     def drop_output(self, session: Session) -> None:
         """The next prompt is not to take the last output along."""
         session.commands.drop_last()
-        self.show_waiting(session)
+        self._show_changed(session)
 
     def cancel(self, session: Session) -> None:
         """Cancel the turn and hold back what is queued; where it is being cancelled already, say what else there is."""
         if session.conversation.is_cancelling:
             self._screen.notify(
-                "The agent was asked to stop and has not done so yet. Ctrl+Q ends it.", severity="warning"
+                keys_in_force(self._screen).hint(
+                    "The agent was asked to stop and has not done so yet; {quit} ends it"
+                ),
+                severity="warning",
             )
         if not session.conversation.is_idle:
             session.queue.hold()
-            self.show_waiting(session)
+            self._show_changed(session)
         session.cancel()
 
     def show_waiting(self, session: Session | None) -> None:
-        """Show what waits right above the prompt."""
+        """Show what waits right above the prompt, from now on of this session."""
+        self._shown = session
         waiting = Waiting()
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
-            waiting = Waiting(tuple(session.queue.texts), session.queue.is_held, outputs)
+            waiting = Waiting(tuple(session.queue.prompts), session.queue.is_held, outputs)
         for lines in self._screen.query(QueueLines):  # none where the user has quit meanwhile
             lines.show(waiting)
+
+    def _show_changed(self, session: Session) -> None:
+        """Show what waits, unless the user has gone to another session meanwhile."""
+        if session is self._shown:
+            self.show_waiting(session)
 
     async def _run_command(self, session: Session, line: str) -> None:
         from acp_tui.client.errors import ClientError
@@ -83,36 +122,39 @@ class Prompting:
             await session.commands.run(line)
         except ClientError as error:
             self._screen.notify(str(error), severity="error", markup=False)
-        self.show_waiting(session)
+        self._show_changed(session)
 
-    async def _send(self, session: Session, text: str) -> None:
+    async def _send(self, session: Session, prompt: Prompt) -> None:
         """Send this prompt and, as long as all goes well, what was queued meanwhile."""
         from acp_tui.client.errors import ClientError
 
         self._screen.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
-        wanted: str | None = text
+        wanted: Prompt | None = prompt
         while wanted is not None:
             blocks, notes = await _attached(wanted, session.cwd)
             if not session.conversation.is_idle:
-                session.queue.add(wanted)  # while its files were read, another was sent
+                # While its files were read, another was sent.
+                self._queued_images.add(session.queue, wanted)
                 break
             try:
                 await session.send_prompt((*blocks, *session.commands.take()), notes)
             except ClientError:
                 session.queue.hold()  # the conversation says what went wrong, in its place
-            wanted = session.queue.next()
-            self.show_waiting(session)
+            wanted = self._queued_images.next(session.queue)
+            self._show_changed(session)
 
 
-async def _attached(text: str, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
-    """The prompt with the files that it mentions, and what is to be known of them."""
+async def _attached(prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
+    """The prompt with its pictures and the files that it mentions, and what is to be known of them."""
     from acp_tui.conversation.content import Text
 
-    if "@" not in text:
-        return (Text(text),), ()
+    if "@" not in prompt.text and not prompt.images:
+        return (Text(prompt.text),), ()
     from anyio import to_thread
 
-    from acp_tui.client.attachments import attach
+    from acp_tui.client.attachments import attach, from_bytes
 
-    attached = await to_thread.run_sync(attach, text, cwd)
-    return attached.blocks, attached.problems
+    attached = await to_thread.run_sync(attach, prompt.text, cwd)
+    pictures = [await to_thread.run_sync(from_bytes, image.data, image.name) for image in prompt.images]
+    text = () if pictures and not prompt.text.strip() else attached.blocks
+    return (*text, *pictures), attached.problems

@@ -1,74 +1,219 @@
-"""What waits right above the prompt: output that goes along with the next one, and prompts until the turn ends."""
+"""What waits right above the prompt: output that goes along with the next one, and prompts until the turn ends.
+
+It shows what waits and tells what the user wants done with it; what is done is others' business.
+"""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
+from rich.cells import cell_len
+from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.prompt_queue import QueuedPrompt
+
 MAX_SHOWN: Final = 3
+MUTED: Final = "$foreground-muted"
+KEYS: Final = (
+    "Enter edits · Del removes · Alt+↑↓ moves · Esc back",
+    "Enter edits · Del removes",
+    "Enter edits",
+)
+WAYS_IN: Final = (" · Alt+↓ edits, Alt+↑ takes the last back", " · Alt+↓ edits", "")
 
 
 class Waiting(NamedTuple):
     """What there is to show. Plain text: whoever makes it has made it visible."""
 
-    texts: tuple[str, ...] = ()
-    """Prompts, the next one first."""
+    prompts: tuple[QueuedPrompt, ...] = ()
+    """The next one first."""
     is_held: bool = False
     """They are sent only when the user says so."""
     outputs: tuple[str, ...] = ()
     """Commands of which the next prompt takes the output along."""
 
 
-class QueueLines(Static):
-    """Hidden while nothing waits."""
+class QueueLines(Static, can_focus=True):
+    """Hidden while nothing waits; with the focus, one of the prompts is selected."""
 
-    DEFAULT_CSS = "QueueLines { display: none; height: auto; max-height: 6; }"
+    DEFAULT_CSS = "QueueLines { display: none; height: auto; max-height: 7; }"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "select(-1)", "Prompt above", show=False, id="queue_above"),
+        Binding("down", "select(1)", "Prompt below", show=False, id="queue_below"),
+        Binding("enter", "edit", "Edit it", show=False, id="queue_edit"),
+        Binding("delete,backspace", "remove", "Remove it", show=False, id="queue_remove"),
+        Binding("alt+up,shift+up", "move(-1)", "Send it earlier", show=False, id="queue_earlier"),
+        Binding("alt+down,shift+down", "move(1)", "Send it later", show=False, id="queue_later"),
+    ]
+
+    class EditRequested(Message):
+        """The user wants this prompt back in the draft."""
+
+        def __init__(self, key: int) -> None:
+            super().__init__()
+            self.key = key
+
+    class RemoveRequested(Message):
+        """The user does not want this prompt to be sent."""
+
+        def __init__(self, key: int) -> None:
+            super().__init__()
+            self.key = key
+
+    class MoveRequested(Message):
+        """The user wants this prompt sent earlier (-1) or later (1)."""
+
+        def __init__(self, key: int, step: int) -> None:
+            super().__init__()
+            self.key = key
+            self.step = step
+
+    class Left(Message):
+        """There is nothing more to do here."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, markup=False)
         self._shown = Waiting()
+        self._selected = 0
+        """The key of a prompt; it may have been sent."""
 
     def show(self, waiting: Waiting) -> None:
-        """Show this from now on."""
+        """Show this from now on. The selection stays on its prompt; where that is gone, it goes to the next one."""
         if waiting == self._shown:
             return
+        at = self._at
         self._shown = waiting
-        self.display = bool(waiting.texts or waiting.outputs)
-        if self.display:
-            self._draw()
+        if waiting.prompts and self._selected not in self._keys:
+            self._selected = self._keys[min(at, len(self._keys) - 1)]
+        self.display = bool(waiting.prompts or waiting.outputs)
+        if self.has_focus and not waiting.prompts:
+            self.post_message(self.Left())
+        self._draw()
+
+    def enter(self) -> bool:
+        """Have the focus, with the last prompt selected; False where none waits."""
+        if not self._shown.prompts:
+            return False
+        self._select(len(self._keys) - 1)
+        self.focus()
+        return True
+
+    @property
+    def _keys(self) -> list[int]:
+        return [prompt.key for prompt in self._shown.prompts]
+
+    @property
+    def _at(self) -> int:
+        """Where the selected prompt stands."""
+        return self._keys.index(self._selected) if self._selected in self._keys else 0
+
+    # What the user does
+
+    def action_select(self, step: int) -> None:
+        """Select the prompt above or below."""
+        self._select(self._at + step)
+
+    def _select(self, at: int) -> None:
+        self._selected = self._keys[max(0, min(at, len(self._keys) - 1))]
+        self._draw()
+
+    def action_edit(self) -> None:
+        """Have it back in the draft."""
+        self.post_message(self.EditRequested(self._selected))
+
+    def action_remove(self) -> None:
+        """Not to be sent."""
+        self.post_message(self.RemoveRequested(self._selected))
+
+    def action_move(self, step: int) -> None:
+        """To be sent earlier or later."""
+        self.post_message(self.MoveRequested(self._selected, step))
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the prompt that was clicked on."""
+        offset = event.get_content_offset(self)
+        at = -1 if offset is None else offset.y - self._rows_above + self._first
+        if offset is not None and self._first <= at < self._last:
+            self._select(at)
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show what is selected, and the keys; or no longer."""
+        super().watch_has_focus(has_focus)
+        self._draw()
+
+    # Drawing
 
     def on_resize(self) -> None:
         """Cut for the new width."""
-        if self.display:
-            self._draw()
+        self._draw()
 
     def _draw(self) -> None:
-        lines = [Content.styled(text, "$foreground-muted") for text in self._output_lines()]
-        lines += self._queue_lines()
+        if not self.display:
+            return
         width = max(self.content_size.width, 4)
+        lines = [*self._output_lines(), *self._queue_lines(width)]
         self.update(Content("\n").join(line.truncate(width, ellipsis=True) for line in lines))
 
-    def _output_lines(self) -> list[str]:
+    def _output_lines(self) -> Iterator[Content]:
         outputs = self._shown.outputs
-        if not outputs:
-            return []
-        what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
-        return [f"+ {what} goes along next · Backspace in an empty prompt: not"]
+        if outputs:
+            what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
+            yield Content.styled(f"+ {what} goes along next · Backspace in an empty prompt: not", MUTED)
 
-    def _queue_lines(self) -> list[Content]:
-        texts = self._shown.texts
-        if not texts:
-            return []
-        what = (
-            "held back: Enter in an empty prompt sends the next"
-            if self._shown.is_held
-            else "sent after this turn"
-        )
-        head = f"{len(texts)} queued, {what} · Alt+↑ takes the last back"
-        lines = [Content.styled(head, "$foreground-muted")]
-        lines += [Content(f"  › {' '.join(text.split())}") for text in texts[:MAX_SHOWN]]
-        if len(texts) > MAX_SHOWN:
-            lines.append(Content.styled(f"    and {len(texts) - MAX_SHOWN} more", "$foreground-muted"))
-        return lines
+    @property
+    def _rows_above(self) -> int:
+        """Above the prompts: the line of the outputs, and the head."""
+        return len(list(self._output_lines())) + 1
+
+    @property
+    def _first(self) -> int:
+        """Of the prompts that are shown; the selected one is among them."""
+        return max(0, self._at - MAX_SHOWN + 1) if self.has_focus else 0
+
+    @property
+    def _last(self) -> int:
+        """Behind the prompts that are shown."""
+        return min(self._first + MAX_SHOWN, len(self._keys))
+
+    def _queue_lines(self, width: int) -> Iterator[Content]:
+        prompts, first, last = self._shown.prompts, self._first, self._last
+        if not prompts:
+            return
+        yield Content.styled(self._head(width), MUTED)
+        for prompt in prompts[first:last]:
+            yield self._line(prompt, width)
+        hidden = len(prompts) - (last - first)
+        if hidden:
+            above = f", {first} above" if first else ""
+            yield Content.styled(f"    and {hidden} more{above}", MUTED)
+
+    def _head(self, width: int) -> str:
+        """The longest way to say it for which there is room; with the focus, the keys go before all else."""
+        count = f"{len(self._keys)} queued"
+        if self.has_focus:
+            ways = [f"{count}{say} · {keys}" for keys in KEYS for say in (f", {self._when[0]}", "")]
+        else:
+            ways = [f"{count}, {say}{keys}" for say in self._when for keys in WAYS_IN]
+        return next((way for way in ways if cell_len(way) <= width), ways[-1])
+
+    @property
+    def _when(self) -> tuple[str, ...]:
+        """When they are sent, in many words and in few."""
+        if self._shown.is_held:
+            return "held back: Enter in an empty prompt sends the next", "held: empty Enter sends"
+        return ("sent after this turn",)
+
+    def _line(self, prompt: QueuedPrompt, width: int) -> Content:
+        first, *others = prompt.text.strip().splitlines() or ["(no text)"]
+        is_selected = self.has_focus and prompt.key == self._selected
+        more = f" + {len(others)} line{'s' if len(others) > 1 else ''}" if others else ""
+        start = Content(f"  {'❯' if is_selected else '›'} {' '.join(first.split())}")
+        line = start.truncate(max(width - len(more), 4), ellipsis=True) + Content.styled(more, MUTED)
+        return line.stylize("bold $primary") if is_selected else line

@@ -1,0 +1,68 @@
+"""Files that only the user can read and that several acp-tui change: one at a time, all or nothing.
+
+What stands in them is not its matter. All of it blocks, and is for threads.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+LOCK_TRIES: Final = 100
+LOCK_RETRY_S: Final = 0.02
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """No other acp-tui changes `file` meanwhile; its folder is made where there is none.
+
+    Raises: OSError, TimeoutError too where another does not let go.
+    """
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A file of its own: the other is replaced, and a lock would stay with what it was.
+    lock = os.open(file.with_name(f"{file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _take(lock, file)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _take(lock: int, file: Path) -> None:
+    for _ in range(LOCK_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(LOCK_RETRY_S)
+        except OSError:
+            return  # a file system without locks: writing unguarded is better than losing all
+    raise TimeoutError(errno.ETIMEDOUT, "another acp-tui is holding it", str(file))
+
+
+def replace(file: Path, content: bytes) -> None:
+    """Put `content` in the place of what there is: a crash leaves the one or the other whole. Raises OSError."""
+    fd, temporary = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")  # made with mode 0600
+    try:
+        with os.fdopen(fd, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(fd)
+        Path(temporary).replace(file)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def encoded(value: Any) -> bytes:
+    """JSON in one line, of halves of characters too: `json.loads` reads them back."""
+    return json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")

@@ -1,0 +1,59 @@
+"""A page whose prompt remembers: earlier prompts and drafts in the state folder of the test's own home.
+
+A second page of the same test is acp-tui started again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from acp_tui.client.prompts import PastPrompt
+from acp_tui.client.prompts.draft_file import DraftFile
+from acp_tui.client.prompts.history_file import HistoryFile
+from acp_tui.client.settings import state_folder
+from acp_tui.ui.widgets.history.recall import Recall
+from support.screens import CWD, SIZE, Page, open_page
+
+ELSEWHERE: Final = Path("/home/me/src/other-project")
+
+
+@asynccontextmanager
+async def open_recalling_page(*, size: tuple[int, int] = SIZE, is_shown: bool = True) -> AsyncIterator[Page]:
+    """A page that has loaded what is kept."""
+    async with open_page(size=size, is_shown=is_shown) as page:
+        await remembers(page)
+        yield page
+
+
+async def remembers(page: Page) -> Recall:
+    """Wait until what is kept is loaded."""
+    await page.until(lambda: bool(_recalls(page)))
+    await page.settled()
+    return _recalls(page)[0]
+
+
+def _recalls(page: Page) -> list[Recall]:
+    return [each for each in page.prompt.assistants if isinstance(each, Recall)]
+
+
+def kept(*texts: str, folder: Path = CWD, at: str = "2026-11-20T12:00:00+00:00") -> None:
+    """These were sent in earlier runs, the first one first."""
+    history_file().append([PastPrompt(text, str(folder), at, "Agent") for text in texts])
+
+
+def history_file() -> HistoryFile:
+    """Where sent prompts are kept."""
+    return HistoryFile(state_folder() / "history.jsonl", 100)
+
+
+def kept_texts() -> Sequence[str]:
+    """The prompts that are kept, the first one first."""
+    return [prompt.text for prompt in history_file().read()]
+
+
+def draft_file() -> DraftFile:
+    """Where drafts are kept."""
+    return DraftFile(state_folder() / "drafts.json")
