@@ -1,4 +1,7 @@
-"""Turns the command line into one request; starts nothing."""
+"""Turns the command line into one request; starts nothing.
+
+`COMMANDS` describes it all: the parser, the help and the shells' completion are made of that table.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +10,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import Final, NoReturn, TypeAlias
 
 from acp_tui import __version__
+from acp_tui.cli.command_line import Command, Given, Kind, Option, Value, WrongUse, add_to
 from acp_tui.cli.exit_codes import ExitCode
-
-HELP = """\
-usage: acp-tui [AGENT] [--cwd DIR]        work with an agent
-       acp-tui run AGENT [--cwd DIR]      the same, also for one called "demo"
-       acp-tui exec AGENT [--cwd DIR] [--prompt TEXT] [--format text|ndjson]
-                                          one turn without a screen; without
-                                          --prompt it is read from stdin
-       acp-tui demo [SCENARIO | --list] [--speed X]
-                                          a scripted agent, to try acp-tui
-       acp-tui --version | --help
-
-AGENT is a known name, or -- and any command that speaks ACP on its stdio.
-
-  acp-tui demo                            nothing of yours is touched
-  acp-tui claude --cwd ~/src/project
-  acp-tui -- npx -y @google/gemini-cli --acp
-  git diff | acp-tui exec gemini --format ndjson
-
-exec ends with 0 when the turn is done, 1 on an error, 2 on a wrong command
-line, 3 refused by the agent, 4 limit reached, 5 a permission was rejected,
-6 login needed, 7 the agent died or broke the protocol, 126/127 the command
-cannot be run / is not found, 130 cancelled.
-"""
-
-COMMANDS = ("run", "exec", "demo")
+from acp_tui.cli.help_text import help_of, overview
+from acp_tui.client.transcript.record_to import RecordTo
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +33,25 @@ class Run:
 
     agent: AgentChoice
     cwd: Path
+    record: RecordTo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseAgent:
+    """No agent was named: let the user choose one, where there is a terminal."""
+
+    cwd: Path
+    record: RecordTo | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ListAgents:
-    """No agent was named: say which there are."""
+    """Say which agents there are."""
+
+    update: bool = False
+    """Fetch the registry first."""
+    as_json: bool = False
+    is_verbose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +63,7 @@ class Exec:
     prompt: str | None
     """None: from stdin."""
     format: str
+    record: RecordTo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +79,257 @@ class ListScenarios:
     """Say which scenarios there are."""
 
 
-Request: TypeAlias = Run | ListAgents | Exec | Demo | ListScenarios
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    """Say whether this machine is ready, and the agent where one is named."""
+
+    agent: AgentChoice | None
+    cwd: Path
+    prompt: str | None
+    """What a turn is to be tried with; None: no turn."""
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Print what a shell needs: the script for it, or the names that the script asks for."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowSettings:
+    """Print all settings, with the values that hold in `cwd`."""
+
+    cwd: Path
+    as_markdown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShowKeys:
+    """Print all commands, with the keys in force."""
+
+    as_markdown: bool
+
+
+Request: TypeAlias = (
+    Run
+    | ChooseAgent
+    | ListAgents
+    | Exec
+    | Demo
+    | ListScenarios
+    | Doctor
+    | ShowSettings
+    | ShowKeys
+    | Completion
+)
+
+
+def _read_run(given: Given) -> Run:
+    return Run(_agent(given, "run"), given.cwd, _record(given))
+
+
+def _read_nameless(given: Given) -> Run | ChooseAgent:
+    if given.agent is None:
+        return ChooseAgent(given.cwd, _record(given))
+    return Run(given.agent, given.cwd, _record(given))
+
+
+def _read_agents(given: Given) -> ListAgents:
+    return ListAgents(given.update, given.json, given.verbose)
+
+
+def _read_exec(given: Given) -> Exec:
+    return Exec(_agent(given, "exec"), given.cwd, given.prompt, given.format, _record(given))
+
+
+def _read_demo(given: Given) -> Demo | ListScenarios:
+    return ListScenarios() if given.list else Demo(given.word, given.speed)
+
+
+def _read_doctor(given: Given) -> Doctor:
+    if given.agent is None and given.turn is not None:
+        raise WrongUse("--turn wants an agent before it: acp-tui doctor AGENT --turn")
+    return Doctor(given.agent, given.cwd, given.turn, given.format)
+
+
+def _read_settings(given: Given) -> ShowSettings:
+    return ShowSettings(given.cwd, given.markdown)
+
+
+def _read_keys(given: Given) -> ShowKeys:
+    return ShowKeys(given.markdown)
+
+
+def _read_completion(given: Given) -> Completion:
+    if given.word is None:
+        raise WrongUse("completion wants a shell: bash, zsh or fish")
+    return Completion(given.word)
+
+
+def _record(given: Given) -> RecordTo | None:
+    if given.record is None:
+        if given.record_raw:
+            raise WrongUse("--record-raw says how to record: name the file with --record")
+        return None
+    return RecordTo(given.record, given.record_raw)
+
+
+def _agent(given: Given, command: str) -> AgentChoice:
+    if not isinstance(given.agent, AgentChoice):
+        raise WrongUse(f"{command} wants an agent: a known name, or -- COMMAND")
+    return given.agent
+
+
+def _directory(text: str) -> Path:
+    try:
+        path = Path(text).expanduser().absolute()
+    except (RuntimeError, OSError) as error:  # the home of nobody; a folder that was deleted under us
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from error
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is not a folder")
+    return path
+
+
+def _new_file(text: str) -> Path:
+    path = Path(text).absolute()
+    if path.exists():
+        raise argparse.ArgumentTypeError(f"{text} exists: recordings overwrite nothing")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
+    return path
+
+
+_AGENT = Value("AGENT", Kind.AGENT)
+_CWD = Option(
+    ("--cwd",), "the folder to work in (default: this one)", Value("DIR", Kind.FOLDER, reads=_directory), "."
+)
+_RECORDING = (
+    Option(
+        ("--record",),
+        "record all that passes between acp-tui and the agent",
+        Value("FILE", Kind.FILE, reads=_new_file),
+    ),
+    Option(("--record-raw",), "leave secrets in that recording"),
+)
+_RUN_OPTIONS = (_CWD, *_RECORDING)
+_MARKDOWN = Option(("--markdown",), "as a Markdown table")
+_EXEC_NOTES = """\
+It ends with 0 when the turn is done, 1 on an error, 2 on a wrong command
+line, 3 refused by the agent, 4 limit reached, 5 a permission was rejected,
+6 login needed, 7 the agent died or broke the protocol, 126/127 the command
+cannot be run / is not found, 130 cancelled.
+"""
+
+DOCTORS_PROMPT: Final = "Reply with the one word: ready. Use no tools."
+_DOCTOR_NOTES = """\
+Secrets are left out of the report, so that it can be shown to others. It ends
+with 0 when all is ready, 1 when something is wrong, 6 when the agent wants a
+login, 7 when it died or broke the protocol, 126/127 when its command cannot
+be run / is not found.
+"""
+_COMPLETION_NOTES = """\
+  bash  eval "$(acp-tui completion bash)"     in ~/.bashrc
+  zsh   eval "$(acp-tui completion zsh)"      in ~/.zshrc, behind compinit
+  fish  acp-tui completion fish | source     in ~/.config/fish/config.fish
+
+agents and scenarios print the names that these scripts ask for.
+"""
+
+COMMANDS: Final[tuple[Command[Request], ...]] = (
+    Command("", "work with an agent", _read_nameless, _AGENT, options=_RUN_OPTIONS),
+    Command("run", 'work with an agent, also with one called "exec"', _read_run, _AGENT, True, _RUN_OPTIONS),
+    Command(
+        "exec",
+        "do one turn without a screen",
+        _read_exec,
+        _AGENT,
+        word_is_required=True,
+        options=(
+            _CWD,
+            Option(("--prompt", "-p"), "what to ask for (default: it is read from stdin)", Value("TEXT")),
+            Option(
+                ("--format",),
+                "the agent's message, or all its updates as JSON lines",
+                Value("FORMAT", choices=("text", "ndjson")),
+                "text",
+            ),
+            *_RECORDING,
+        ),
+        notes=_EXEC_NOTES,
+    ),
+    Command(
+        "agents",
+        "list the agents that can run here",
+        _read_agents,
+        options=(
+            Option(("--update",), "fetch the agent registry first"),
+            Option(("--json",), "as JSON"),
+            Option(("--verbose",), "all there is to say of each, and what is wrong in the registry"),
+        ),
+    ),
+    Command(
+        "demo",
+        "try acp-tui with a scripted agent",
+        _read_demo,
+        Value("SCENARIO", Kind.SCENARIO),
+        options=(
+            Option(("--list",), "say which scenarios there are"),
+            Option(("--speed",), "how many times as fast; 0: without waiting", Value("X", reads=float), 1.0),
+        ),
+    ),
+    Command(
+        "doctor",
+        "say whether this machine and an agent are ready",
+        _read_doctor,
+        _AGENT,
+        options=(
+            _CWD,
+            Option(
+                ("--turn",),
+                "try a turn; what it asks for is rejected",
+                Value("PROMPT"),
+                value_when_bare=DOCTORS_PROMPT,
+            ),
+            Option(
+                ("--format",), "a report to read, or JSON", Value("FORMAT", choices=("text", "json")), "text"
+            ),
+        ),
+        notes=_DOCTOR_NOTES,
+    ),
+    Command(
+        "settings",
+        "print all settings, and what holds here",
+        _read_settings,
+        options=(_CWD, _MARKDOWN),
+    ),
+    Command("keys", "print all commands, and their keys", _read_keys, options=(_MARKDOWN,)),
+    Command(
+        "completion",
+        "print a script that completes this command line",
+        _read_completion,
+        Value("SHELL", choices=("bash", "zsh", "fish", "agents", "scenarios")),
+        word_is_required=True,
+        notes=_COMPLETION_NOTES,
+    ),
+)
+"""Every command in one place: a new one is a row here, and a case in `main`."""
+
+_BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints the one help text that we have, and errors of one line."""
+    """Prints the help that we make, and errors of one line."""
+
+    def __init__(self, command: Command[Request]) -> None:
+        super().__init__(prog="acp-tui", allow_abbrev=False)
+        self._command = command
+        self.add_argument("--version", action="version", version=f"acp-tui {__version__}")
+        add_to(self, command)
 
     def format_help(self) -> str:
-        return HELP
+        return help_of(self._command) if self._command.name else overview(COMMANDS)
 
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"acp-tui: {message}\nacp-tui --help shows how to call it\n")
@@ -101,26 +340,16 @@ def read_arguments(argv: Sequence[str]) -> Request:
     """The request that `argv` (without the program) stands for. Raises SystemExit for --help, --version and errors."""
     words, agent_argv = _split_off_command(argv)
     command, rest = _split_off_name(words)
-    parser = _Parser(prog="acp-tui", allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"acp-tui {__version__}")
-    if command == "demo":
-        return _read_demo(parser, rest, agent_argv)
-    parser.add_argument("agent", nargs="?")
-    parser.add_argument("--cwd", type=_directory, default=".")
-    if command == "exec":
-        parser.add_argument("--prompt", "-p")
-        parser.add_argument("--format", choices=("text", "ndjson"), default="text")
+    parser = _Parser(command)
     given = parser.parse_args(rest)
-    agent = _agent(parser, given.agent, agent_argv)
-    if command == "exec":
-        if agent is None:
-            parser.error("exec wants an agent: a known name, or -- COMMAND")
-        return Exec(agent, given.cwd, given.prompt, given.format)
-    if agent is None:
-        if command == "run":
-            parser.error("run wants an agent: a known name, or -- COMMAND")
-        return ListAgents()
-    return Run(agent, given.cwd)
+    try:
+        if command.takes_agent:
+            given.agent = _choice(given.word, agent_argv)
+        elif agent_argv is not None:
+            raise WrongUse(f"{command.name} takes no command behind --")
+        return command.read(given)
+    except WrongUse as error:
+        parser.error(str(error))
 
 
 def _split_off_command(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | None]:
@@ -132,38 +361,18 @@ def _split_off_command(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] 
     return words[:at], tuple(words[at + 1 :])
 
 
-def _split_off_name(words: list[str]) -> tuple[str, list[str]]:
-    """The name of our command, which can only be the first word, and the words without it."""
-    if words and words[0] in COMMANDS:
-        return words[0], words[1:]
-    return "", words
+def _split_off_name(words: list[str]) -> tuple[Command[Request], list[str]]:
+    """Our command, of which the name can only be the first word, and the words without it."""
+    if words and words[0] and words[0] in _BY_NAME:
+        return _BY_NAME[words[0]], words[1:]
+    return _BY_NAME[""], words
 
 
-def _agent(parser: _Parser, name: str | None, argv: tuple[str, ...] | None) -> AgentChoice | None:
+def _choice(name: str | None, argv: tuple[str, ...] | None) -> AgentChoice | None:
     if argv is None:
         return None if name is None else AgentChoice(name=name)
     if name is not None:
-        parser.error(f"an agent was named twice: {name}, and the command behind --")
+        raise WrongUse(f"an agent was named twice: {name}, and the command behind --")
     if not argv:
-        parser.error("there is no command behind --")
+        raise WrongUse("there is no command behind --")
     return AgentChoice(argv=argv)
-
-
-def _read_demo(parser: _Parser, words: list[str], agent_argv: tuple[str, ...] | None) -> Demo | ListScenarios:
-    parser.add_argument("scenario", nargs="?")
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--speed", type=float, default=1.0)
-    given = parser.parse_args(words)
-    if agent_argv is not None:
-        parser.error("demo brings its own agent: it takes no command behind --")
-    return ListScenarios() if given.list else Demo(given.scenario, given.speed)
-
-
-def _directory(text: str) -> Path:
-    try:
-        path = Path(text).expanduser().absolute()
-    except (RuntimeError, OSError) as error:  # the home of nobody; a folder that was deleted under us
-        raise argparse.ArgumentTypeError(f"{text}: {error}") from error
-    if not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is not a folder")
-    return path

@@ -31,19 +31,29 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.offers import HEADLESS
 from acp_tui.client.sessions.policy import policy_of
+from acp_tui.client.sessions.recordings import recording_plan
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import Settings
+from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.facts import Fact
 
+NOT_KEPT: Final = RecordingSettings(keep=False)
+"""A turn in a script is recorded only where that is asked for."""
 CANCEL_GRACE_S: Final = 10.0
 """How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
 
 
 def run_exec(
-    command: AgentCommand, cwd: Path, prompt: str | None, output_format: str, settings: Settings
+    command: AgentCommand,
+    cwd: Path,
+    prompt: str | None,
+    output_format: str,
+    settings: Settings,
+    record: RecordTo | None = None,
 ) -> int:
     """Run one turn in `cwd`; `prompt` None reads it from stdin. Returns the exit status."""
     text = _read_prompt() if prompt is None else prompt
@@ -52,7 +62,7 @@ def run_exec(
         return ExitCode.USAGE
 
     async def take_turn() -> int:
-        return await Turn(command, cwd, text, output_format, settings).run()
+        return await Turn(command, cwd, text, output_format, settings, record).run()
 
     return anyio.run(take_turn)
 
@@ -78,9 +88,16 @@ class Turn:
     """The one turn of an `exec`."""
 
     def __init__(
-        self, command: AgentCommand, cwd: Path, prompt: str, output_format: str, settings: Settings
+        self,
+        command: AgentCommand,
+        cwd: Path,
+        prompt: str,
+        output_format: str,
+        settings: Settings,
+        record: RecordTo | None,
     ) -> None:
         self._command = command
+        self._record = record
         self._settings = settings
         self._cwd = cwd
         self._prompt = prompt
@@ -145,6 +162,7 @@ class Turn:
             offer=replace(HEADLESS, trace_context=self._settings.agent.trace_context.as_mapping()),
             tap=self._output.tap,
             policy=policy_of(self._settings),
+            recordings=recording_plan(NOT_KEPT, self._cwd, self._output.say, to=self._record),
         )
         start.step = "initializing"
         await agent.initialize(self._settings.agent.start_limit_s or None)
@@ -169,7 +187,7 @@ class Turn:
         self._session = await agent.new_session(
             self._cwd,
             additional_directories=additional_directories(agent.capabilities, wanted, say),
-            mcp_servers=mcp_servers(agent.capabilities, self._cwd, say),
+            mcp_servers=mcp_servers(agent.capabilities, self._cwd, say, agent.command.mcp_servers),
         )
         return self._session
 

@@ -12,12 +12,15 @@ from acp_tui.protocol.capabilities import AgentCapabilities
 
 
 def mcp_servers(
-    capabilities: AgentCapabilities, cwd: Path, say: Callable[[str], None]
+    capabilities: AgentCapabilities,
+    cwd: Path,
+    say: Callable[[str], None],
+    wanted: Sequence[str] | None = None,
 ) -> Sequence[settings.Server]:
     """The user's servers, and the project's where the user has trusted them: nobody is here to be asked."""
     user = _readable(lambda: settings.read_user_servers(settings.settings_file()), say)
     project = _readable(lambda: _trusted_servers(cwd, say), say)
-    servers, notes = usable_servers(capabilities, (user, project))
+    servers, notes = usable_servers(capabilities, (user, project), wanted)
     for note in notes:
         say(f"MCP servers: {note}")
     return servers

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from acp_tui.cli import arguments
+from acp_tui.cli.environment import find_home, forget_coerced_locale, reason_not_to_draw
 from acp_tui.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.settings import SettingsRead
+    from acp_tui.client.transcript.record_to import RecordTo
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             "On Windows it works inside WSL: https://learn.microsoft.com/windows/wsl\n"
         )
         return ExitCode.ERROR
+    find_home(os.environ)
+    forget_coerced_locale(os.environ)
     try:
         return _run(arguments.read_arguments(sys.argv[1:] if argv is None else argv))
     except SystemExit as end:
@@ -43,14 +46,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(request: arguments.Request) -> int:
     match request:
-        case arguments.Run(agent, cwd):
-            return _run_on_screen(agent, cwd)
-        case arguments.Exec(agent, cwd, prompt, output_format):
-            return _run_exec(agent, cwd, prompt, output_format)
+        case arguments.Run(agent, cwd, record):
+            return _run_on_screen(agent, cwd, record)
+        case arguments.Exec():
+            return _run_exec(request)
         case arguments.Demo(scenario, speed):
             return _run_demo(scenario, speed)
-        case arguments.ListAgents():
-            return _list_agents()
+        case arguments.Doctor(agent, cwd, prompt, output_format):
+            return _run_doctor(agent, cwd, prompt, output_format)
+        case arguments.ShowSettings(cwd, is_markdown):
+            return _show_reference(cwd, "settings", is_markdown=is_markdown)
+        case arguments.ShowKeys(is_markdown):
+            return _show_reference(Path.cwd(), "keys", is_markdown=is_markdown)
+        case arguments.Completion(what):
+            from acp_tui.cli.shell_completion import print_completion
+
+            return print_completion(what)
+        case arguments.ChooseAgent(cwd, record):
+            return _let_choose(cwd, record)
+        case arguments.ListAgents(update, as_json, is_verbose):
+            from acp_tui.cli.agents import list_agents
+
+            return list_agents(update=update, as_json=as_json, is_verbose=is_verbose)
         case arguments.ListScenarios():
             from acp_tui.demo import shipped
 
@@ -65,21 +82,24 @@ def _run(request: arguments.Request) -> int:
 
 def _find(choice: arguments.AgentChoice) -> AgentCommand | int:
     """The agent's command; an exit status where there is none, the reason being said."""
-    from acp_tui.client.agents import known
+    from acp_tui.client.agents import catalogue
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.errors import AgentNotFound, ClientError
 
     if choice.name is None:
         return AgentCommand(Path(choice.argv[0]).name, choice.argv)
     try:
-        return known.find_agent(choice.name, known.config_file())
+        return catalogue.find_agent(choice.name).ready()
     except ClientError as error:
         _say(error)
         return ExitCode.NOT_FOUND if isinstance(error, AgentNotFound) else ExitCode.USAGE
 
 
-def _read_settings() -> SettingsRead | int:
-    """The user's settings; an exit status where it is not safe to go on without what is wrong in them."""
+def _read_settings(project: Path | None = None) -> SettingsRead | int:
+    """The user's settings, with a trusted project's in the folder `project`.
+
+    An exit status where it is not safe to go on without what is wrong in them.
+    """
     from acp_tui.client import settings
     from acp_tui.client.errors import SettingsError
 
@@ -87,6 +107,10 @@ def _read_settings() -> SettingsRead | int:
         read = settings.read_settings(settings.settings_file())
         if any(problem.key.startswith("refuse") for problem in read.problems):
             read.checked()  # a rule that cannot be read would not refuse
+        if project is not None:
+            from acp_tui.client.settings.project_settings import with_trusted_project
+
+            read = with_trusted_project(read, project, settings.trust_file())
     except SettingsError as error:
         _say(error)
         return ExitCode.USAGE
@@ -105,69 +129,89 @@ def _say(error: Exception) -> None:
         sys.stderr.write(f"  {hint}\n")
 
 
-def _run_on_screen(choice: arguments.AgentChoice, cwd: Path) -> int:
+def _run_on_screen(choice: arguments.AgentChoice, cwd: Path, record: RecordTo | None) -> int:
     found = _find(choice)
-    return found if isinstance(found, int) else _show(found, cwd)
+    return found if isinstance(found, int) else _show(found, cwd, record)
 
 
-def _show(command: AgentCommand, cwd: Path) -> int:
+def _run_doctor(
+    choice: arguments.AgentChoice | None, cwd: Path, prompt: str | None, output_format: str
+) -> int:
+    from acp_tui.cli.doctor import run_doctor
+
+    if choice is None:
+        return run_doctor(None, cwd, prompt, output_format)
+    from acp_tui.cli.first_run import ready_to_run
+
+    found = _find(choice)
+    if isinstance(found, int):
+        return found
+    agreed = ready_to_run(found)
+    return ExitCode.USAGE if agreed is None else run_doctor(agreed, agreed.cwd or cwd, prompt, output_format)
+
+
+def _let_choose(cwd: Path, record: RecordTo | None) -> int:
+    if _has_terminal():
+        return _show(None, cwd, record)
+    from acp_tui.cli.agents import list_agents
+
+    return list_agents()
+
+
+def _has_terminal() -> bool:
     # The screen is drawn on stderr, which is the terminal also where stdout is a pipe.
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _show(command: AgentCommand | None, cwd: Path, record: RecordTo | None = None) -> int:
+    if not _has_terminal():
         sys.stderr.write("acp-tui needs a terminal; for a turn without one: acp-tui exec\n")
+        return ExitCode.USAGE
+    reason = reason_not_to_draw(os.environ)
+    if reason:
+        sys.stderr.write(f"acp-tui: {reason}\n")
         return ExitCode.USAGE
     read = _read_settings()
     if isinstance(read, int):
         return read
     from acp_tui.cli.screen import run_screen
 
-    return run_screen(command, cwd, read.settings, _notes(read))
+    return run_screen(command, cwd, read.settings, _notes(read), record)
 
 
-def _run_exec(choice: arguments.AgentChoice, cwd: Path, prompt: str | None, output_format: str) -> int:
-    found, read = _find(choice), _read_settings()
+def _show_reference(cwd: Path, of: str, *, is_markdown: bool) -> int:
+    from acp_tui.cli.reference import print_keys, print_settings
+
+    read = _read_settings(cwd)
+    if isinstance(read, int):
+        return read
+    tell = print_settings if of == "settings" else print_keys
+    return tell(read, is_markdown=is_markdown)
+
+
+def _run_exec(request: arguments.Exec) -> int:
+    found, read = _find(request.agent), _read_settings(request.cwd)
     if isinstance(found, int) or isinstance(read, int):
         return found if isinstance(found, int) else ExitCode.USAGE
     from acp_tui.cli.exec import run_exec
+    from acp_tui.cli.first_run import ready_to_run
 
+    command = ready_to_run(found)
+    if command is None:
+        return ExitCode.USAGE
     for note in _notes(read):
         sys.stderr.write(f"acp-tui: {note}\n")
-    return run_exec(found, cwd, prompt, output_format, read.settings)
+    return run_exec(
+        command, command.cwd or request.cwd, request.prompt, request.format, read.settings, request.record
+    )
 
 
 def _run_demo(scenario: str | None, speed: float) -> int:
-    from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.agents.demo import demo_command, with_project
     from acp_tui.demo import shipped
-    from acp_tui.demo.project import copy_project
 
     name = scenario or shipped.DEFAULT
     if not shipped.path_of(name).is_file():
         sys.stderr.write(f"acp-tui: there is no scenario {name!r}; acp-tui demo --list shows them\n")
         return ExitCode.USAGE
-    # The demo works on a project of its own in a folder of its own: nothing of the user's is touched.
-    with tempfile.TemporaryDirectory(prefix="acp-tui-demo-") as folder:
-        project = Path(folder).resolve() / "project"
-        copy_project(project)
-        argv = (sys.executable, "-m", "acp_tui.demo", name, "--speed", str(speed))
-        return _show(AgentCommand("demo", argv), project)
-
-
-def _list_agents() -> int:
-    import shutil
-
-    from acp_tui.client.agents import known
-    from acp_tui.client.errors import SettingsError
-
-    try:
-        agents = known.all_agents(known.config_file())
-    except SettingsError as error:
-        _say(error)
-        return ExitCode.USAGE
-    print("Which agent? acp-tui knows these:\n")
-    for name, agent in sorted(agents.items()):
-        is_here = shutil.which(agent.argv[0]) is not None
-        how = "ready" if is_here else f"not installed: {agent.install_hint or 'the command is not on PATH'}"
-        print(f"  acp-tui {name:<12} {how}")
-    print("\nAny command that speaks ACP is an agent: acp-tui -- COMMAND")
-    print("No agent at hand? acp-tui demo shows how it looks and works.")
-    print(f"Names of your own go into {known.config_file()}")
-    return ExitCode.DONE
+    return _show(with_project(demo_command(name, speed)), Path())  # it has a folder of its own

@@ -12,17 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.terminal_colours import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.transcript.record_to import RecordTo
 
 
-def run_screen(command: AgentCommand, cwd: Path, settings: Settings, notes: Sequence[str]) -> int:
-    """Work with the agent until the user quits; returns the exit status. `notes` is what to say of the settings."""
+def run_screen(
+    command: AgentCommand | None,
+    cwd: Path,
+    settings: Settings,
+    notes: Sequence[str],
+    record: RecordTo | None = None,
+) -> int:
+    """Work with the agent until the user quits, None: with one that the user chooses; returns the exit status.
+
+    `notes` is what to say of the settings.
+    """
     settings = replace(settings, appearance=fitted(settings.appearance))
-    return asyncio.run(_run(command, cwd, settings, notes))
+    return asyncio.run(_run(command, cwd, settings, notes, record))
 
 
 def fitted(appearance: Appearance) -> Appearance:
@@ -43,12 +54,15 @@ def _theme_of_terminal() -> str:
         return themes.theme_for(shade.result(), os.environ)
 
 
-async def _run(command: AgentCommand, cwd: Path, settings: Settings, notes: Sequence[str]) -> int:
+async def _run(
+    command: AgentCommand | None, cwd: Path, settings: Settings, notes: Sequence[str], record: RecordTo | None
+) -> int:
     from acp_tui.client.sessions.hub import open_hub
     from acp_tui.ui.app import AcpTuiApp  # not before the terminal is asked how it looks
 
     async with open_hub() as hub:
-        app = AcpTuiApp(hub, command, cwd, settings=settings, notes=notes)
+        app = AcpTuiApp(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())
+        app.record_to = record
         # A closed window and a `kill` end us as Ctrl+Q does: agents that ignore the end of their input are ended too.
         for number in (signal.SIGHUP, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, app.exit)

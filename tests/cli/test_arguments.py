@@ -10,6 +10,7 @@ import pytest
 from acp_tui import __version__
 from acp_tui.cli.arguments import (
     AgentChoice,
+    ChooseAgent,
     Demo,
     Exec,
     ListAgents,
@@ -27,7 +28,10 @@ GEMINI = AgentChoice(name="gemini")
 @pytest.mark.parametrize(
     ("line", "request_"),
     [
-        ("", ListAgents()),
+        ("", ChooseAgent(HERE)),
+        ("--cwd /", ChooseAgent(Path("/"))),
+        ("agents", ListAgents()),
+        ("agents --update --json --verbose", ListAgents(True, True, True)),
         ("gemini", Run(GEMINI, HERE)),
         ("gemini --cwd /", Run(GEMINI, Path("/"))),
         ("--cwd / gemini", Run(GEMINI, Path("/"))),
@@ -62,7 +66,7 @@ def test_each_way_to_call_it(line: str, request_: Request):
         ("gemini --prompt hi", "--prompt"),
         ("gemini --cwd /no/such/folder", "/no/such/folder is not a folder"),
         ("gemini --cwd ~nobody-of-that-name", "~nobody-of-that-name"),
-        ("demo -- npx", "demo brings its own agent"),
+        ("demo -- npx", "demo takes no command behind --"),
         ("demo --speed fast", "--speed"),
     ],
 )

@@ -1,0 +1,78 @@
+"""Prints what can be set and what can be pressed, with what holds now: the reference of settings and of keys."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.client.settings.reference import SettingDoc, as_markdown, documented, value_in_force
+
+if TYPE_CHECKING:
+    from acp_tui.ui.command import Command
+
+MOST_COLUMNS = 100
+BAR = "\\|"
+"""Within a table's cell."""
+
+
+def print_settings(read: SettingsRead, *, is_markdown: bool) -> int:
+    """Print every setting with the value in force; what is wrong goes to stderr."""
+    if is_markdown:
+        print(as_markdown(read.settings), end="")
+    else:
+        for one in documented():
+            print("\n".join(_about(one, value_in_force(one, read.settings))))
+    return _say([*map(str, read.problems), *read.warnings])
+
+
+def _about(one: SettingDoc, value: str) -> Iterator[str]:
+    is_table = not value and "." not in one.key
+    yield f"\n[{one.key}]" if is_table else f"{one.key} = {value}" if value else one.key
+    default = f" Default: {one.default}." if value != one.default else ""
+    yield _indented(one.doc if is_table else f"{one.doc} Allowed: {one.allowed}.{default}")
+
+
+def _indented(text: str) -> str:
+    columns = min(shutil.get_terminal_size().columns, MOST_COLUMNS)
+    return textwrap.fill(text, columns, initial_indent="    ", subsequent_indent="    ")
+
+
+def print_keys(read: SettingsRead, *, is_markdown: bool) -> int:
+    """Print every command with the keys in force; what is wrong goes to stderr."""
+    from acp_tui.ui.keymap import keymap_of
+    from acp_tui.ui.screens.help import help_rows  # it loads Textual
+
+    keymap = keymap_of(read.settings.keys)
+    rows = [(row.value, row.aside, row.group, row.description) for row in help_rows(keymap)]
+    if is_markdown:
+        cells = [("Where", "Name", "Keys", ""), ("---",) * 4]
+        cells += [(where, f"`{it.id}`", keys, _sentence(it.title, about)) for it, keys, where, about in rows]
+        for row in cells:
+            print(f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |")
+    else:
+        print("\n".join(_plain(rows)))
+    return _say(keymap.notes)
+
+
+def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
+    heading = ""
+    for command, keys, where, _ in rows:
+        if where != heading:
+            heading = where
+            yield f"\n{where}"
+        yield f"  {command.id:<24} {keys:<28} {command.title}"
+
+
+def _sentence(title: str, about: str) -> str:
+    return f"{title}: {about}" if about else title
+
+
+def _say(notes: Iterable[str]) -> int:
+    for note in notes:
+        sys.stderr.write(f"acp-tui: {note}\n")
+    return ExitCode.DONE

@@ -1,0 +1,142 @@
+"""Tells what is new in the tabs while the terminal has not the focus, and shows in the window's title how they stand.
+
+A terminal that does not report its focus counts as looked at. Nothing runs here until a tab's state changes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from acp_tui.ui.notifying import sequences
+from acp_tui.ui.notifying.news import News, Watch
+from acp_tui.ui.notifying.user_command import run_command
+from acp_tui.ui.tabs import TabState
+from acp_tui.ui.widgets.session_panel import SessionPanel
+
+if TYPE_CHECKING:
+    from acp_tui.client.settings.tree import Notifications
+    from acp_tui.ui.app import AcpTuiApp
+    from acp_tui.ui.screens.session import SessionScreen
+
+MARKS: Final = {TabState.WORKING: "◐", TabState.NEEDS_YOU: "●", TabState.FAILED: "✗", TabState.DONE: "✓"}
+ASCII_MARKS: Final = {
+    TabState.WORKING: "*",
+    TabState.NEEDS_YOU: "!",
+    TabState.FAILED: "x",
+    TabState.DONE: "+",
+}
+URGENCY: Final = tuple(TabState)
+"""The most urgent last."""
+
+
+class Notifier:
+    """Watches the tabs of one app."""
+
+    def __init__(
+        self,
+        app: AcpTuiApp,
+        write: Callable[[str], None],
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`write` gives a sequence to the terminal, between two frames."""
+        self._app = app
+        self._write = write
+        self._environ = environ
+        self._clock = clock
+        self._watches: dict[SessionScreen, Watch] = {}
+        self._title = ""
+        self._has_failed = False
+        """The user's command has, and that was said."""
+
+    def look(self) -> None:
+        """The state of a tab may be another: tell what is new."""
+        tabs = tuple(self._app.tabs)
+        self._watches = {tab: self._watches.get(tab) or Watch() for tab in tabs}
+        for tab, watch in self._watches.items():
+            panel = _panel_of(tab)
+            conversation = panel.conversation if panel is not None else None
+            news = watch.look(tab.state, conversation, self._clock())
+            if news is not None and not self._app.app_focus:
+                self._tell(tab, news)
+        self._show_title()
+
+    def close(self) -> None:
+        """Put the window's title back."""
+        if self._title:
+            self._write(sequences.PUT_TITLE_BACK)
+            self._title = ""
+
+    @property
+    def _settings(self) -> Notifications:
+        return self._app.settings.notifications
+
+    # A notice
+
+    def _tell(self, tab: SessionScreen, news: News) -> None:
+        if news.kind == "done" and news.seconds < self._settings.minimum_turn_s:
+            return
+        channels = self._channels(news)
+        notice = sequences.notice(channels, tab.tab_title, news.text, self._environ)
+        if notice:
+            self._write(notice)
+        if "command" in channels and self._settings.command:
+            self._app.run_worker(self._run_command(tab, news), group="notifications")
+
+    def _channels(self, news: News) -> tuple[str, ...]:
+        match news.kind:
+            case "needs_you":
+                return self._settings.needs_you
+            case "done":
+                return self._settings.done
+            case "failed":
+                return self._settings.failed
+
+    async def _run_command(self, tab: SessionScreen, news: News) -> None:
+        env = {
+            "ACP_TUI_EVENT": news.kind,
+            "ACP_TUI_TITLE": sequences.plain(tab.tab_title),
+            "ACP_TUI_TEXT": sequences.plain(news.text),
+            "ACP_TUI_SECONDS": f"{news.seconds:.0f}",
+            "ACP_TUI_CWD": _cwd_of(tab),
+        }
+        command = self._settings.command
+        problem = await run_command(command, env)
+        if problem and not self._has_failed:
+            self._has_failed = True
+            self._app.notify(
+                f"notifications.command: {command[0]} {problem}", severity="warning", markup=False
+            )
+
+    # The title
+
+    def _show_title(self) -> None:
+        title = self._title_now() if self._settings.title else ""
+        if title == self._title:
+            return
+        if not title:
+            self.close()
+            return
+        self._write(("" if self._title else sequences.KEEP_TITLE) + sequences.window_title(title))
+        self._title = title
+
+    def _title_now(self) -> str:
+        """The most urgent tab's state, and what the one in front is called."""
+        front = self._app.tabs.front
+        if front is None:
+            return ""
+        urgent = max((tab.state for tab in self._app.tabs), key=URGENCY.index)
+        marks = ASCII_MARKS if self._app.settings.appearance.ascii else MARKS
+        return f"{marks[urgent]} {front.tab_title}" if urgent in marks else front.tab_title
+
+
+def _panel_of(tab: SessionScreen) -> SessionPanel | None:
+    return next(iter(tab.query(SessionPanel)), None)
+
+
+def _cwd_of(tab: SessionScreen) -> str:
+    panel = _panel_of(tab)
+    return str(panel.session.cwd) if panel is not None and panel.session is not None else ""

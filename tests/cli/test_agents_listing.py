@@ -1,0 +1,115 @@
+"""`acp-tui agents`, and what stands in its place where nobody can choose: text and JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acp_tui.cli import agents
+from acp_tui.cli.main import main
+from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_file
+from acp_tui.client.agents.user_agents import config_file
+from support.registry_index import entry, npx
+
+
+@pytest.fixture(autouse=True)
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Only these programs are there."""
+    for program in ("npx", "sh"):
+        (tmp_path / program).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def agents_file() -> Path:
+    file = config_file()
+    file.parent.mkdir(parents=True)
+    return file
+
+
+def fetched(*entries: dict[str, object]) -> None:
+    file = registry_file()
+    file.parent.mkdir(parents=True)
+    index = json.dumps({"agents": entries})
+    file.write_text(json.dumps({"fetched_at": 1.0, "etag": "", "index": index}))
+
+
+def test_without_an_agent_and_a_terminal_all_are_listed(agents_file: Path, capfd: pytest.CaptureFixture[str]):
+    agents_file.write_text('[agents.mine]\ncommand = ["sh"]\n')
+    assert main([]) == 0
+    out = capfd.readouterr().out
+    assert "acp-tui mine         ready" in out
+    assert "acp-tui gemini       not here: gemini is not on PATH; npm install -g @google/gemini-cli" in out
+    assert "acp-tui demo         ready" in out
+    assert "acp-tui agents --update" in out
+
+
+def test_a_package_is_listed_with_all_that_would_run(capfd: pytest.CaptureFixture[str]):
+    fetched(npx("some", env={"A": "1"}))
+    assert main(["agents"]) == 0
+    assert (
+        "acp-tui some         ready once you agree to run: A=1 npx -y some-agent@1.2.3"
+        in capfd.readouterr().out
+    )
+
+
+def test_texts_of_others_are_made_visible(capfd: pytest.CaptureFixture[str]):
+    fetched(npx("some") | {"name": "\x1b[31mred", "description": "a\u202eb"})
+    assert main(["agents", "--verbose"]) == 0
+    out = capfd.readouterr().out
+    assert "red" in out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_what_is_wrong_is_said_and_hides_no_agent(agents_file: Path, capfd: pytest.CaptureFixture[str]):
+    agents_file.write_text("[agents.mine]\ncomand = []\n")
+    fetched(npx("some"), entry("bad"))
+    assert main(["agents", "--verbose"]) == 0
+    out, err = capfd.readouterr()
+    assert "agents.mine.comand means nothing and is ignored; did you mean command?" in err
+    assert "bad: it names no way to run it" in err
+    assert "acp-tui some" in out
+
+
+def test_as_json_there_is_all_of_it_but_the_users_secrets(
+    agents_file: Path, capfd: pytest.CaptureFixture[str]
+):
+    agents_file.write_text('[agents.mine]\ncommand = ["sh"]\nenv = { TOKEN = "geheim" }\n')
+    fetched(npx("some", env={"A": "1"}))
+    assert main(["agents", "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    mine, some = (next(each for each in told["agents"] if each["name"] == name) for name in ("mine", "some"))
+    assert mine["env"] == {"TOKEN": "***"}
+    assert (mine["can_run"], mine["asks_first"]) == (True, False)
+    assert some["command"] == ["npx", "-y", "some-agent@1.2.3"]
+    assert some["env"] == {"A": "1"}
+    assert (some["can_run"], some["asks_first"], some["why_not"]) == (True, True, None)
+    assert told["registry"]["fetched_at"] == "1970-01-01T00:00:01+00:00"
+
+
+def test_a_registry_that_cannot_be_fetched_is_said_and_the_list_comes_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    def fail(_: Path) -> None:
+        raise RegistryUnavailable("the agent registry could not be fetched", hint="still used")
+
+    monkeypatch.setattr(agents, "update_registry", fail)
+    assert main(["agents", "--update"]) == 1
+    out, err = capfd.readouterr()
+    assert err == "acp-tui: the agent registry could not be fetched; still used\n"
+    assert "acp-tui demo" in out
+
+
+def test_the_registry_is_fetched_only_when_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    asked: list[Path] = []
+    monkeypatch.setattr(agents, "update_registry", asked.append)
+    assert main(["agents"]) == 0
+    assert asked == []
+    assert main(["agents", "--update"]) == 0
+    assert asked == [registry_file()]

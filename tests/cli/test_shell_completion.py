@@ -1,0 +1,156 @@
+"""Completion as the shells themselves do it; skipped for those that are not installed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from acp_tui.cli import shell_completion
+from acp_tui.cli.arguments import COMMANDS, Completion, read_arguments
+from acp_tui.cli.main import main
+from acp_tui.cli.shell_completion import SCRIPTS
+
+NAMES = """\
+#!/bin/sh
+case "$2" in agents) printf 'claude\\ngemini\\n';; scenarios) printf 'coding\\nlong\\n';; esac
+"""
+"""Stands in for acp-tui, which would be slower."""
+CASES = [
+    ("acp-tui ex", {"exec"}),
+    ("acp-tui c", {"claude", "completion"}),
+    ("acp-tui run c", {"claude"}),
+    ("acp-tui run claude g", set()),
+    ("acp-tui --cwd proj", {"project/"}),
+    ("acp-tui exec --record READ", {"README.md"}),
+    ("acp-tui exec --cwd project g", {"gemini"}),
+    ("acp-tui exec --pr", {"--prompt"}),
+    ("acp-tui exec --format ", {"text", "ndjson"}),
+    ("acp-tui exec gemini --format nd", {"ndjson"}),
+    ("acp-tui exec --prompt c", set()),
+    ("acp-tui demo co", {"coding"}),
+    ("acp-tui doctor --format js", {"json"}),
+    ("acp-tui completion f", {"fish"}),
+    ("acp-tui exec -- zz-a", {"zz-agent"}),
+    ("acp-tui exec -- prog READ", {"README.md"}),
+    ("acp-tui run -- exec --for", set()),
+]
+"""What is typed, and what is offered."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder to complete in, with the programs that can be completed."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "README.md").touch()
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("acp-tui", "zz-agent"):
+        (programs / name).write_text(NAMES)
+        (programs / name).chmod(0o755)
+    for shell, script in SCRIPTS.items():
+        (tmp_path / f"completion.{shell}").write_text(script(COMMANDS) + "\n")
+    return tmp_path
+
+
+def run_in(place: Path, shell: str, *args: str) -> list[str]:
+    """The lines that a shell prints."""
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    environ = {**os.environ, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "HOME": str(place)}
+    done = subprocess.run(
+        [program, *args], cwd=place, env=environ, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def in_bash(place: Path, line: str) -> set[str]:
+    words = shlex.join(line.split()) + (" ''" if line.endswith(" ") else "")
+    lines = run_in(
+        place,
+        "bash",
+        "--norc",
+        "-c",
+        f"source completion.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _acp_tui;"
+        ' printf "%s\\n" "${COMPREPLY[@]}"',
+    )
+    # A folder's slash is added by the line editor.
+    return {f"{each}/" if (place / each).is_dir() else each for each in lines if each}
+
+
+def in_fish(place: Path, line: str) -> set[str]:
+    lines = run_in(
+        place, "fish", "--no-config", "-c", f"source completion.fish; complete -C {shlex.quote(line)}"
+    )
+    return {each.partition("\t")[0] for each in lines}
+
+
+CAPTURE = r"""
+zmodload zsh/zpty
+zpty z zsh -d -i
+zpty -w z 'PROMPT=; unsetopt zle_bracketed_paste; autoload -Uz compinit; compinit -D -u; source completion.zsh
+compadd() {
+    local -a hits
+    [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]] && { builtin compadd "$@"; return }
+    builtin compadd -A hits "$@"
+    (( $#hits )) && print -rl -- "" "<"${^hits}">"
+}
+capture() { _main_complete; print -r -- "" "DO""NE"; exit }
+zle -C capture complete-word capture; bindkey "^I" capture; print "REA""DY"'
+zpty -r z shown '*READY*'
+zpty -w -n z "$1"$'\t'
+zpty -r z shown '*DONE*'
+print -r -- $shown
+"""
+"""Completion works only within zsh's line editor: this types a line into one, and prints what it would add."""
+
+
+def in_zsh(place: Path, line: str) -> set[str]:
+    (place / "capture.zsh").write_text(CAPTURE)
+    lines = (each.strip() for each in run_in(place, "zsh", "-d", "capture.zsh", line))
+    names = {each[1:-1] for each in lines if each.startswith("<")}
+    return {f"{each}/" if (place / each).is_dir() else each for each in names}
+
+
+@pytest.mark.parametrize(("line", "offered"), CASES)
+def test_bash_offers_what_fits(place: Path, line: str, offered: set[str]):
+    assert in_bash(place, line) == offered
+
+
+@pytest.mark.parametrize(("line", "offered"), CASES)
+def test_fish_offers_what_fits(place: Path, line: str, offered: set[str]):
+    assert in_fish(place, line) == offered
+
+
+@pytest.mark.parametrize(("line", "offered"), CASES)
+def test_zsh_offers_what_fits(place: Path, line: str, offered: set[str]):
+    assert in_zsh(place, line) == offered
+
+
+def test_every_command_and_option_is_in_every_script():
+    for command in COMMANDS:
+        for script in SCRIPTS.values():
+            assert command.name in script(COMMANDS)
+            for option in command.options:
+                assert all(flag.lstrip("-") in script(COMMANDS) for flag in option.flags)
+
+
+def test_names_that_a_shell_would_expand_are_not_offered(monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.setattr(
+        shell_completion, "_names", lambda _: ["claude", "$(reboot)", "a b", "-x", "my.agent-2"]
+    )
+    assert main(["completion", "agents"]) == 0
+    assert capsys.readouterr().out.split() == ["claude", "my.agent-2"]
+
+
+def test_a_shell_has_to_be_named(capsys: pytest.CaptureFixture[str]):
+    assert read_arguments(["completion", "fish"]) == Completion("fish")
+    assert main(["completion"]) == 2
+    assert main(["completion", "tcsh"]) == 2
+    assert "bash, zsh or fish" in capsys.readouterr().err

@@ -1,0 +1,148 @@
+"""What is found out about an agent; each is a process that a script plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.doctor.agent import AgentCheck
+from acp_tui.client.doctor.finding import Finding, Verdict
+from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
+from acp_tui.client.sessions.policy import Grant, Policy
+from support.agents import our_children, scripted
+
+SESSION = """
+handshake()
+answer(expect("session/new"), sessionId="s1")
+serve_until_closed()
+"""
+
+
+async def checked(
+    script: str | AgentCommand,
+    cwd: Path,
+    prompt: str | None = None,
+    policy: Policy | None = None,
+    limit_s: float = 20,
+) -> AgentCheck:
+    """A check that is done."""
+    command = scripted(script) if isinstance(script, str) else script
+    check = AgentCheck(
+        command, cwd, policy or Policy(), lambda _: (), start_limit_s=limit_s, turn_limit_s=limit_s
+    )
+    with anyio.fail_after(30):
+        await check.run(prompt)
+    assert not our_children()
+    return check
+
+
+def found(check: AgentCheck, topic: str) -> Finding:
+    """What was found about it."""
+    (finding,) = (each for each in check.findings if each.topic == topic)
+    return finding
+
+
+def verdicts(check: AgentCheck) -> set[Verdict]:
+    return {finding.verdict for finding in check.findings}
+
+
+async def test_a_good_agent_is_timed_and_nothing_is_wrong(tmp_path: Path):
+    check = await checked(SESSION, tmp_path)
+    assert check.failure is None
+    assert Verdict.WRONG not in verdicts(check)
+    topics = [finding.topic for finding in check.findings]
+    assert topics[:2] == ["Command", "Found"]
+    for step in ("First line", "Initialize", "New session", "End"):
+        assert found(check, step).text.endswith(" s")
+    assert found(check, "Protocol").text == "ACP 1"
+    assert "load session" in found(check, "Lacks").text
+
+
+async def test_what_is_no_message_on_stdout_is_shown(tmp_path: Path):
+    check = await checked('print("Welcome!", flush=True)' + SESSION, tmp_path)
+    stdout = found(check, "Stdout")
+    assert stdout.verdict is Verdict.NOTE
+    assert stdout.lines[0].endswith("Welcome!")
+
+
+async def test_a_wanted_login_is_wrong_and_its_ways_are_named(tmp_path: Path):
+    check = await checked(
+        """
+        handshake(authMethods=[{"id": "key", "name": "By key"}])
+        refuse(expect("session/new"), -32000, "Authentication required")
+        serve_until_closed()
+        """,
+        tmp_path,
+    )
+    assert isinstance(check.failure, AuthenticationRequired)
+    assert found(check, "Login").verdict is Verdict.WRONG
+    assert "By key (key)" in found(check, "Login").hint
+
+
+async def test_a_death_is_told_with_the_end_of_stderr(tmp_path: Path):
+    check = await checked('import sys\nsys.stderr.write("no such model\\n")\nsys.exit(3)', tmp_path)
+    assert isinstance(check.failure, AgentLost)
+    assert "exited with code 3" in found(check, "Failed").text
+    assert found(check, "Stderr").lines == ("no such model",)
+
+
+async def test_a_missing_command_is_told(tmp_path: Path):
+    check = await checked(AgentCommand("nope", ("no-such-agent-anywhere",)), tmp_path)
+    assert isinstance(check.failure, AgentNotFound)
+    assert found(check, "Failed").verdict is Verdict.WRONG
+
+
+async def test_an_agent_that_does_not_answer_is_given_up_and_ended(tmp_path: Path):
+    check = await checked('expect("initialize")\nexpect("never")', tmp_path, limit_s=0.2)
+    assert isinstance(check.failure, AgentLost)
+    assert "has not answered within 0.2 s" in found(check, "Failed").text
+
+
+async def test_a_session_that_is_never_opened_is_given_up(tmp_path: Path):
+    check = await checked('handshake()\nexpect("session/new")\nexpect("never")', tmp_path, limit_s=0.5)
+    assert "has not opened a session" in found(check, "Failed").text
+
+
+ASKING = """
+prompt = open_session()
+ask({kinds})
+say("decided: " + outcome())
+end(prompt)
+serve_until_closed()
+"""
+
+
+async def test_a_permission_is_rejected_once_as_the_agent_offers_it(tmp_path: Path):
+    check = await checked(ASKING.format(kinds='"allow_once", "reject_always", "reject_once"'), tmp_path, "hi")
+    assert found(check, "Reply").text == "decided: reject_once"
+    assert "1 asked for and rejected" in found(check, "Permissions").text
+
+
+async def test_a_turn_is_cancelled_where_nothing_but_that_refuses(tmp_path: Path):
+    script = """
+    prompt = open_session()
+    ask("allow_once", "reject_always")
+    expect("session/cancel")
+    end(prompt, "cancelled")
+    serve_until_closed()
+    """
+    check = await checked(script, tmp_path, "hi")
+    assert found(check, "Turn").text.endswith("cancelled")
+
+
+async def test_a_turn_without_an_end_is_cancelled_and_given_up(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("acp_tui.client.doctor.agent.CANCEL_LIMIT_S", 0.2)
+    check = await checked("open_session()\nserve_until_closed()", tmp_path, "hi", limit_s=1)
+    assert "did not end" in found(check, "Failed").text
+
+
+def test_what_the_user_turned_off_stays_off(tmp_path: Path):
+    policy = Policy(read=Grant.OFF, write=Grant.OFF, terminals=Grant.ON)
+    check = AgentCheck(scripted(SESSION), tmp_path, policy, lambda _: ())
+    assert (check._policy.read, check._policy.write, check._policy.terminals) == (
+        Grant.OFF,
+        Grant.OFF,
+        Grant.ASK,
+    )

@@ -1,0 +1,64 @@
+"""What a report must not say."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.client.doctor.leaving_out import leaving_out, masked_words
+
+ENVIRON = {
+    "ANTHROPIC_API_KEY": "very-private-value",
+    "LANG": "C.UTF-8",
+    "DB_PASSWORD": "hunter22",
+    "TOKEN": "ab",
+}
+clean = leaving_out(ENVIRON, ["given-by-the-agents-file"], "/home/ada")
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "very-private-value",
+        "hunter22",
+        "given-by-the-agents-file",
+        "sk-ant-abcdefghijklmnopqrstuvwx",
+        "ghp_abcdefghijklmnopqrstuvwxyz01",
+        "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJl",
+    ],
+)
+def test_a_secret_is_left_out_wherever_it_is_said(secret: str):
+    for text in (f"failed with {secret}", f'{{"x": "{secret}"}}', f"https://x.org/?q={secret}"):
+        assert secret not in clean(text)
+        assert "***" in clean(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Authorization: Bearer abcdefghijklm", "Authorization: ***"),
+        ("using api_key=12345", "using api_key=***"),
+        ('"accessToken": "abc"', '"accessToken": "***"'),
+        ("https://ada:pw@example.org/x", "https://***@example.org/x"),
+        ("/home/ada/src and /home/adam", "~/src and /home/adam"),
+        ("C.UTF-8, an ab-stract tokenizer", "C.UTF-8, an ab-stract tokenizer"),
+    ],
+)
+def test_what_looks_like_a_secret_is_masked_and_nothing_else(text: str, shown: str):
+    assert clean(text) == shown
+
+
+def test_a_home_at_the_root_hides_no_path():
+    assert leaving_out({}, [], "/")("/usr/bin/git") == "/usr/bin/git"
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["agent", "--api-key", "x1", "--acp"], ["agent", "--api-key", "***", "--acp"]),
+        (["agent", "--token=x1"], ["agent", "--token=***"]),
+        (["env", "MY_SECRET=x1", "agent"], ["env", "MY_SECRET=***", "agent"]),
+        (["agent", "--no-auth", "--acp"], ["agent", "--no-auth", "--acp"]),
+    ],
+)
+def test_secrets_in_a_command_line_are_masked(words: list[str], shown: list[str]):
+    assert masked_words(words) == shown
