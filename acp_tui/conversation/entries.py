@@ -109,6 +109,14 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Restart:
+    """From here on another process speaks for the agent."""
+
+    remembers: bool
+    """Whether it knows what stands above."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """An update of a kind we do not know."""
 
@@ -116,7 +124,7 @@ class Unknown:
     raw: Any
 
 
-Entry: TypeAlias = Message | ToolCallEntry | OwnCommand | Compaction | TurnEnd | Failure | Unknown
+Entry: TypeAlias = Message | ToolCallEntry | OwnCommand | Compaction | TurnEnd | Failure | Restart | Unknown
 
 
 @dataclass(slots=True)

@@ -20,6 +20,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Restart,
     ToolCallEntry,
     TurnEnd,
     Unknown,
@@ -48,6 +49,7 @@ from acp_tui.conversation.updates import (
     PermissionNoted,
     PlanReplaced,
     PromptSent,
+    Reconnected,
     SessionUpdate,
     TerminalAnswered,
     TerminalExited,
@@ -82,6 +84,8 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return _turn_failed(conversation, Failure(message, detail))
         case Disconnected(reason, stderr_tail):
             return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
+        case Reconnected(remembers):
+            return _reconnected(conversation, Restart(remembers))
         case PermissionAsked() | PermissionAnswered() | PermissionNoted():
             return _permission(conversation, update)
         case ElicitationAsked() | ElicitationAnswered() | ElicitationCompleted():
@@ -226,6 +230,19 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
     if conversation.turn is not Turn.IDLE:
         _end_turn(conversation, touched, None)
     return Change(touched, (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS, *forgotten.facts))
+
+
+def _reconnected(conversation: Conversation, restart: Restart) -> Change:
+    conversation.is_connected = True
+    # The ids of what stands above are free again: what comes under them now is something else.
+    conversation.tool_call_entries.clear()
+    conversation.message_entries.clear()
+    conversation.compaction_entries.clear()
+    conversation.plans.clear()
+    conversation.options = conversation.commands = ()
+    conversation.usage = None
+    facts = (Fact.TURN, Fact.CONNECTION, Fact.PLAN, Fact.COMMANDS, Fact.OPTIONS, Fact.USAGE)
+    return Change((_append(conversation, restart),), facts)
 
 
 def _settle_calls(conversation: Conversation, status: str) -> tuple[EntryId, ...]:

@@ -283,6 +283,14 @@ class Disconnected:
 
 
 @dataclass(frozen=True, slots=True)
+class Reconnected:
+    """An agent goes on where the one that is gone left off."""
+
+    remembers: bool
+    """Whether it has the session of before; otherwise it knows nothing of what was said."""
+
+
+@dataclass(frozen=True, slots=True)
 class UnknownUpdate:
     """An update of a kind we do not know, whole."""
 
@@ -320,5 +328,6 @@ SessionUpdate: TypeAlias = (
     | TerminalResized
     | TerminalAnswered
     | Disconnected
+    | Reconnected
     | UnknownUpdate
 )

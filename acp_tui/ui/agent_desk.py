@@ -1,4 +1,4 @@
-"""What a user does with an agent beside prompting: log in, choose a session or a setting, answer its questions.
+"""What a user does with an agent beside prompting: log in, choose a session or a setting, start it again.
 
 It opens the dialogs and calls the client; it draws nothing itself, and everything it needs is loaded after the first
 frame.
@@ -9,13 +9,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import webbrowser
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from anyio import Event, to_thread
-from textual.screen import Screen
+from anyio import to_thread
 
 from acp_tui.client import settings as mcp
 from acp_tui.client.errors import (
@@ -23,85 +21,78 @@ from acp_tui.client.errors import (
     AuthenticationRequired,
     ClientError,
     SettingsError,
-    Unsupported,
 )
 from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
-from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.elicitation import Form, UrlVisit
-from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.screens.take_over import TakeOver
+from acp_tui.ui.agent_link import AgentLink
+from acp_tui.ui.questions_desk import QuestionsDesk
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from acp_tui.client.sessions.agent import Agent
+    from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.settings import Settings
-    from acp_tui.conversation.elicitation import Elicitation, FormValues
     from acp_tui.ui.screens.login import LoginMethod
+    from acp_tui.ui.screens.session_actions import SessionActions
 
 T = TypeVar("T")
 
-StartAgent = Callable[[], Awaitable["Agent"]]
-"""Starts the agent's process. Raises ClientError."""
-
 
 class AgentDesk:
-    """The dialogs around one agent. Its methods are to run in a worker of the screen, since they wait for the user."""
+    """The dialogs around one agent, for one tab. Its methods wait for the user: they are to run in a worker."""
 
     def __init__(
         self,
-        screen: Screen[None],
-        start: StartAgent | None,
+        screen: SessionActions,
+        link: AgentLink,
         cwd: Path,
         settings: Settings,
-        show: Callable[[Session], Awaitable[None]],
+        on_phase: Callable[[Phase], None],
     ) -> None:
-        """Without `start`, for a session that has no agent behind it, there is none to connect to.
-
-        `show` brings a session to the screen that has something to ask before it is loaded.
-        """
         self._screen = screen
-        self._start = start
+        self._link = link
         self._cwd = cwd
         self._settings = settings
-        self._show = show
-        self._servers: Sequence[mcp.Server] = ()
-        self._directories: Sequence[Path] = ()
-        self._folders: dict[str, Path] = {}
-        """Where each session that was listed works."""
-        self._asked: tuple[Any, Elicitation, Screen[Any]] | None = None
-        self._session: Session | None = None
-        """The one whose questions were looked for last."""
-        self._answered = Event()
-        self._starting: Agent | None = None
-        """It may ask before the handshake is done; nothing else is to be wanted of it till then."""
-        self.agent: Agent | None = None
+        self._on_phase = on_phase
+        self.questions = QuestionsDesk(screen, lambda: link.agent or link.starting)
+        link.join(self)
+        link.listeners.append(self.questions.look_for_questions)
 
-    # The way to a session
+    @property
+    def agent(self) -> Agent | None:
+        """The agent, once something can be wanted of it."""
+        return self._link.agent
 
-    async def connect(self) -> Session:
-        """Start the agent and open a session. Raises ClientError."""
-        await self._start_agent()
-        self._servers = await self._mcp_servers()
-        self._directories = self._additional_directories()
-        return await self._new_session()
+    @property
+    def link(self) -> AgentLink:
+        """What this tab shares with others of the same agent."""
+        return self._link
+
+    def use_settings(self, settings: Settings) -> None:
+        """These hold from now on, for what is still to be started or opened."""
+        self._settings = settings
+
+    async def leave(self) -> None:
+        """This tab is closed."""
+        self._link.listeners.remove(self.questions.look_for_questions)
+        await self._link.leave(self)
+
+    # The way to the agent
+
+    async def ensure_agent(self) -> None:
+        """Start the agent where it does not run. Raises ClientError."""
+        async with self._link.starting_again:
+            if self._link.is_lost:
+                await self._start_agent()
+                self._link.servers = await self._mcp_servers()
+                self._link.directories = self._additional_directories()
 
     async def _start_agent(self) -> None:
-        assert self._start is not None
-        self.agent = None
-        agent = self._starting = await self._start()
-        agent.on_elicitations = self.look_for_questions
-        await agent.initialize(self._settings.agent.start_limit_s or None)
-        self.agent = agent
+        await self._link.start(self._on_phase, self._settings.agent.start_limit_s or None)
 
-    async def _new_session(self) -> Session:
-        return await self._logged_in(
-            lambda agent: agent.new_session(
-                self._cwd, additional_directories=self._directories, mcp_servers=self._servers
-            )
-        )
-
-    async def _logged_in(self, call: Callable[[Agent], Awaitable[T]]) -> T:
+    async def logged_in(self, call: Callable[[Agent], Awaitable[T]]) -> T:
         """Make `call`; where the agent wants a login first, let the user log in and make it again (R-AUTH-3)."""
         while True:
             assert self.agent is not None
@@ -119,10 +110,12 @@ class AgentDesk:
 
         async def authenticate(method: LoginMethod) -> None:
             await agent.authenticate(method.method_id)
-            await self._until_nothing_is_asked()  # the login's dialog can be closed only from the top
+            await (
+                self.questions.until_nothing_is_asked()
+            )  # the login's dialog can be closed only from the top
 
         dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
-        method = await self._screen.app.push_screen_wait(dialog)
+        method = await self.ask(dialog)
         if method is not None and method.kind == "terminal":
             await self._log_in_in_terminal(agent, method.method_id)
         return method is not None
@@ -141,7 +134,7 @@ class AgentDesk:
             finally:
                 signal.signal(signal.SIGINT, before)
         if status != 0:
-            self._say(f"The login ended with status {status}, so it has not worked.", severity="error")
+            self.say(f"The login ended with status {status}, so it has not worked.", severity="error")
         await self._start_agent()
 
     def _additional_directories(self) -> Sequence[Path]:
@@ -150,7 +143,7 @@ class AgentDesk:
         wanted = self._settings.workspace.additional_directories
         directories, notes = usable_directories(self.agent.capabilities, wanted)
         for note in notes:
-            self._say(note, severity="warning")
+            self.say(note, severity="warning")
         return directories
 
     async def _mcp_servers(self) -> Sequence[mcp.Server]:
@@ -158,9 +151,10 @@ class AgentDesk:
         assert self.agent is not None
         user = await self._readable(to_thread.run_sync(mcp.read_user_servers, mcp.settings_file()))
         theirs = await self._readable(self._project_servers())
-        servers, notes = usable_servers(self.agent.capabilities, (user, theirs))
+        wanted = self.agent.command.mcp_servers
+        servers, notes = usable_servers(self.agent.capabilities, (user, theirs), wanted)
         for note in notes:
-            self._say(note, severity="warning", title="MCP servers")
+            self.say(note, severity="warning", title="MCP servers")
         return servers
 
     async def _readable(self, servers: Awaitable[mcp.ServerList]) -> mcp.ServerList:
@@ -168,7 +162,7 @@ class AgentDesk:
         try:
             return await servers
         except SettingsError as error:
-            self._say_error(error)
+            self.say_error(error)
             return mcp.ServerList()
 
     async def _project_servers(self) -> mcp.ServerList:
@@ -179,71 +173,13 @@ class AgentDesk:
         if trust is mcp.Trust.UNDECIDED and project.declared.servers:
             from acp_tui.ui.screens.trust import TrustDialog
 
-            is_trusted = await self._screen.app.push_screen_wait(
-                TrustDialog(project.file, project.declared.servers)
-            )
+            is_trusted = await self.ask(TrustDialog(project.file, project.declared.servers))
             trust = mcp.Trust.TRUSTED if is_trusted else mcp.Trust.REJECTED
             try:
                 mcp.remember(project, trust, mcp.trust_file())
             except SettingsError as error:
-                self._say_error(error)  # the answer holds all the same
+                self.say_error(error)  # the answer holds all the same
         return mcp.trusted_servers(project, trust)
-
-    # What the agent asks
-
-    def look_for_questions(self, session: Session | None = None) -> None:
-        """Show the next question of the agent, and take away one that has been withdrawn. Cheap where there is none.
-
-        Without `session`, the agent's own questions have changed, and those of the session last given still count.
-        """
-        self._session = session or self._session
-        if self._asked is not None:
-            owner, asked, dialog = self._asked
-            if asked.key not in _waiting(owner) and dialog.is_active:
-                dialog.dismiss(("cancel", None) if isinstance(asked, Form) else "cancel")
-            return
-        if isinstance(self._screen.app.screen, TakeOver):
-            return  # the keys are for a program; it is said there that something waits
-        for owner in (self._session, self._starting):
-            waiting = next(iter(_waiting(owner).values()), None)
-            if owner is not None and waiting is not None:
-                self._screen.run_worker(self._ask(owner, waiting))
-                return
-
-    async def _ask(self, owner: Any, elicitation: Elicitation) -> None:
-        if self._asked is not None or elicitation.key not in _waiting(owner):
-            return
-        title = self._starting.title if self._starting is not None else "The agent"
-        if isinstance(elicitation, UrlVisit):
-            await self._ask_to_visit(owner, elicitation, title)
-        else:
-            from acp_tui.ui.screens.form import FormDialog
-
-            form = FormDialog(elicitation, title)
-            self._asked = (owner, elicitation, form)
-            action, values = await self._screen.app.push_screen_wait(form)
-            self._answer(owner, elicitation, action, values)
-        self.look_for_questions()
-
-    async def _ask_to_visit(self, owner: Any, visit: UrlVisit, title: str) -> None:
-        from acp_tui.ui.screens.visit import VisitDialog
-
-        dialog = VisitDialog(visit, title)
-        self._asked = (owner, visit, dialog)
-        consent = await self._screen.app.push_screen_wait(dialog)
-        self._answer(owner, visit, consent, None)
-        if consent == "accept" and not await to_thread.run_sync(webbrowser.open, visit.url):
-            self._say(f"No browser could be started. The page is {visit.url}", severity="warning")
-
-    def _answer(self, owner: Any, elicitation: Elicitation, action: Any, values: FormValues | None) -> None:
-        self._asked = None
-        self._answered.set()
-        owner.answer_elicitation(elicitation.key, action, values)
-
-    async def _until_nothing_is_asked(self) -> None:
-        while self._asked is not None:
-            self._answered = Event()
-            await self._answered.wait()
 
     # What the user wants
 
@@ -251,7 +187,7 @@ class AgentDesk:
         """Let the user change a setting of the session: mode, model, or another."""
         from acp_tui.ui.screens.options import OptionsDialog
 
-        chosen = await self._screen.app.push_screen_wait(OptionsDialog(session.conversation.options))
+        chosen = await self.ask(OptionsDialog(session.conversation.options))
         if chosen is not None:
             await self.set_option(session, *chosen)
 
@@ -260,115 +196,25 @@ class AgentDesk:
         try:
             await session.set_option(option_id, value)
         except ClientError as error:
-            self._say_error(error)
-
-    async def choose_session(self, current: Session | None) -> Session | None:
-        """Let the user open, delete or begin a session; gives the one to show now, or None for the same."""
-        from acp_tui.ui.screens.sessions import SessionsDialog
-
-        agent = self._agent_or_say()
-        if agent is None:
-            return None
-        offered = agent.capabilities
-        if not offered.list_sessions:
-            self._say_error(
-                Unsupported(f"{agent.title} does not offer to list its sessions; Ctrl+N begins a new one")
-            )
-            return None
-
-        async def load_page(cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Any], str | None]:
-            # fast-agent 0.10.46 and Qwen Code 0.24.4, asked for all, list those of their own process's folder only.
-            page = await agent.list_sessions(cwd=None if is_everywhere else self._cwd, cursor=cursor)
-            self._folders.update({listed.session_id: listed.cwd for listed in page.sessions})
-            return page.sessions, page.next_cursor
-
-        can_open = offered.load_session or offered.resume_session
-        wish = await self._screen.app.push_screen_wait(
-            SessionsDialog(
-                agent.title,
-                load_page,
-                current=current.session_id if current is not None else "",
-                here=self._cwd,
-                no_delete=""
-                if offered.delete_session
-                else f"{agent.title} does not offer to delete sessions",
-                no_open="" if can_open else f"{agent.title} offers neither to load nor to resume sessions",
-            )
-        )
-        return None if wish is None else await self._fulfil(wish[0], wish[1], current)
-
-    async def _fulfil(self, wish: str, session_id: str, current: Session | None) -> Session | None:
-        try:
-            if wish == "new":
-                return await self._new_session()
-            if wish == "delete":
-                return await self._delete(session_id, current)
-            return await self._open(session_id)
-        except ClientError as error:
-            self._say_error(error)
-            return None
-
-    async def _open(self, session_id: Any) -> Session:
-        """The session as it is where it is open already, else as the agent gives it (R-SESS-10)."""
-        assert self.agent is not None
-        known = self.agent.sessions.get(session_id)
-        if known is not None:
-            return known
-
-        def show_question(change: Change) -> None:
-            """What the agent asks while it loads must be seen: the loading may wait for the answer."""
-            session = self.agent.sessions.get(session_id) if self.agent is not None else None
-            if session is not None and Fact.PERMISSIONS in change.facts:
-                self._screen.run_worker(self._show(session))
-
-        return await self._logged_in(
-            lambda agent: agent.open_session(
-                session_id,
-                self._folders.get(session_id, self._cwd),
-                show_question,
-                additional_directories=self._directories,
-                mcp_servers=self._servers,
-            )
-        )
-
-    async def _delete(self, session_id: Any, current: Session | None) -> Session | None:
-        assert self.agent is not None
-        await self.agent.delete_session(session_id)
-        self._say("The session is deleted.")
-        is_current = current is not None and current.session_id == session_id
-        return await self._new_session() if is_current else None
-
-    async def begin_session(self) -> Session | None:
-        """A new session beside those that are open."""
-        return None if self._agent_or_say() is None else await self._fulfil("new", "", None)
-
-    async def close_session(self, session: Session) -> Session | None:
-        """Close a session in the agent; gives a new one to show in its place."""
-        assert self.agent is not None
-        try:
-            await self.agent.close_session(session)
-            return await self._new_session()
-        except ClientError as error:
-            self._say_error(error)
-            return None
+            self.say_error(error)
 
     async def log_out(self) -> None:
         """Log out of the agent."""
-        agent = self._agent_or_say()
+        agent = self.agent_or_say()
         if agent is None:
             return
         try:
             await agent.logout()
         except ClientError as error:
-            self._say_error(error)
+            self.say_error(error)
         else:
-            self._say("Logged out. The agent may want a login again.")
+            self.say("Logged out. The agent may want a login again.")
 
     async def show_agent(self) -> None:
         """Show what the agent offers and what it lacks."""
         from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
 
-        agent = self._agent_or_say()
+        agent = self.agent_or_say()
         if agent is None:
             return
         identity = agent.identity
@@ -378,35 +224,44 @@ class AgentDesk:
             version=identity.version if identity is not None else "",
             protocol="v1",
             command=agent.command.argv,
+            place=agent.command.place_note,
             capabilities=agent.capabilities,
             auth_methods=agent.auth_methods,
             log=tuple(agent.log),
         )
-        await self._screen.app.push_screen_wait(CapabilityCard(facts))
+        await self.ask(CapabilityCard(facts))
 
     # Words to the user
 
-    def _say(self, text: str, *, severity: Any = "information", title: str = "") -> None:
+    async def ask(self, dialog: Screen[T]) -> T:
+        """Open a dialog over this tab, whichever is in front; gives what the user makes of it."""
+        return await self._screen.app.push_screen_wait(dialog, mode=self._screen.mode)
+
+    async def confirm(self, question: str) -> bool:
+        """Whether the user wants that."""
+        from acp_tui.ui.screens.picker import Picker, PickerRow
+
+        rows = (PickerRow(True, "Yes"), PickerRow(False, "No"))
+        return bool(await self.ask(Picker[bool](question, rows, search=False)))
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this as long as the tab is there."""
+        self._screen.run_worker(work)
+
+    def say(self, text: str, *, severity: Any = "information", title: str = "") -> None:
+        """Tell the user."""
         self._screen.notify(
             make_visible(text), severity=severity, title=make_visible_line(title), markup=False
         )
 
-    def _agent_or_say(self) -> Agent | None:
+    def agent_or_say(self) -> Agent | None:
+        """The agent; where there is none, the user is told."""
         if self.agent is None:
-            self._say("There is no agent yet.", severity="warning")
+            self.say("There is no agent yet.", severity="warning")
         return self.agent
 
-    def _say_error(self, error: ClientError) -> None:
+    def say_error(self, error: ClientError) -> None:
+        """Tell the user what went wrong, and what to do about it."""
         detail = f"\n{error.detail}" if isinstance(error, AgentRefused) and error.detail else ""
         hint = f"\n{error.hint}" if error.hint else ""
-        self._say(f"{error}{detail}{hint}", severity="error")
-
-
-def _waiting(owner: Any) -> dict[Any, Elicitation]:
-    """The questions of a session, or those of an agent outside of any session."""
-    if owner is None:
-        return {}
-    found: dict[Any, Elicitation] = (
-        owner.conversation.elicitations if hasattr(owner, "conversation") else owner.elicitations
-    )
-    return found
+        self.say(f"{error}{detail}{hint}", severity="error")

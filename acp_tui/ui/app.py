@@ -1,29 +1,27 @@
-"""The Textual app: stylesheets, themes, and the one screen there is so far."""
+"""The Textual app: stylesheets, themes, and the way to an agent."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
-from textual.app import App, SystemCommand
+from textual import events, work
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
-from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 from textual.types import CSSPathType
 
-from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.agent_link import AgentLink
 from acp_tui.ui.commands import COMMANDS
-from acp_tui.ui.pacing import PacedApp
-from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.settings_app import SettingsApp
 from acp_tui.ui.stylesheets import stylesheets
-from acp_tui.ui.themes import ANSI_DARK, DARK, OWN_THEMES
+from acp_tui.ui.terminal_input import mend_terminal_input
 
 if TYPE_CHECKING:
     # Loaded after the first frame: it brings the wire types along.
@@ -31,10 +29,12 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
     from acp_tui.client.sessions.phase import Phase
+    from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.ui.notifying.notifier import Notifier
 
 
-class AcpTuiApp(PacedApp):
-    """Works with one agent. The hub around it owns the agent's process and outlives the app."""
+class AcpTuiApp(SettingsApp):
+    """Works with agents. The hub around it owns their processes and outlives the app."""
 
     TITLE = "acp-tui"
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
@@ -44,61 +44,50 @@ class AcpTuiApp(PacedApp):
     def __init__(
         self,
         hub: SessionHub,
-        command: AgentCommand,
+        command: AgentCommand | None,
         cwd: Path,
         *,
         settings: Settings | None = None,
         notes: Sequence[str] = (),
+        settings_file: Path | None = None,
     ) -> None:
-        """`notes` is what the user should know of the settings."""
-        super().__init__()
+        """Without `command` the user chooses one first."""
+        super().__init__(cwd, settings or Settings(), notes, settings_file)
+        mend_terminal_input()
         self._hub = hub
         self._command = command
-        self._cwd = cwd
-        self.settings = settings or Settings()
-        self._notes = tuple(notes)
-        for own in OWN_THEMES:
-            self.register_theme(own)
-        self._set_look(self.settings.appearance)
+        self._notifier: Notifier | None = None
+        self.record_to: RecordTo | None = None
+        """Where the user wants a recording, beside the one that is kept."""
         self.last_key_at = 0.0
         """When the last key came, by the event loop's clock: what can wait makes room for its echo."""
 
-    def _set_look(self, appearance: Appearance) -> None:
-        self.no_color = bool(os.environ.get("NO_COLOR"))  # an empty one means nothing (https://no-color.org)
-        # What colours tell apart in other themes, this one tells apart by attributes.
-        self.theme = ANSI_DARK if self.no_color else self._known_theme(appearance.theme)
-        if appearance.reduced_motion:
-            self.animation_level = "none"
-        looks: list[LineFilter] = [NoColor(enabled=self.no_color), Ascii(enabled=appearance.ascii)]
-        self._looks = [look for look in looks if look.enabled]
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """What each line goes through before it is shown; NO_COLOR leaves no greys either, as Textual's own would."""
-        own = (each for each in super().get_line_filters() if not isinstance(each, Monochrome))
-        return [*own, *self._looks]
-
-    def _known_theme(self, name: str) -> str:
-        if name and name not in self.available_themes:
-            self._notes += (f"appearance.theme: there is no theme {name!r}; known: {_names(self)}",)
-        return name if name in self.available_themes else DARK.name
-
     def on_mount(self) -> None:
-        """Say what is wrong in the settings: in a word where it is more than one thing."""
-        if len(self._notes) == 1:
-            self.notify(self._notes[0], title="Settings", severity="warning", markup=False)
-        elif self._notes:
-            self.notify(
-                f"{len(self._notes)} things are wrong: /settings shows them",
-                title="Settings",
-                severity="warning",
-            )
+        """Let the user choose an agent where none was named; say what is wrong in the settings, briefly."""
+        if self._command is None:
+            self.call_after_refresh(self._choose_agent)  # over a screen that has its size
+        self.call_after_refresh(self._begin_notifying)
+        self.tell_notes(self._notes)
+        self.call_after_refresh(self.follow_settings)
 
-    def action_show_settings_notes(self) -> None:
-        """Show what is wrong in the settings."""
-        from acp_tui.ui.screens.reading import ReadingScreen
+    def _begin_notifying(self) -> None:
+        """Tell a user who looks elsewhere what is new in the tabs."""
+        from acp_tui.ui.notifying.notifier import Notifier
 
-        text = "\n\n".join(self._notes) or "Nothing is wrong in the settings."
-        self.push_screen(ReadingScreen("Settings", text))
+        if self._driver is not None and not self.is_headless:
+            self._notifier = Notifier(self, self._driver.write)
+            self.tabs.listeners.append(self._notifier.look)
+            self._notifier.look()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Let the recordings know."""
+        for agent in self._hub.agents:
+            agent.screen_resized(*event.size)
+
+    def on_unmount(self) -> None:
+        """Leave the terminal's window as it was."""
+        if self._notifier is not None:
+            self._notifier.close()
 
     async def on_event(self, event: events.Event) -> None:
         """Note keys before anything is done with them."""
@@ -106,36 +95,61 @@ class AcpTuiApp(PacedApp):
             self.last_key_at = asyncio.get_running_loop().time()
         await super().on_event(event)
 
-    def get_default_screen(self) -> SessionScreen:
-        """The session's."""
-        return SessionScreen(self._start_agent, self._cwd, settings=self.settings)
+    def get_default_screen(self) -> Screen[None]:
+        """That of the first tab; an empty one where the user has yet to choose an agent."""
+        return Screen() if self._command is None else self._first_tab(self._command)
+
+    def _first_tab(self, command: AgentCommand) -> SessionScreen:
+        return SessionScreen(self.link_to(command), command.cwd or self._cwd, settings=self.settings)
+
+    @work
+    async def _choose_agent(self) -> None:
+        from acp_tui.ui.screens.agents import choose_agent
+
+        command = await choose_agent(self)
+        if command is None:
+            self.exit()
+        else:
+            await self.open_tab(self.link_to(command), command.cwd or self._cwd)
+
+    def link_to(self, command: AgentCommand) -> AgentLink:
+        """A way to an agent that does not run yet."""
+        return AgentLink(partial(self._start_agent, command))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: Textual's own commands, and ours from the table that the keys come from too."""
-        yield from super().get_system_commands(screen)
+        # Textual's list of keys does not know those that the user chose; help does.
+        yield from (each for each in super().get_system_commands(screen) if each.title != "Keys")
         if isinstance(screen, SessionScreen):
             for command in COMMANDS:
-                if command.action:
+                if command.action and command.id != "command_palette":
+                    about = " · ".join(filter(None, (self.keymap.all_shown(command.id), command.help)))
                     yield SystemCommand(
-                        command.title, command.help, partial(self.run_action, command.action, screen)
+                        command.title, about, partial(self.run_action, command.action, screen)
                     )
 
-    async def _start_agent(self, on_phase: Callable[[Phase], None]) -> Agent:
+    async def _start_agent(self, command: AgentCommand, on_phase: Callable[[Phase], None]) -> Agent:
         from anyio import to_thread
 
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
         await to_thread.run_sync(self._hub.preload)
         from acp_tui.client.sessions.offers import INTERACTIVE
         from acp_tui.client.sessions.policy import policy_of
+        from acp_tui.client.sessions.recordings import recording_plan
+        from acp_tui.ui.agent_start import ready_to_start
 
-        trace_context = self.settings.agent.trace_context.as_mapping()
+        settings = await self.settings_in_force()
+        trace_context = settings.agent.trace_context.as_mapping()
         return await self._hub.start_agent(
-            self._command,
+            await ready_to_start(self, command),
             offer=replace(INTERACTIVE, trace_context=trace_context),
             on_phase=on_phase,
-            policy=policy_of(self.settings),
+            policy=policy_of(settings),
+            recordings=recording_plan(
+                settings.recordings,
+                command.cwd or self._cwd,
+                partial(self.notify, title="Recording", severity="warning", timeout=10, markup=False),
+                to=self.record_to,
+                screen=(self.size.width, self.size.height),
+            ),
         )
-
-
-def _names(app: App[None]) -> str:
-    return ", ".join(sorted(app.available_themes))

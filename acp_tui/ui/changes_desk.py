@@ -1,6 +1,6 @@
 """What a user does with the changes in a workspace: sees how many there are, opens the list, takes some back.
 
-It owns the tracker, which runs as long as the screen it is made for, and the reverts that can be undone. It draws
+It owns the tracker, which runs as long as the app, and the reverts that can be undone. It draws
 nothing, and loads nothing of the tracker before it is started.
 """
 
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import anyio
 from anyio import to_thread
+from textual.app import App
 from textual.message import Message
-from textual.screen import Screen
 
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.editor import edit
@@ -47,17 +47,17 @@ class ChangesDesk:
 
     def __init__(
         self,
-        screen: Screen[Any],
+        app: App[Any],
         cwd: Path,
         limits: Limits | None = None,
         *,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
-        """Runs as long as `screen` does, and tells it; None for the limits that the tracker has by itself."""
+        """Runs as long as the app does; None for the limits that the tracker has by itself."""
         self.root = cwd
         self.since = ""
         """The time of day from which on changes are known; "" until there is one."""
-        self._screen = screen
+        self._app = app
         self._limits = limits
         self._now = now
         self._tracker: ChangeTracker | None = None
@@ -73,7 +73,7 @@ class ChangesDesk:
 
     def start(self) -> None:
         """Begin to look at the files, and follow them from then on."""
-        self._screen.run_worker(self._follow(), group="changes")
+        self._app.run_worker(self._follow(), group="changes")
 
     async def ready(self) -> None:
         """Return once it is known what all files are, or that it will not be: then the agent may begin."""
@@ -88,7 +88,7 @@ class ChangesDesk:
         else:
             from acp_tui.ui.screens.changes import ChangesScreen  # when it is first asked for
 
-            self._screen.app.push_screen(ChangesScreen(self))
+            self._app.push_screen(ChangesScreen(self))
 
     # What is known
 
@@ -146,7 +146,7 @@ class ChangesDesk:
 
     def edit(self, path: str) -> str:
         """Give the terminal to the user's editor with this file; "" once it has ended well, else what went wrong."""
-        return edit(self._screen.app, self.root / path)
+        return edit(self._app.app, self.root / path)
 
     def _held(self, path: str) -> ChangeTracker:
         if self._tracker is None or self._failure:
@@ -177,9 +177,9 @@ class ChangesDesk:
     def _mark(self) -> None:
         """Tell of it soon, and of all that changes until then."""
         self._summary = None
-        if not self._is_telling and self._screen.is_running:
+        if not self._is_telling and self._app.is_running:
             self._is_telling = True
-            self._screen.set_timer(max(LEAST_WAIT_S, self._telling_from_s - time.monotonic()), self._tell)
+            self._app.set_timer(max(LEAST_WAIT_S, self._telling_from_s - time.monotonic()), self._tell)
 
     def _tell(self) -> None:
         self._is_telling = False
@@ -187,13 +187,13 @@ class ChangesDesk:
             if note not in self._said:
                 self._said.add(note)
                 self._say(note, severity="warning")
-        for screen in self._screen.app.screen_stack:
+        for screen in self._app.screen_stack:
             screen.post_message(self.Changed())
         rest_s = max(REST_S, REST_S_PER_CHANGE * len(self.changes))
         self._telling_from_s = time.monotonic() + rest_s
 
     def _say(self, text: str, severity: Literal["information", "warning"] = "information") -> None:
-        self._screen.notify(make_visible(text), title="Changes", severity=severity, markup=False)
+        self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
 
 
 def _load() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.tabs import TabState
 
 
 def state_of(conversation: Conversation) -> str:
@@ -51,3 +53,40 @@ def _tokens(count: int) -> str:
     if count < 1000:
         return str(count)
     return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+def tab_state(conversation: Conversation, *, has_news: bool) -> TabState:
+    """How a tab with this conversation stands; `has_news`: a turn ended unseen."""
+    if not conversation.is_connected:
+        return TabState.FAILED
+    if conversation.permissions or conversation.elicitations:
+        return TabState.NEEDS_YOU
+    if not conversation.is_idle:
+        return TabState.WORKING
+    if has_news:
+        return TabState.FAILED if conversation.last_stop_reason is None else TabState.DONE
+    return TabState.IDLE
+
+
+def title_of(conversation: Conversation) -> str:
+    """The session's title, else the first line of its first prompt; "" where there is neither."""
+    if conversation.title:
+        return make_visible_line(conversation.title)
+    prompts = (entry for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user")
+    first = next(prompts, None)
+    return make_visible_line(first.text.strip().partition("\n")[0]) if first is not None else ""
+
+
+def doing(conversation: Conversation) -> str:
+    """What the agent is at: what it asks, else the current step of its plan, else its last tool call."""
+    asked = next(iter(conversation.permissions.values()), None)
+    if asked is not None:
+        return make_visible_line(conversation.tool_call(asked.tool_call_id).call.shown_title)
+    if conversation.is_idle:
+        return ""
+    steps = conversation.plan.steps if conversation.plan is not None else ()
+    step = next((step for step in steps if step.status == "in_progress"), None)
+    if step is not None:
+        return make_visible_line(step.content)
+    last = next((entry for entry in reversed(conversation.entries) if isinstance(entry, ToolCallEntry)), None)
+    return make_visible_line(last.call.shown_title) if last is not None else ""

@@ -75,7 +75,7 @@ class MemoryProcess:
 
 @asynccontextmanager
 async def in_memory(
-    offer: ClientOffer | None = None, policy: Policy | None = None
+    offer: ClientOffer | None = None, policy: Policy | None = None, command: AgentCommand | None = None
 ) -> AsyncIterator[tuple[Agent, Counterpart]]:
     """An agent of a hub, and the far end of its connection for the test to play."""
     with connected() as (wire, stream), anyio.fail_after(WAIT_S), pytest.MonkeyPatch.context() as patch:
@@ -86,8 +86,8 @@ async def in_memory(
 
         patch.setattr(agent_module, "running_agent", running_agent)
         async with open_hub() as hub:
-            command = AgentCommand("played", ("played",))
-            agent = await hub.start_agent(command, offer=offer, policy=policy)
+            played = command or AgentCommand("played", ("played",))
+            agent = await hub.start_agent(played, offer=offer, policy=policy)
             yield agent, wire
 
 

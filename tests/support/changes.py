@@ -68,7 +68,7 @@ class ChangesApp(App[None]):
 
     def on_mount(self) -> None:
         """Begin to follow."""
-        self.desk = ChangesDesk(self.screen, self._root, self._limits, now=lambda: BEGAN)
+        self.desk = ChangesDesk(self, self._root, self._limits, now=lambda: BEGAN)
         self.desk.start()
 
 

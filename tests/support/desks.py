@@ -19,6 +19,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Settings
 from acp_tui.rpc import Direction
 from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.tabbed_app import TabbedApp
 from support.agents import scripted
 from support.frame_log import FrameLog
 from support.screens import Page, open_agent_page
@@ -49,6 +50,13 @@ class Desk(Page):
         screen = self.pilot.app.screen_stack[0]
         assert isinstance(screen, SessionScreen)
         return screen
+
+    @property
+    def tabs(self) -> list[SessionScreen]:
+        """From left to right."""
+        app = self.pilot.app
+        assert isinstance(app, TabbedApp)
+        return list(app.tabs)
 
     # What is to be seen
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final, TypeVar, cast
 
 import anyio
@@ -118,7 +119,7 @@ class ScreenApp(AcpTuiApp):
 
     def __init__(self, *, theme: str = DARK.name, clock: Clock | None = None) -> None:
         super().__init__(
-            cast(Any, None),
+            cast(Any, SimpleNamespace(agents=[])),
             AgentCommand(AGENT, ("agent",)),
             CWD,
             settings=Settings(appearance=Appearance(theme)),
@@ -344,7 +345,9 @@ class AgentApp(AcpTuiApp):
     def get_default_screen(self) -> SessionScreen:
         """One that starts the agent."""
         self.clock = Clock()
-        return SessionScreen(self._start_agent, self._cwd, settings=self.settings, clock=self.clock)
+        assert self._command is not None
+        link = self.link_to(self._command)
+        return SessionScreen(link, self._cwd, settings=self.settings, clock=self.clock)
 
 
 @asynccontextmanager

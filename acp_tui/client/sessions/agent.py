@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
@@ -28,7 +28,10 @@ from acp_tui.client.sessions.policy import Policy
 from acp_tui.conversation.updates import Disconnected, SessionUpdate
 from acp_tui.protocol.errors import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.handler import ClientOffer
-from acp_tui.rpc import FrameTooLarge, Peer, RequestFailed, RpcError, Tap
+from acp_tui.rpc import Direction, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
+
+if TYPE_CHECKING:
+    from acp_tui.client.transcript.plan import RecordingPlan
 
 EXIT_GRACE_S: Final = 0.5
 
@@ -47,8 +50,9 @@ class Agent(AgentCalls):
         tap: Tap | None = None,
         extensions: Extensions | None = None,
         policy: Policy | None = None,
+        recordings: RecordingPlan | None = None,
     ) -> None:
-        policy = policy or Policy()
+        policy = (policy or Policy()).for_agent(command)
         super().__init__(
             command,
             offer=policy.within(offer or ClientOffer()),
@@ -58,6 +62,7 @@ class Agent(AgentCalls):
         )
         self.lost: AgentLost | None = None
         self._tap = tap
+        self._recordings = recordings
         self._process: AgentProcess | None = None
         self._scope = anyio.CancelScope()
         self._start_limit = anyio.CancelScope()
@@ -72,7 +77,8 @@ class Agent(AgentCalls):
             with self._scope:
                 async with running_agent(self.command, self._on_stderr) as process:
                     self._process = process
-                    peer = Peer(process.stream, self._connection, tap=self._tap)
+                    self._record()
+                    peer = Peer(process.stream, self._connection, tap=self._tapped())
                     self._connection.peer = peer
                     task_status.started()
                     await self._serve(peer, process)
@@ -80,6 +86,7 @@ class Agent(AgentCalls):
             # The scope above is not ours to wait in any more, but the terminals must not outlive us.
             with anyio.CancelScope(shield=True):
                 await self._close_sessions()
+                await self._end_recording()
             self._set_phase(Phase.GONE)
             self._ended.set()
 
@@ -108,12 +115,40 @@ class Agent(AgentCalls):
         for session in self._table.all():
             await session.aclose()
 
+    def _record(self) -> None:
+        if self._recordings is not None:
+            self._recorder = self._recordings.begin(self.command.name, self.command.argv, self.command.env)
+
+    def _tapped(self) -> Tap | None:
+        recorder, tap = self._recorder, self._tap
+        if recorder is None or tap is None:
+            return tap if recorder is None else recorder.tap
+
+        def both(direction: Direction, frame: bytes) -> None:
+            recorder.tap(direction, frame)
+            tap(direction, frame)
+
+        return both
+
+    async def _end_recording(self) -> None:
+        if self._recorder is not None:
+            assert self._process is not None
+            self._recorder.exited(self._process.describe_exit())
+            await anyio.to_thread.run_sync(self._recorder.close)
+
+    def screen_resized(self, columns: int, rows: int) -> None:
+        """The user's screen has another size; the agent is not told, a replay is."""
+        if self._recorder is not None:
+            self._recorder.resized(columns, rows)
+
     async def stop(self) -> None:
         """End the agent and all that runs for its sessions; returns when nothing is left."""
         self._scope.cancel()
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
+        if self._recorder is not None:
+            self._recorder.stderr(data)
         self.log.extend(data.decode("utf-8", "replace").splitlines())
 
     async def initialize(self, limit_s: float | None = None) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.client.extensions import Extensions
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.policy import Policy
+    from acp_tui.client.transcript.plan import RecordingPlan
     from acp_tui.protocol.handler import ClientOffer
     from acp_tui.rpc import Tap
 
@@ -40,6 +41,7 @@ class SessionHub:
     def preload() -> None:
         """Load what `start_agent` needs; for a thread, where the event loop has something to draw meanwhile."""
         import_module("acp_tui.client.sessions.agent")
+        import_module("acp_tui.client.sessions.recordings")
 
     async def start_agent(
         self,
@@ -50,14 +52,23 @@ class SessionHub:
         tap: Tap | None = None,
         extensions: Extensions | None = None,
         policy: Policy | None = None,
+        recordings: RecordingPlan | None = None,
     ) -> Agent:
         """Start the agent's process; `offer` None is ClientOffer(). Raises AgentNotFound and AgentNotRunnable.
 
-        What `policy` turns off is not offered, whatever `offer` says.
+        What `policy` turns off is not offered, whatever `offer` says. Without `recordings` nothing is recorded.
         """
         from acp_tui.client.sessions.agent import Agent
 
-        agent = Agent(command, offer=offer, on_phase=on_phase, tap=tap, extensions=extensions, policy=policy)
+        agent = Agent(
+            command,
+            offer=offer,
+            on_phase=on_phase,
+            tap=tap,
+            extensions=extensions,
+            policy=policy,
+            recordings=recordings,
+        )
         on_phase(agent.phase)
         await self._tasks.start(self._run, agent)
         self.agents.append(agent)

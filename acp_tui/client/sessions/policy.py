@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.settings.tree import Settings
 from acp_tui.protocol.handler import ClientOffer
@@ -31,6 +32,12 @@ class Policy:
     refuse: tuple[RefusalRule, ...] = ()
     output_limit_bytes: int | None = None
     """Kept of a terminal's output where the agent names no limit; None: the terminals' own."""
+
+    def for_agent(self, command: AgentCommand) -> Policy:
+        """What holds for this agent: one that runs elsewhere gets nothing of this machine unless its entry says so."""
+        if command.is_offered_this_machine:
+            return self
+        return replace(self, read=Grant.OFF, write=Grant.OFF, terminals=Grant.OFF)
 
     def within(self, offer: ClientOffer) -> ClientOffer:
         """What of `offer` may be offered."""

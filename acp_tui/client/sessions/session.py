@@ -60,6 +60,7 @@ from acp_tui.rpc import RpcError
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.quirks import Quirks
+    from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.v1.connection import Connection
 
 Listener = Callable[[Change], None]
@@ -74,6 +75,8 @@ class Session:
 
     now: Callable[[], float | None] = staticmethod(time.time)
     """Seconds since the epoch, for what is noted down; None: nobody is to know."""
+    recorder: Recorder | None = None
+    """Takes note of what no frame tells."""
 
     def __init__(
         self,
@@ -87,13 +90,15 @@ class Session:
         additional_directories: Sequence[Path] = (),
         capabilities: AgentCapabilities | None = None,
         policy: Policy | None = None,
+        earlier: Session | None = None,
     ) -> None:
+        """Of an `earlier` one, whose agent is gone, it takes over the conversation and what is queued."""
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
-        self.conversation = Conversation()
-        self.listener = listener
-        self.queue = PromptQueue()
+        self.conversation = earlier.conversation if earlier is not None else Conversation()
+        self.listener = listener or (earlier.listener if earlier is not None else None)
+        self.queue = earlier.queue if earlier is not None else PromptQueue()
         """What the user wants to be sent when the turn is over."""
         self.is_closed = False
         self._connection = connection
@@ -111,7 +116,12 @@ class Session:
         """What the user runs there beside the agent."""
 
     def apply(self, update: SessionUpdate) -> None:
-        """Change the conversation and tell the listener."""
+        """Change the conversation and tell the listener: what the client itself does, and what the agent answered."""
+        if self.recorder is not None:
+            self.recorder.own(self.session_id, update)
+        self._change(update)
+
+    def _change(self, update: SessionUpdate) -> None:
         change = reducer.apply(self.conversation, update)
         if self.listener is not None:
             self.listener(change)
@@ -122,7 +132,7 @@ class Session:
             state = self.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:
                 return
-        self.apply(update)
+        self._change(update)
 
     # What the user does
 
@@ -222,7 +232,7 @@ class Session:
         """
         key = self._permissions.park()
         request = PermissionRequest(key, patch.tool_call_id, options, meta)
-        self.apply(PermissionAsked(request, patch))
+        self._change(PermissionAsked(request, patch))
         if self._is_stopping or not options:
             self._answer(key, None)
         return self._decision(key, self._refuse_by_rule(request))

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from acp_tui import __version__
 from acp_tui.client.agents.command import AgentCommand
@@ -33,13 +33,16 @@ from acp_tui.client.sessions.table import SessionTable
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId, SessionPage, Turn
-from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.errors import MalformedMessage
 from acp_tui.protocol.handler import ClientOffer
 from acp_tui.protocol.v1.connection import Connection
 from acp_tui.protocol.workplace import HttpServer, McpServer, Workplace
 from acp_tui.rpc import ErrorCode, RpcError
+
+if TYPE_CHECKING:
+    from acp_tui.client.transcript.recorder import Recorder
 
 MAX_LOG_LINES: Final = 500
 
@@ -71,6 +74,7 @@ class SessionCalls(ABC):
         self._offer = offer
         self._policy = policy
         self._quirks = Quirks()
+        self._recorder: Recorder | None = None
         self._table = SessionTable()
         # What the agent asks outside of any session is folded as a session's is.
         self._outside = Conversation()
@@ -117,6 +121,8 @@ class SessionCalls(ABC):
         """What a user is to know of an error of the connection."""
 
     def _apply_outside(self, update: SessionUpdate) -> None:
+        if self._recorder is not None:
+            self._recorder.own(None, update)
         reducer.apply(self._outside, update)
         if self.on_elicitations is not None:
             self.on_elicitations()
@@ -142,8 +148,9 @@ class SessionCalls(ABC):
         *,
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
+        earlier: Session | None = None,
     ) -> Session:
-        """Open a session in the absolute directory `cwd`.
+        """Open a session in the absolute directory `cwd`; in place of an `earlier` one, below what was said there.
 
         Raises AuthenticationRequired where the agent wants a login first; Unsupported where it takes no additional
         directories, or not such servers.
@@ -151,7 +158,10 @@ class SessionCalls(ABC):
         workplace = self._workplace(cwd, additional_directories, mcp_servers)
 
         def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
-            return self._table.add(self._session(session_id, workplace, listener), state)
+            session = self._session(session_id, workplace, listener, earlier)
+            if earlier is not None:
+                session.apply(Reconnected(remembers=False))
+            return self._table.add(session, state)
 
         with self._in_phase(Phase.OPENING):
             with self._table.awaiting():
@@ -191,8 +201,9 @@ class SessionCalls(ABC):
         *,
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
+        earlier: Session | None = None,
     ) -> Session:
-        """Go on with a session that the agent has kept, without its history.
+        """Go on with a session that the agent has kept, without its history; it goes on below that of `earlier`.
 
         One that is open already keeps its conversation, and its listener where none is given (R-SESS-6). Raises
         what `new_session` raises, and OpeningInProgress.
@@ -202,8 +213,15 @@ class SessionCalls(ABC):
         known = self.sessions.get(session_id)
         if known is not None:
             return await self._resume_open(known, workplace, listener)
-        session = self._session(session_id, workplace, listener)
-        return await self._reopen(session, workplace, self._connection.resume_session)
+        session = self._session(session_id, workplace, listener, earlier)
+        if earlier is None:
+            return await self._reopen(session, workplace, self._connection.resume_session)
+        session.apply(Reconnected(remembers=True))
+        try:
+            return await self._reopen(session, workplace, self._connection.resume_session)
+        except ClientError as error:
+            session.apply(Disconnected(str(error)))
+            raise
 
     async def open_session(
         self,
@@ -226,8 +244,14 @@ class SessionCalls(ABC):
             mcp_servers=mcp_servers,
         )
 
-    def _session(self, session_id: SessionId, workplace: Workplace, listener: Listener | None) -> Session:
-        return Session(
+    def _session(
+        self,
+        session_id: SessionId,
+        workplace: Workplace,
+        listener: Listener | None,
+        earlier: Session | None = None,
+    ) -> Session:
+        session = Session(
             session_id,
             workplace.cwd,
             self._connection,
@@ -237,7 +261,10 @@ class SessionCalls(ABC):
             additional_directories=workplace.additional_directories,
             capabilities=self.capabilities,
             policy=self._policy,
+            earlier=earlier,
         )
+        session.recorder = self._recorder
+        return session
 
     def _workplace(
         self, cwd: Path, additional_directories: Sequence[Path], mcp_servers: Sequence[McpServer]
@@ -312,6 +339,8 @@ class SessionCalls(ABC):
                     await self._ask(self._connection.close_session(session.session_id))
         finally:
             self._table.remove(session)
+            if self._recorder is not None:
+                self._recorder.closed(session.session_id)
             await session.aclose()
 
     async def delete_session(self, session_id: SessionId) -> None:

@@ -23,16 +23,26 @@ def usable_directories(
 
 
 def usable_servers(
-    capabilities: AgentCapabilities, lists: Iterable[settings.ServerList]
+    capabilities: AgentCapabilities,
+    lists: Iterable[settings.ServerList],
+    wanted: Sequence[str] | None = None,
 ) -> tuple[tuple[settings.Server, ...], tuple[str, ...]]:
-    """The MCP servers that the agent can reach (R-MCP-2), and what is left out or odd, a sentence each."""
+    """The MCP servers that the agent can reach (R-MCP-2), and what is left out or odd, a sentence each.
+
+    `wanted` names those that this agent is to get; None: all.
+    """
     lists = tuple(lists)
+    servers = tuple(server for found in lists for server in found.servers)
+    known = {server.name for server in servers} | {entry.name for found in lists for entry in found.skipped}
+    unknown = [name for name in wanted or () if name not in known]
     usable, skipped = settings.prepare(
-        tuple(server for found in lists for server in found.servers),
+        tuple(server for server in servers if wanted is None or server.name in wanted),
         http=capabilities.mcp_http,
         sse=capabilities.mcp_sse,
         environ=os.environ,
     )
     warnings = [warning for found in lists for warning in found.warnings]
     left_out = (*(entry for found in lists for entry in found.skipped), *skipped)
-    return tuple(usable), (*warnings, *(f"{entry.name}: {entry.reason}" for entry in left_out))
+    notes = (f"{entry.name}: {entry.reason}" for entry in left_out if wanted is None or entry.name in wanted)
+    missing = (f"{name}: there is no server of that name" for name in unknown)
+    return tuple(usable), (*warnings, *notes, *missing)

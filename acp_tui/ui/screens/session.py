@@ -6,10 +6,9 @@ The first frame holds the prompt and the status line; everything that knows conv
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -18,31 +17,24 @@ from textual.containers import Vertical
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import bindings, slash_action
-from acp_tui.ui.memory import keep_what_is_loaded
-from acp_tui.ui.preloading import BEFORE_A_SESSION, BEFORE_TAKING_STOCK, preload
-from acp_tui.ui.screens.session_actions import SessionActions
-from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.keyed_app import follow_keys, keys_in_force
+from acp_tui.ui.preloading import BEFORE_RECALLING, preload
+from acp_tui.ui.screens.session_start import Opening, SessionStart
+from acp_tui.ui.tabs import TabState
+from acp_tui.ui.widgets.prompt import PromptFrame, PromptInput
 from acp_tui.ui.widgets.queue_lines import QueueLines
 from acp_tui.ui.widgets.status_line import Status, StatusLine
+from acp_tui.ui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
-    from acp_tui.client.errors import ClientError
-    from acp_tui.client.sessions.agent import Agent
-    from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.changes_desk import ChangesDesk
+    from acp_tui.ui.agent_link import AgentLink
+    from acp_tui.ui.drawings.folds import Folds
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
-Start = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
-"""Starts the agent's process, telling each phase. Raises ClientError."""
 
-
-HEAD_START_S: Final = 0.5
-"""How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
-
-
-class SessionScreen(SessionActions):
+class SessionScreen(SessionStart):
     """Shows one session; without one, how far the agent has come and why it got no further."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,129 +45,159 @@ class SessionScreen(SessionActions):
 
     def __init__(
         self,
-        start: Start | None,
+        link: AgentLink | None,
         cwd: Path | None = None,
         *,
+        opening: Opening | None = None,
         settings: Settings | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`cwd` is where sessions work. Without `start`, whoever has a session calls `show_session`."""
-        super().__init__(clock)
-        self._start = start
-        self._cwd = cwd or Path.cwd()
+        """`cwd` is where sessions work. Without `link`, whoever has a session calls `show_session`.
+
+        `opening` None: a new session.
+        """
+        super().__init__(link, cwd or Path.cwd(), opening, clock)
         self._settings = settings or Settings()
         self._agent_title = ""
-        self._phase = "starting"
-        self._has_failed = False
+        self._state = TabState.STARTING
+        """As it was when the tabs were told last."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
+        yield TabLine(id="tabs")
         yield Vertical(id="session")
         yield QueueLines(id="queue")
-        with Vertical(id="prompt-frame"):
-            yield PromptInput(id="prompt")
+        yield PromptFrame(id="prompt-frame")
         yield StatusLine(id="status")
 
     def on_mount(self) -> None:
         """Start the agent once the first frame is on its way."""
         self._prompt.focus()
         self._show_status()
-        if self._start is not None:
-            self.call_after_refresh(self._connect)
-
-    # The way to a session
+        self.tabbed.tabs.add(self)
+        follow_keys(self, self._show_status)
+        if self._link is not None:
+            self.call_after_refresh(self.connect)
+        self.call_after_refresh(self._help_writing)
+        self.call_after_refresh(self._begin_to_recall)
 
     @work
-    async def _connect(self) -> None:
-        from anyio import move_on_after, to_thread
+    async def _begin_to_recall(self) -> None:
+        """Know earlier prompts, and offer the draft that was left."""
+        from anyio import to_thread
 
-        assert self._start is not None
-        await to_thread.run_sync(preload, BEFORE_TAKING_STOCK)
-        changes = self._take_stock()
-        await to_thread.run_sync(preload, BEFORE_A_SESSION)
-        from acp_tui.client.errors import ClientError
-        from acp_tui.ui.agent_desk import AgentDesk
+        await to_thread.run_sync(preload, BEFORE_RECALLING)
+        from acp_tui.ui.widgets.history.recall import Recall
 
-        with move_on_after(HEAD_START_S):
-            await changes.ready()
-        start = partial(self._start, self._on_phase)
-        self._desk = AgentDesk(self, start, self._cwd, self._settings, self._show_agents_session)
-        try:
-            session = await self._desk.connect()
-        except ClientError as error:
-            await self._fail(error)
-            return
-        self._phase = "taking stock of the files"
-        self._show_status()
-        await changes.ready()  # before anything is asked of the agent
-        await self._show_agents_session(session)
-        keep_what_is_loaded()
+        self._recall = Recall(self, self._prompt, self.tabbed.prompt_memory, self._cwd)
+        if self._session is not None:
+            self._recall.show_session(self._session)
+        await self._recall.begin()
 
-    def _take_stock(self) -> ChangesDesk:
-        """Begin to keep what the files are."""
-        from acp_tui.client.changes import Limits
-        from acp_tui.ui.changes_desk import ChangesDesk
+    async def on_unmount(self) -> None:
+        """Keep what is written."""
+        if self._recall is not None:
+            await self._recall.end()
 
-        limits = self._settings.changes
-        kept = Limits(limits.max_file_bytes, limits.max_total_bytes, limits.max_files)
-        self._changes = ChangesDesk(self, self._cwd, kept)
-        self._changes.start()
-        return self._changes
+    @work
+    async def _help_writing(self) -> None:
+        """Let suggestions be made for what is written, as soon as what makes them is loaded."""
+        from anyio import to_thread
+
+        await to_thread.run_sync(preload, ("acp_tui.ui.widgets.completion",))
+        from acp_tui.ui.widgets.completion import Completion, Surroundings
+
+        def surroundings() -> Surroundings:
+            cwd = self._session.cwd if self._session is not None else self._cwd
+            conversation = self._panel.conversation if self._panel is not None else None
+            return Surroundings(cwd, conversation, self._agent_title)
+
+        self._prompt.assistants.insert(0, Completion(self._prompt, surroundings))
 
     def on_changes_desk_changed(self) -> None:
         """Say how much has changed."""
         self._show_status()
 
+    def on_screen_resume(self) -> None:
+        """The tab comes to the front: what it had to say is seen, what was held back is shown."""
+        self._has_news = False
+        self.show_tabs()
+        if self._desk is not None:
+            self._desk.questions.look_for_questions()
+
+    def _note_state(self) -> None:
+        """What the tabs say of this one; that a turn has ended is news where nobody saw it."""
+        state, self._state = self._state, self.state
+        if state is TabState.WORKING and self._state is not state and self.tabbed.tabs.front is not self:
+            self._has_news = True
+        if self._state is not state:
+            self.tabbed.tabs.tell()
+
+    @property
+    def tab_title(self) -> str:
+        """What to call the tab: the session's title, else how its first prompt begins, else the agent's name."""
+        from acp_tui.ui.status import title_of
+
+        title = title_of(self._panel.conversation) if self._panel is not None else ""
+        return title or self._agent_title or self._phase
+
+    @property
+    def doing(self) -> str:
+        """Which agent works where in this tab, and at what."""
+        from acp_tui.ui.status import doing
+
+        now = doing(self._panel.conversation) if self._panel is not None else self._phase
+        return " · ".join(filter(None, (self._agent_title, self._cwd.name, now)))
+
+    def show_tabs(self) -> None:
+        """Show which tabs there are."""
+        for line in self.query(TabLine):
+            line.show(self.tabbed.tabs)
+
     async def _show_agents_session(self, session: Session | None) -> None:
         if session is not None and self._desk is not None and self._desk.agent is not None:
             await self.show_session(session, self._desk.agent.title)
 
-    def _on_phase(self, phase: Phase) -> None:
-        if self.is_attached and self._panel is None:
-            self._phase = phase.value
-            self._show_status()
-
-    async def _fail(self, error: ClientError) -> None:
-        """Tell what went wrong where the conversation would stand."""
-        from acp_tui.client.errors import AgentLost
-        from acp_tui.conversation import reducer
-        from acp_tui.conversation.conversation import Conversation
-        from acp_tui.conversation.updates import Disconnected
-        from acp_tui.ui.widgets.session_panel import SessionPanel
-
-        stderr_tail = error.detail if isinstance(error, AgentLost) else ""
-        parts = (str(error), "" if stderr_tail else error.detail, error.hint)
-        conversation = Conversation()
-        reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
-        self._has_failed = True
-        self._phase = "no session; Ctrl+Q quits"
-        await self._show_panel(SessionPanel(conversation))
-
     async def show_session(self, session: Session, agent_title: str) -> None:
         """Show this session from now on."""
         from acp_tui.conversation.visible import make_visible_line
-        from acp_tui.ui.agent_desk import AgentDesk
+        from acp_tui.ui.agent_link import AgentLink
 
         if self._desk is None:
-            self._desk = AgentDesk(self, None, session.cwd, self._settings, self._show_agents_session)
+            self._take_desks(AgentLink(None), session.cwd)
         self._agent_title = make_visible_line(agent_title)
+        self._prompt.cwd = session.cwd
         await self._show_panel(self._panel_of(session))
 
     def _panel_of(self, session: Session) -> SessionPanel:
         """A panel that shows as much of the session as the settings say."""
-        from acp_tui.ui.drawings.folds import Folds
         from acp_tui.ui.widgets.session_panel import SessionPanel
 
+        images = self._settings.appearance.images
+        return SessionPanel(
+            session.conversation, session, clock=self._clock, folds=self._folds, images=images
+        )
+
+    @property
+    def _folds(self) -> Folds:
+        from acp_tui.ui.drawings.folds import Folds
+
         shown = self._settings.conversation
-        folds = Folds(
+        return Folds(
             kinds=frozenset(shown.fold_kinds),
             diff_lines=shown.diff_lines,
             text_lines=shown.text_lines,
             terminal_lines=shown.terminal_lines,
             are_thoughts_open=shown.thoughts == "open",
         )
-        images = self._settings.appearance.images
-        return SessionPanel(session.conversation, session, clock=self._clock, folds=folds, images=images)
+
+    def use_settings(self, settings: Settings) -> None:
+        """These hold from now on, as far as the agent was not started with others."""
+        self._settings = settings
+        if self._desk is not None:
+            self._desk.use_settings(settings)
+        if self._panel is not None and self._panel.is_mounted:
+            self._panel.view.show_as(self._folds, settings.appearance.images)
 
     async def _show_panel(self, panel: SessionPanel) -> None:
         shown, self._panel = self._panel, panel
@@ -185,14 +207,17 @@ class SessionScreen(SessionActions):
             await shown.remove()
         for place in self.query("#session"):  # none where the user has quit meanwhile
             await place.mount(panel)
+        if self._recall is not None and panel.session is not None:
+            self._recall.show_session(panel.session)
         self._show_status()
 
     def on_session_panel_facts_changed(self) -> None:
         """Say so in the status line, and show what the agent asks."""
         self._show_status()
+        self._note_state()
         self._prompting.show_waiting(self._session)
         if self._desk is not None and self._panel is not None:
-            self._desk.look_for_questions(self._panel.session)
+            self._desk.questions.look_for_questions(self._panel.session)
 
     def _show_status(self) -> None:
         panel = self._panel
@@ -207,7 +232,7 @@ class SessionScreen(SessionActions):
         if not panel.is_following:
             below = f"{panel.new_entries} new" if panel.new_entries else "more"
             # Not End: in the prompt, where one mostly is, that leads to the end of the line.
-            facts = (f"{below} below: Ctrl+End", *facts)
+            facts = (f"{below} below{keys_in_force(self).hint(': {follow}')}", *facts)
         state = state_of(panel.conversation)
         self._say_status(Status(agent=self._agent_title, state=state, facts=facts))
 
@@ -219,13 +244,15 @@ class SessionScreen(SessionActions):
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
         """Do what is written, or say why not and keep the draft; a blank draft lets the queue go on."""
-        if not message.text.strip():
+        if not message.text.strip() and not message.images:
             if self._session is not None:
                 self._prompting.go_on(self._session)
             return
         own = self._own_command(message.text)
         if own is not None:
+            kept = self._prompt.images
             self._prompt.clear_draft()
+            self._prompt.attach(*kept)
             self.run_worker(self.run_action(own))
             return
         reason = self._reason_not_to_send()
@@ -236,7 +263,11 @@ class SessionScreen(SessionActions):
         assert self._panel.session is not None
         self._prompt.clear_draft()
         self._panel.view.action_follow()
-        self._prompting.submit(self._panel.session, message.text, is_command=message.is_command)
+        self._prompting.submit(
+            self._panel.session, message.text, is_command=message.is_command, images=message.images
+        )
+        if self._recall is not None:
+            self._recall.sent(message.text, self._agent_title)
 
     def _own_command(self, text: str) -> str | None:
         """The action for a slash command of ours; those of the agent go before them."""
@@ -249,14 +280,21 @@ class SessionScreen(SessionActions):
         if self._panel is None:
             return f"There is no session yet: {self._phase}."
         if self._panel.session is None:
-            return "There is no session. Ctrl+Q quits."
-        return None if self._panel.conversation.is_connected else "The agent is gone."
+            return "There is no session. Alt+R tries again."
+        return None if self._panel.conversation.is_connected else "The agent is gone; Alt+R starts it again."
 
     def on_prompt_input_pull_back_requested(self) -> None:
         """The last queued prompt becomes the draft again."""
         text = self._prompting.pull_back(self._session) if self._session is not None else None
         if text is not None:
             self._prompt.put_before(text)
+
+    def on_prompt_input_paste_requested(self) -> None:
+        """Put what is on the desktop's clipboard into the prompt."""
+        from acp_tui.ui.pasting import paste_from_clipboard
+
+        agent = self._desk.agent if self._desk is not None else None
+        self.run_worker(paste_from_clipboard(self._prompt, agent))
 
     def on_prompt_input_drop_requested(self) -> None:
         """The next prompt is not to take the last output along."""

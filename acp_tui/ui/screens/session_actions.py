@@ -6,34 +6,55 @@ How the screen looks and how it comes to a session is `session`'s. What an actio
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import work
 from textual.screen import Screen
 
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.prompting import Prompting
+from acp_tui.ui.tabbed_app import TabbedApp
+from acp_tui.ui.tabs import FIRST_MODE
 from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.widgets.queue_lines import QueueLines
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
+    from acp_tui.conversation.facts import SessionId
     from acp_tui.ui.agent_desk import AgentDesk
+    from acp_tui.ui.agent_link import AgentLink
     from acp_tui.ui.changes_desk import ChangesDesk
     from acp_tui.ui.conversation_desk import ConversationDesk
     from acp_tui.ui.entry_desk import EntryDesk
+    from acp_tui.ui.sessions_desk import SessionsDesk, Wish
     from acp_tui.ui.terminal_desk import TerminalDesk
+    from acp_tui.ui.widgets.history.recall import Recall
+    from acp_tui.ui.widgets.history.search import HistorySearch
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
 
 class SessionActions(Screen[None]):
-    """The half of the session screen that answers keys."""
+    """The part of the session screen that answers keys."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    mode = FIRST_MODE
+    """The tab, as Textual knows it."""
+
+    def __init__(self, cwd: Path, clock: Callable[[], float]) -> None:
         super().__init__()
+        self._cwd = cwd
         self._clock = clock
+        self._settings = Settings()
         self._desk: AgentDesk | None = None
+        self._sessions: SessionsDesk | None = None
         self._panel: SessionPanel | None = None
         self._changes: ChangesDesk | None = None
         self._prompting = Prompting(self)
+        self._recall: Recall | None = None
+        """Earlier prompts, once they are loaded."""
+        self._has_news = False
+        """A turn has ended while another tab was in front."""
 
     @property
     def _prompt(self) -> PromptInput:
@@ -52,6 +73,46 @@ class SessionActions(Screen[None]):
     async def _show_agents_session(self, session: Session | None) -> None:
         """Show this session from now on, where there is one."""
         raise NotImplementedError
+
+    # Earlier prompts, and those that wait
+
+    async def action_search_history(self) -> None:
+        """Look for an earlier prompt."""
+        if self._recall is None:
+            self.notify("Your earlier prompts are still being loaded.")
+        else:
+            await self._recall.search()
+
+    def on_history_search_chosen(self, message: HistorySearch.Chosen) -> None:
+        """Put it into the draft."""
+        if self._recall is not None:
+            self._recall.choose(message.text)
+
+    def action_edit_queue(self) -> None:
+        """Go to the prompts that wait."""
+        if not self.query_one(QueueLines).enter():
+            self.notify("No prompt is queued. Enter queues one while the agent works.")
+
+    def on_queue_lines_edit_requested(self, message: QueueLines.EditRequested) -> None:
+        """Back into the draft."""
+        text = self._prompting.take(self._session, message.key) if self._session is not None else None
+        if text is not None:
+            self._prompt.put_before(text)
+            self._prompt.focus()
+
+    def on_queue_lines_remove_requested(self, message: QueueLines.RemoveRequested) -> None:
+        """It is not sent."""
+        if self._session is not None:
+            self._prompting.take(self._session, message.key)
+
+    def on_queue_lines_move_requested(self, message: QueueLines.MoveRequested) -> None:
+        """It is sent earlier or later."""
+        if self._session is not None:
+            self._prompting.move(self._session, message.key, message.step)
+
+    def on_queue_lines_left(self) -> None:
+        """Back to the draft."""
+        self._prompt.focus()
 
     # In the conversation
 
@@ -88,11 +149,15 @@ class SessionActions(Screen[None]):
         if self._panel is not None:
             self._panel.toggle_plan()
 
-    def action_help(self) -> None:
-        """Show the keys."""
+    @work
+    async def action_help(self) -> None:
+        """Show the commands with their keys, and do the one that is chosen there."""
+        from acp_tui.ui.keymap import places_of
         from acp_tui.ui.screens.help import HelpScreen  # when it is first asked for
 
-        self.app.push_screen(HelpScreen())
+        action = await self.app.push_screen_wait(HelpScreen(places_of(self.focused or self)))
+        if action is not None:
+            await self.run_action(action)
 
     def action_interrupt(self) -> None:
         """Ctrl+C: copy a selection, else clear the draft, else cancel the turn."""
@@ -101,12 +166,12 @@ class SessionActions(Screen[None]):
             self.run_worker(self._conversation_desk.copy(selected))
             if self._panel is not None:
                 self._panel.view.clear_selection()
-        elif self._prompt.text:
-            self._prompt.clear_draft()
+        elif self._prompt.text or self._prompt.images:
+            self._prompt.discard_draft()
         elif self._session is not None and not self._session.conversation.is_idle:
             self._prompting.cancel(self._session)
         else:
-            self.notify("Ctrl+Q quits")
+            self.notify(keys_in_force(self).hint("{quit} quits"))
 
     @work
     async def action_copy_reply(self) -> None:
@@ -167,23 +232,106 @@ class SessionActions(Screen[None]):
             await self._desk.choose_option(self._panel.session)
 
     @work
+    async def action_choose_value(self, category: str) -> None:
+        """Change the model, or the mode."""
+        if self._desk is not None and self._session is not None:
+            from acp_tui.ui.option_choice import choose_value
+
+            await choose_value(self._desk, self._session, category)
+
+    @work
+    async def action_show_mcp(self) -> None:
+        """Show the MCP servers."""
+        agent = self._desk.agent_or_say() if self._desk is not None else None
+        if agent is not None:
+            from acp_tui.ui.mcp_listing import mcp_servers_told
+            from acp_tui.ui.screens.reading import ReadingScreen
+
+            self.app.push_screen(ReadingScreen("MCP servers", await mcp_servers_told(agent, self._cwd)))
+
+    @work
     async def action_choose_session(self) -> None:
         """Open, delete or begin a session."""
-        if self._desk is not None:
-            session = self._panel.session if self._panel is not None else None
-            await self._show_agents_session(await self._desk.choose_session(session))
+        wish = await self._sessions.choose(self._session) if self._sessions is not None else None
+        if wish is not None:
+            await self._fulfil(wish)
+
+    async def _fulfil(self, wish: Wish) -> None:
+        from acp_tui.client.errors import ClientError
+
+        assert self._desk is not None
+        assert self._sessions is not None
+        try:
+            match wish.what:
+                case "new":
+                    await self.tabbed.open_tab(self._desk.link, self._cwd)
+                case "delete":
+                    await self._delete_session(wish.session_id)
+                case _:
+                    await self._open_session(wish)
+        except ClientError as error:
+            self._desk.say_error(error)
+
+    async def _open_session(self, wish: Wish) -> None:
+        """Go to its tab; where it has none, show it here if nothing was said here yet, else in a new tab."""
+        assert self._desk is not None
+        assert self._sessions is not None
+        for tab in self.tabbed.tabs:
+            if tab.shows(wish.session_id, self._desk.link):
+                await self.tabbed.tabs.go_to(tab)
+                return
+        if self._session is not None and not self._session.conversation.entries:
+            await self._show_agents_session(await self._sessions.open(wish.session_id, wish.cwd))
+        else:
+            await self.tabbed.open_tab(
+                self._desk.link, wish.cwd, lambda sessions: sessions.open(wish.session_id, wish.cwd)
+            )
+
+    async def _delete_session(self, session_id: SessionId) -> None:
+        assert self._sessions is not None
+        await self._sessions.delete(session_id)
+        if self._session is not None and self._session.session_id == session_id:
+            await self._show_agents_session(await self._sessions.begin())
+
+    def shows(self, session_id: SessionId, link: AgentLink) -> bool:
+        """Whether it is this session of that agent."""
+        session = self._session
+        is_its = self._desk is not None and self._desk.link is link
+        return is_its and session is not None and session.session_id == session_id
 
     @work
     async def action_begin_session(self) -> None:
-        """Begin a session beside those that are open."""
-        if self._desk is not None:
-            await self._show_agents_session(await self._desk.begin_session())
+        """Begin a session in a new tab."""
+        if self._desk is not None and self._desk.agent_or_say() is not None:
+            await self.tabbed.open_tab(self._desk.link, self._cwd)
 
-    @work
-    async def action_close_session(self) -> None:
-        """Close the session in the agent, and begin another."""
-        if self._desk is not None and self._panel is not None and self._panel.session is not None:
-            await self._show_agents_session(await self._desk.close_session(self._panel.session))
+    @property
+    def tabbed(self) -> TabbedApp:
+        """The app, of which this is a tab."""
+        assert isinstance(self.app, TabbedApp)
+        return self.app
+
+    # Closing the tab
+
+    async def may_close(self) -> bool:
+        """Whether the user is sure, where the agent is at work."""
+        is_at_work = self._session is not None and not self._session.conversation.is_idle
+        return not is_at_work or (
+            self._desk is not None and await self._desk.confirm("The agent is at work. Close the tab?")
+        )
+
+    async def leave(self) -> None:
+        """Close the session, and the agent where no other tab uses it."""
+        if self._session is not None and self._sessions is not None:
+            await self._sessions.close(self._session)
+        if self._desk is not None:
+            await self._desk.leave()
+
+    async def begin_anew(self) -> None:
+        """Close the session, and begin another in its place."""
+        if self._session is not None and self._sessions is not None:
+            await self._sessions.close(self._session)
+            await self._show_agents_session(await self._sessions.begin())
 
     @work
     async def action_show_agent(self) -> None:

@@ -1,0 +1,88 @@
+"""One agent as the tabs share it: how it is started, the process that runs now, what its sessions get from the user.
+
+It opens no dialog and no session; that is the desks' business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.agent import Agent
+    from acp_tui.client.sessions.phase import Phase
+    from acp_tui.client.settings import Server
+
+StartAgent = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
+"""Starts the agent's process, telling each phase. Raises ClientError."""
+
+
+class AgentLink:
+    """The way to one agent; made with the first of its tabs."""
+
+    def __init__(self, start: StartAgent | None) -> None:
+        """Without `start` there is none to connect to: somebody else has made the session."""
+        self.agent: Agent | None = None
+        """Set once the handshake is done."""
+        self.starting: Agent | None = None
+        """Set before: it may ask something, and nothing else is to be wanted of it yet."""
+        self.servers: Sequence[Server] = ()
+        """The MCP servers for each session."""
+        self.directories: Sequence[Path] = ()
+        """The directories beside its own for each session."""
+        self.listeners: list[Callable[[], None]] = []
+        """Called when the agent asks something that belongs to no session."""
+        self.starting_again = asyncio.Lock()
+        """Held by the tab that starts a new process: the others are to use that one."""
+        self._start = start
+        self._tabs: set[Any] = set()
+
+    @property
+    def can_start(self) -> bool:
+        """Whether a process can be started."""
+        return self._start is not None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no process that could be spoken to."""
+        return self.agent is None or self.agent.lost is not None
+
+    async def start(self, on_phase: Callable[[Phase], None], limit_s: float | None) -> Agent:
+        """A new process, with the handshake done. Raises ClientError."""
+        assert self._start is not None
+        self.agent = None
+        agent = self.starting = await self._start(on_phase)
+        agent.on_elicitations = self._tell
+        await agent.initialize(limit_s)
+        self.agent = agent
+        return agent
+
+    async def stop(self, reason: str) -> None:
+        """End the process; its sessions say why."""
+        from acp_tui.conversation.updates import Disconnected
+
+        agent, self.agent = self.agent or self.starting, None
+        if agent is None:
+            return
+        sessions = tuple(agent.sessions.values())
+        await agent.stop()
+        for session in sessions:
+            session.apply(Disconnected(reason))
+
+    def _tell(self) -> None:
+        for listener in tuple(self.listeners):
+            listener()
+
+    # Whose it is
+
+    def join(self, tab: object) -> None:
+        """This tab uses the agent."""
+        self._tabs.add(tab)
+
+    async def leave(self, tab: object) -> None:
+        """This tab does not any more; with the last one the agent ends."""
+        self._tabs.discard(tab)
+        if not self._tabs and self.starting is not None:
+            await self.starting.stop()

@@ -1,0 +1,77 @@
+"""All tabs at a glance: what each is about, how it stands, and what it is doing. Enter goes to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from acp_tui.ui.tabs import Tabs
+from acp_tui.ui.widgets.fields.filtered_list import FilteredList
+from acp_tui.ui.widgets.fields.frame import Frame
+from acp_tui.ui.widgets.fields.row_list import PickerRow
+from acp_tui.ui.widgets.tab_line import MARKS
+
+if TYPE_CHECKING:
+    from acp_tui.ui.screens.session import SessionScreen
+
+KEYS = "Enter go there · Alt+↑ ↓ move it · Alt+W close it · Esc close"
+
+
+class Board(ModalScreen[None]):
+    """Lists the tabs as they stand, also while they change."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Close", show=False),
+        Binding("alt+up", "move(-1)", "Move the tab up", show=False, priority=True),
+        Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
+    ]
+
+    def __init__(self, tabs: Tabs) -> None:
+        super().__init__(classes="dialog")
+        self._tabs = tabs
+        self._list = FilteredList(_rows(tabs), has_search=True, empty="No such tab")
+
+    def compose(self) -> ComposeResult:
+        """The rows in a frame."""
+        yield Frame(Content("Tabs"), KEYS, self._list)
+
+    def on_mount(self) -> None:
+        """Follow what happens in the tabs."""
+        self._tabs.listeners.append(self._show)
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        self._tabs.listeners.remove(self._show)
+
+    def _show(self) -> None:
+        self._list.show_rows(_rows(self._tabs))
+
+    def action_move(self, direction: int) -> None:
+        """Change the place of the tab at the cursor."""
+        row = self._list.row
+        if row is not None:
+            self._tabs.move(row.value, direction)
+
+    async def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """Go there."""
+        self.dismiss(None)
+        await self._tabs.go_to(message.row.value)
+
+
+def _rows(tabs: Tabs) -> tuple[PickerRow[SessionScreen], ...]:
+    return tuple(_row(number, tab, is_front=tab is tabs.front) for number, tab in enumerate(tabs, 1))
+
+
+def _row(number: int, tab: SessionScreen, *, is_front: bool) -> PickerRow[SessionScreen]:
+    mark, _ = MARKS[tab.state]
+    return PickerRow(
+        tab,
+        f"{mark} {number} {tab.tab_title}",
+        tab.doing,
+        aside=tab.state.value,
+        is_current=is_front,
+    )

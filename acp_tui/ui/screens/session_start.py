@@ -1,0 +1,171 @@
+"""How a tab comes to its session: the agent is started, the session opened, and again where the agent is gone.
+
+What the session looks like is `session`'s, what an agent wants before that is the desks'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from textual import work
+
+from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.memory import keep_what_is_loaded
+from acp_tui.ui.preloading import BEFORE_A_SESSION, BEFORE_TAKING_STOCK, preload
+from acp_tui.ui.screens.session_actions import SessionActions
+from acp_tui.ui.tabs import TabState
+
+if TYPE_CHECKING:
+    from acp_tui.client.errors import ClientError
+    from acp_tui.client.sessions.phase import Phase
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.ui.agent_link import AgentLink
+    from acp_tui.ui.changes_desk import ChangesDesk
+    from acp_tui.ui.sessions_desk import SessionsDesk
+    from acp_tui.ui.widgets.session_panel import SessionPanel
+
+Opening = Callable[["SessionsDesk"], Awaitable["Session"]]
+"""How a tab comes to its session. Raises ClientError."""
+
+HEAD_START_S: Final = 0.5
+"""How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
+
+
+class SessionStart(SessionActions):
+    """The part of the session screen that begins, fails and begins again."""
+
+    def __init__(
+        self, link: AgentLink | None, cwd: Path, opening: Opening | None, clock: Callable[[], float]
+    ) -> None:
+        """`opening` None: a new session."""
+        super().__init__(cwd, clock)
+        self._link = link
+        self._opening = opening
+        self._phase = "starting"
+
+    @work
+    async def connect(self) -> None:
+        """Start the agent, open a session and show it; or show why that did not work."""
+        from anyio import move_on_after, to_thread
+
+        assert self._link is not None
+        await to_thread.run_sync(preload, BEFORE_TAKING_STOCK)
+        changes = self._take_stock()
+        await to_thread.run_sync(preload, BEFORE_A_SESSION)
+        with move_on_after(HEAD_START_S):
+            await changes.ready()
+        self._take_desks(self._link, self._cwd)
+        await self._open(self._opening or _begin)
+        keep_what_is_loaded()
+
+    def _take_desks(self, link: AgentLink, cwd: Path) -> None:
+        from acp_tui.ui.agent_desk import AgentDesk
+        from acp_tui.ui.sessions_desk import SessionsDesk
+
+        self._desk = AgentDesk(self, link, cwd, self._settings, self._on_phase)
+        self._sessions = SessionsDesk(self._desk, cwd, self._show_agents_session)
+
+    def _take_stock(self) -> ChangesDesk:
+        """Begin to keep what the files are, where no other tab has begun already."""
+        self._changes = self.tabbed.changes_in(self._cwd)
+        return self._changes
+
+    async def _open(self, opening: Opening) -> None:
+        from acp_tui.client.errors import ClientError
+
+        assert self._sessions is not None
+        try:
+            session = await opening(self._sessions)
+        except ClientError as error:
+            if self._link is None or self._link.is_lost or len(self.tabbed.tabs) < 2:
+                await self._fail(error)
+            else:
+                await self._give_up(error)
+            return
+        if self._changes is not None:
+            self._say_phase("taking stock of the files")
+            await self._changes.ready()  # before anything is asked of the agent
+        await self._show_agents_session(session)
+
+    async def _fail(self, error: ClientError) -> None:
+        """Tell what went wrong where the conversation would stand."""
+        from acp_tui.client.errors import AgentLost
+        from acp_tui.conversation import reducer
+        from acp_tui.conversation.conversation import Conversation
+        from acp_tui.conversation.updates import Disconnected
+        from acp_tui.ui.widgets.session_panel import SessionPanel
+
+        stderr_tail = error.detail if isinstance(error, AgentLost) else ""
+        parts = (str(error), "" if stderr_tail else error.detail, error.hint)
+        conversation = Conversation()
+        reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
+        await self._show_panel(SessionPanel(conversation))
+        self._say_phase(keys_in_force(self).hint("no session; {restart} tries again; {quit} quits"))
+
+    async def _give_up(self, error: ClientError) -> None:
+        """The agent runs, only this session is not to be had: back to the other tabs."""
+        assert self._desk is not None
+        await self._desk.leave()
+        self._desk.say_error(error)
+        self.tabbed.run_worker(self.tabbed.tabs.close(self))
+
+    def _on_phase(self, phase: Phase) -> None:
+        if phase is not phase.GONE:  # that is said with its reason
+            self._say_phase(phase.value)
+
+    def _say_phase(self, phase: str) -> None:
+        self._phase = phase
+        if self.is_attached:
+            self._show_status()
+
+    @work(exclusive=True, group="restart")
+    async def action_restart(self) -> None:
+        """Start the agent again, and go on with the session as far as the agent remembers it."""
+        session = self._session
+        if self._desk is None or self._link is None:
+            self.notify("There is no agent that could be started again.")
+        elif session is None:
+            await self._open(self._opening or _begin)
+        elif session.conversation.is_connected and not await self._desk.confirm(
+            "Stop the agent and start it again?"
+        ):
+            return
+        else:
+            await self._go_on(session)
+
+    async def _go_on(self, session: Session) -> None:
+        from acp_tui.client.errors import ClientError
+
+        assert self._desk is not None
+        assert self._sessions is not None
+        if session.conversation.is_connected:
+            await self._desk.link.stop("You have stopped the agent to start it again")
+        try:
+            again = await self._sessions.go_on(session)
+        except ClientError as error:
+            self._desk.say_error(error)
+        else:
+            await self._show_agents_session(again)
+
+    @property
+    def state(self) -> TabState:
+        """What is to be said of this tab."""
+        if self._panel is None:
+            return TabState.STARTING
+        from acp_tui.ui.status import tab_state
+
+        return tab_state(self._panel.conversation, has_news=self._has_news)
+
+    # What the screen does
+
+    async def _show_panel(self, panel: SessionPanel) -> None:
+        raise NotImplementedError
+
+    def _show_status(self) -> None:
+        raise NotImplementedError
+
+
+async def _begin(sessions: SessionsDesk) -> Session:
+    return await sessions.begin()

@@ -1,0 +1,131 @@
+"""Runs of the demo agent that are recorded, with a user who answers everything; and recordings made of events."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentLost
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.events import Event, Header
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.recorder import Outlet, Recorder
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.elicitation import Form, FormValues, MultiChoiceField
+from acp_tui.conversation.facts import SessionId
+from acp_tui.protocol.handler import ClientOffer
+
+WITHIN_S = 30
+EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
+
+
+@dataclass
+class Run:
+    """What a run came to."""
+
+    conversations: dict[SessionId, Conversation] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+
+
+@dataclass
+class User:
+    """Answers what is asked in a session by the option at one place, and cancels when a call of a title is reported."""
+
+    agent: Agent
+    session: Session
+    option: int = 0
+    cancels_at: str | None = None
+    changed: anyio.Event = field(default_factory=anyio.Event)
+
+    def __post_init__(self) -> None:
+        self.session.listener = self.agent.on_elicitations = lambda *_: self.changed.set()
+
+    async def attend(self) -> None:
+        """Until the turn is over, and this is cancelled."""
+        while True:
+            await self.changed.wait()
+            self.changed = anyio.Event()
+            titles = [
+                entry.call.title for entry in self.session.conversation.entries if hasattr(entry, "call")
+            ]
+            if self.cancels_at in titles:
+                self.session.cancel()
+            for key, request in list(self.session.conversation.permissions.items()):
+                self.session.answer_permission(key, request.options[self.option].option_id)
+            for owner, questions in (
+                (self.session, self.session.conversation.elicitations),
+                (self.agent, self.agent.elicitations),
+            ):
+                for key, question in list(questions.items()):
+                    values = filled_in(question) if isinstance(question, Form) else None
+                    owner.answer_elicitation(key, "accept", values)  # type: ignore[attr-defined]
+
+
+def filled_in(form: Form) -> FormValues:
+    """The defaults, and the first choice where one is required."""
+    values: FormValues = {}
+    for each in form.fields:
+        default: Any = getattr(each, "default", None)
+        if isinstance(each, MultiChoiceField):
+            values[each.name] = list(each.default)
+        elif default is not None:
+            values[each.name] = default
+        elif each.is_required:
+            values[each.name] = each.choices[0].value  # type: ignore[union-attr]
+    return values
+
+
+def demo(name: str) -> AgentCommand:
+    """The demo agent with a scenario, without waiting."""
+    return AgentCommand("demo", (sys.executable, "-m", "acp_tui.demo", name, "--speed", "0"))
+
+
+async def play(
+    command: AgentCommand | str,
+    plan: RecordingPlan,
+    *,
+    prompts: Iterable[str] = ("show me",),
+    option: int = 0,
+    cancels_at: str | None = None,
+) -> Run:
+    """Turns in one session of an agent that is recorded, from its start to its end."""
+    agent_command = demo(command) if isinstance(command, str) else command
+    run = Run()
+    with anyio.fail_after(WITHIN_S):
+        async with open_hub() as hub:
+            agent = await hub.start_agent(agent_command, offer=EVERYTHING, recordings=plan)
+            await agent.initialize()
+            session = await agent.new_session(plan.cwd)
+            user = User(agent, session, option, cancels_at)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(user.attend)
+                with suppress(AgentLost):  # the conversation says so
+                    for prompt in prompts:
+                        await session.send_prompt([Text(prompt)])
+                tasks.cancel_scope.cancel()
+    run.conversations[session.session_id] = session.conversation
+    return run
+
+
+def write(path: Path, events: Iterable[Event], header: Header | None = None, *, is_raw: bool = False) -> None:
+    """A recording of these events, written as in a run."""
+    troubles: list[str] = []
+    recorder = Recorder(
+        header or Header("agent", ("agent",), started_at="2026-11-21T12:00:00+00:00"),
+        [Outlet(lambda: path.open("wb"), is_raw=is_raw)],
+        on_trouble=troubles.append,
+    )
+    for event in events:
+        recorder._put(event)
+    recorder.close()
+    assert troubles == []

@@ -1,0 +1,129 @@
+"""An agent that is gone is started again: the session goes on as far as the agent remembers it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.desks import SESSION, Desk, OpenDesk
+
+FIRST_RUN = """
+from pathlib import Path
+mark = Path(MARK)
+ran_before = mark.exists()
+mark.touch()
+handshake(agentCapabilities=CAPABILITIES)
+if not ran_before:
+    answer(expect("session/new"), sessionId="s1")
+    say("before the crash")
+    expect("session/prompt")
+    sys.stderr.write("out of memory\\n")
+    sys.exit(3)
+"""
+RESUMES = 'CAPABILITIES = {"sessionCapabilities": {"resume": {}}}'
+LOADS = 'CAPABILITIES = {"loadSession": True}'
+FORGETS = "CAPABILITIES = {}"
+
+
+@pytest.fixture
+def first_run(tmp_path: Path) -> str:
+    """What the agent does first, and only once."""
+    return f"MARK = {str(tmp_path / 'ran')!r}\n{FIRST_RUN}"
+
+
+async def crashed(desk: Desk) -> None:
+    """The agent has died in the middle of a turn."""
+    await desk.shows("before the crash")
+    await desk.send("Go on")
+    await desk.shows("exited with code 3", "out of memory", "gone; Alt+R starts it again")
+
+
+async def test_a_session_that_the_agent_remembers_goes_on_below_what_was_said(
+    open_desk: OpenDesk, first_run: str
+) -> None:
+    script = """
+    answer(expect("session/resume"))
+    say("where were we")
+    serve_until_closed()
+    """
+    async with open_desk(RESUMES, first_run, script) as desk:
+        await crashed(desk)
+        await desk.press("alt+r")
+        await desk.shows("before the crash", "goes on with this session", "where were we")
+        assert desk.status.startswith("● scripted")
+
+
+async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_desk: OpenDesk, first_run: str) -> None:
+    script = """
+    load = expect("session/load")
+    say("as I kept it")
+    answer(load)
+    serve_until_closed()
+    """
+    async with open_desk(LOADS, first_run, script) as desk:
+        await crashed(desk)
+        await desk.press("alt+r")
+        await desk.shows("as I kept it")
+        assert "out of memory" not in desk.text
+
+
+async def test_an_agent_that_forgets_begins_below_what_was_said_and_that_is_told(
+    open_desk: OpenDesk, first_run: str
+) -> None:
+    script = """
+    answer(expect("session/new"), sessionId="s1")
+    say("a clean sheet")
+    serve_until_closed()
+    """
+    async with open_desk(FORGETS, first_run, script) as desk:
+        await crashed(desk)
+        await desk.press("alt+r")
+        await desk.shows("before the crash", "it knows nothing of what stands above", "a clean sheet")
+
+
+async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(
+    open_desk: OpenDesk, first_run: str
+) -> None:
+    script = """
+    refuse(expect("session/resume"), -32603, "no such session")
+    answer(expect("session/new"), sessionId="s1")
+    say("a clean sheet")
+    serve_until_closed()
+    """
+    async with open_desk(RESUMES, first_run, script) as desk:
+        await crashed(desk)
+        await desk.press("alt+r")
+        await desk.shows("no such session", "a clean sheet")
+
+
+async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk, first_run: str) -> None:
+    script = """
+    answer(expect("session/resume"))
+    serve_until_closed()
+    """
+    async with open_desk(
+        RESUMES, first_run.replace("    sys.std", '    expect("_go_on")\n    sys.std'), script
+    ) as desk:
+        await desk.shows("before the crash")
+        await desk.send("first")
+        await desk.send("second")
+        desk.let_go_on()
+        await desk.shows("gone")
+        await desk.press("alt+r")
+        await desk.shows("goes on with this session")
+        assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
+        assert "second" in desk.text
+
+
+async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
+        await desk.shows("hello")
+        await desk.press("alt+r")
+        await desk.shows("Stop the agent and start it again?")
+        await desk.press("escape")
+        await desk.hides("Stop the agent")
+        assert len(desk.sent("initialize")) == 1
+        await desk.press("alt+r", "enter")
+        await desk.shows("You have stopped the agent", "it knows nothing of what stands above")
+        assert len(desk.sent("initialize")) == 2

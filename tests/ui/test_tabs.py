@@ -1,0 +1,117 @@
+"""Several sessions at once: each in a tab of its own, which says how it stands, whichever is in front."""
+
+from __future__ import annotations
+
+from support.desks import SESSION, Desk, OpenDesk
+
+TWO = """
+answer(expect("session/new"), sessionId="s2")
+"""
+
+
+def tab_line(desk: Desk) -> str:
+    """The first row of the screen."""
+    return desk.text.split("\n")[0].strip()
+
+
+async def test_one_tab_takes_no_line(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
+        await desk.shows("hello")
+        assert "1 " not in tab_line(desk)
+
+
+async def test_each_tab_has_its_own_draft_conversation_and_queue(open_desk: OpenDesk) -> None:
+    script = 'say("in the first")\n' + TWO + 'update("agent_message_chunk", session="s2",'
+    script += ' content={"type": "text", "text": "in the second"})\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.shows("in the first")
+        await desk.press(*"draft")
+        await desk.press("ctrl+n")
+        await desk.shows("in the second")
+        assert "in the first" not in desk.text
+        assert desk.draft == ""
+        await desk.press("alt+1")
+        await desk.shows("in the first")
+        assert desk.draft == "draft"
+        await desk.press("ctrl+pagedown")
+        await desk.shows("in the second")
+
+
+async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_desk: OpenDesk) -> None:
+    script = (
+        'prompt = expect("session/prompt")\n'
+        + TWO
+        + 'expect("_go_on")\nanswer(prompt, stopReason="end_turn")\nserve_until_closed()'
+    )
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Count the stars")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "◐ 1 Count the stars" in tab_line(desk))
+        await desk.has_session()
+        desk.let_go_on()
+        await desk.until(lambda: "● 1 Count the stars" in tab_line(desk))
+        first, _ = desk.tabs
+        assert first.state.value == "done"
+        await desk.press("alt+n")
+        await desk.until(lambda: first.state.value == "idle")
+
+
+async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(open_desk: OpenDesk) -> None:
+    script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "▲ 1 Tidy up" in tab_line(desk))
+        assert "Delete everything" not in desk.text
+        await desk.press("alt+n")
+        await desk.shows("Delete everything")
+        assert desk.answers() == []
+
+
+async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:
+    form = (
+        'send(id=7, method="elicitation/create", params={"sessionId": "s1", "mode": "form", "message":'
+        ' "Which name?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}})'
+    )
+    script = 'expect("session/prompt")\n' + TWO + form + "\nserve_until_closed()"
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Begin")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "▲ 1 Begin" in tab_line(desk))
+        assert "Which name?" not in desk.text
+        await desk.press("alt+1")
+        await desk.shows("Which name?")
+
+
+async def test_closing_a_tab_closes_its_session_and_shows_the_one_beside_it(open_desk: OpenDesk) -> None:
+    handshake = 'handshake(agentCapabilities={"sessionCapabilities": {"close": {}}})\n'
+    script = 'answer(expect("session/new"), sessionId="s1")\nsay("the first")\n' + TWO
+    script += 'update("agent_message_chunk", session="s2", content={"type": "text", "text": "the second"})\n'
+    async with open_desk(
+        handshake, script, 'answer(expect("session/close"))', "serve_until_closed()"
+    ) as desk:
+        await desk.shows("the first")
+        await desk.press("ctrl+n")
+        await desk.shows("the second")
+        await desk.press("alt+w")
+        await desk.shows("the first")
+        assert len(desk.tabs) == 1
+        assert [params["sessionId"] for params in await desk.gets("session/close")] == ["s2"]
+
+
+async def test_the_board_shows_all_tabs_and_leads_to_one(open_desk: OpenDesk) -> None:
+    script = 'expect("session/prompt")\n' + TWO + "serve_until_closed()"
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Count the stars")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("f10")
+        await desk.shows("Tabs", "◐ 1 Count the stars", "working", "● 2")
+        await desk.press("up", "enter")
+        await desk.hides("Tabs")
+        assert desk.shown_session.session_id == "s1"
