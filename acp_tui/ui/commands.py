@@ -1,202 +1,271 @@
-"""The one table of what a user can do by key: bindings, command palette and help are made from it."""
+"""The one table of what a user can do by key: bindings, command palette, help and `[keys]` are made from it.
+
+Which keys are in force, where the user has chosen others, is `keymap`'s.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
 from textual.binding import Binding
 
+from acp_tui.ui.command import Command
+from acp_tui.ui.widget_commands import WIDGET_COMMANDS
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """Something the user can do from anywhere on the session screen."""
-
-    key: str
-    """As Textual spells it."""
-    shown_key: str
-    action: str
-    """The action of the session screen, or "" where the key belongs to the widget that has the focus."""
-    title: str
-    help: str
-    has_priority: bool = False
-    """Works whatever has the focus."""
-    slash: str = ""
-    """What to write in the prompt for it, behind a slash."""
-
+OURS: Final = "acp:"
+"""Before the name of a slash command it means ours, whatever the agent's are called."""
 
 COMMANDS: Final = (
-    Command("", "Enter", "", "Send the prompt", "in the prompt"),
+    *WIDGET_COMMANDS,
+    # With a session
+    Command("next_mode", "Next mode of the agent", "where it has modes", "shift+tab", "next_mode"),
     Command(
-        "",
-        "Ctrl+J",
-        "",
-        "New line",
-        "Shift+Enter or Alt+Enter too, where the terminal tells them apart",
-    ),
-    Command(
-        "",
-        "Esc",
-        "",
-        "Close what is open, else cancel the turn",
-        "from the prompt; what you have written stays",
-    ),
-    Command(
-        "",
-        "Tab",
-        "",
-        "Go to the permission card, else to the conversation",
-        "Esc or Tab leads back to the prompt",
-    ),
-    Command("", "1-9", "", "Answer a permission request", "on the card; ↑ ↓ and Enter too"),
-    Command(
-        "",
-        "f",
-        "",
-        "See a permission request full screen",
-        "on the card; s there: side by side, n p: changes",
-    ),
-    Command("", "r", "", "See the raw input of a tool call", "on the card"),
-    Command("", "w", "", "Reject and say why", "on the card; the reason goes as your next prompt"),
-    Command(
-        "", "!", "", "Run a command of your own", "its output goes with the next prompt; Backspace drops it"
-    ),
-    Command("", "@", "", "Attach a file to the prompt", "@file, @file:10-20, @folder/, @image.png"),
-    Command("", "Alt+↑", "", "Take the last queued prompt back", "Enter while the agent works queues one"),
-    Command("shift+tab", "Shift+Tab", "next_mode", "Next mode of the agent", "where the agent has modes"),
-    Command(
-        "ctrl+shift+f,f9",
-        "F9",
         "find",
         "Find in the conversation",
-        "Ctrl+Shift+F too, where the terminal tells it apart",
-        True,
+        "",
+        "f9,ctrl+shift+f",
         "find",
+        has_priority=True,
+        slash="find",
+        slash_argument="words",
     ),
-    Command("ctrl+up", "Ctrl+↑", "to_prompt(-1)", "Go to the prompt above", "in the conversation's past"),
-    Command("ctrl+down", "Ctrl+↓", "to_prompt(1)", "Go to the prompt below", "towards its end"),
-    Command("", "PgUp PgDn", "", "Page through the conversation", "from the prompt too"),
+    Command("prompt_above", "Go to the prompt above", "", "ctrl+up", "to_prompt(-1)"),
+    Command("prompt_below", "Go to the prompt below", "", "ctrl+down", "to_prompt(1)"),
+    Command("follow", "Go to the end of the conversation", "and follow it", "ctrl+end", "follow"),
     Command(
-        "ctrl+end",
-        "Ctrl+End",
-        "follow",
-        "Go to the end of the conversation",
-        "End does it in the conversation",
-    ),
-    Command("", "↑ ↓ Space", "", "Move between entries, fold or unfold one", "in the conversation"),
-    Command(
-        "",
-        "Ctrl+E",
-        "edit_location",
-        "Open a tool call's file in your editor",
-        "in the conversation; at its line",
-    ),
-    Command(
-        "",
-        "Ctrl+S",
-        "save_attached",
-        "Save what the agent attached",
-        "in the conversation; Ctrl+Y too",
-    ),
-    Command(
-        "ctrl+o",
-        "Ctrl+O",
         "toggle_all",
         "Unfold or fold everything",
         "diffs, output, thoughts, raw input",
-        True,
+        "ctrl+o",
+        "toggle_all",
+        has_priority=True,
     ),
-    Command("ctrl+t", "Ctrl+T", "toggle_plan", "Unfold or fold the plan", "where the agent has one", True),
     Command(
-        "f2",
-        "F2",
+        "toggle_plan",
+        "Unfold or fold the plan",
+        "where the agent has one",
+        "ctrl+t",
+        "toggle_plan",
+        has_priority=True,
+    ),
+    Command(
         "choose_option",
         "Change a setting of the session",
         "mode, model, what the agent has",
-        True,
+        "f2",
+        "choose_option",
+        has_priority=True,
         slash="options",
     ),
     Command(
-        "f3",
-        "F3",
+        "choose_model",
+        "Change the model",
+        "where the agent offers several",
+        action="choose_value('model')",
+        slash="model",
+    ),
+    Command(
+        "choose_mode",
+        "Change the mode",
+        "where the agent has modes",
+        action="choose_value('mode')",
+        slash="mode",
+    ),
+    Command(
         "choose_session",
         "Open, delete or begin a session",
         "as the agent lists them",
-        True,
+        "f3",
+        "choose_session",
+        has_priority=True,
         slash="sessions",
     ),
     Command(
-        "f4",
-        "F4",
         "show_agent",
         "Show what this agent offers and lacks",
         "with its command and its log",
-        True,
+        "f4",
+        "show_agent",
+        has_priority=True,
         slash="agent",
     ),
     Command(
-        "f5",
-        "F5",
+        "show_mcp",
+        "Show the MCP servers of the session",
+        "and what was left out, and why",
+        action="show_mcp",
+        slash="mcp",
+    ),
+    Command(
         "show_changes",
         "Show what has changed in the workspace",
         "since the start, whoever did it; review, revert",
-        True,
+        "f5",
+        "show_changes",
+        has_priority=True,
         slash="changes",
     ),
     Command(
-        "ctrl+n", "Ctrl+N", "begin_session", "Begin another session", "this one stays open in the agent", True
+        "begin_session",
+        "Begin another session",
+        "of this agent, in a new tab",
+        "ctrl+n",
+        "begin_session",
+        has_priority=True,
+        slash="new",
     ),
     Command(
-        "f6",
-        "F6",
+        "next_tab",
+        "Go to the next tab",
+        "Alt+1 to Alt+9 go to one by its number",
+        "ctrl+pagedown,alt+right",
+        "app.step_tab(1)",
+        has_priority=True,
+    ),
+    Command(
+        "previous_tab",
+        "Go to the tab before",
+        "",
+        "ctrl+pageup,alt+left",
+        "app.step_tab(-1)",
+        has_priority=True,
+    ),
+    *(
+        Command(
+            f"tab_{number}",
+            f"Go to tab {number}",
+            "",
+            f"alt+{number}",
+            f"app.go_to_tab({number})",
+            has_priority=True,
+        )
+        for number in range(1, 10)
+    ),
+    Command(
+        "next_needing",
+        "Go to the next tab that needs you",
+        "else to one that has failed or is done",
+        "alt+n",
+        "app.next_needing",
+        has_priority=True,
+    ),
+    Command(
+        "board",
+        "Show all tabs",
+        "what each is about, and how it stands",
+        "f10",
+        "app.show_board",
+        has_priority=True,
+        slash="tabs",
+    ),
+    Command(
+        "close_tab",
+        "Close the tab",
+        "and its session in the agent; of the last tab, begin another session",
+        "alt+w",
+        "app.close_tab",
+        has_priority=True,
+        slash="close",
+    ),
+    Command(
+        "restart",
+        "Start the agent again",
+        "and go on with the session, as far as the agent remembers it",
+        "alt+r",
+        "restart",
+        has_priority=True,
+        slash="restart",
+    ),
+    Command(
         "take_over",
         "Type into a running command",
-        "passwords, prompts, a pager; Ctrl+] takes the keyboard back",
-        True,
+        "passwords, prompts, a pager",
+        "f6",
+        "take_over",
+        has_priority=True,
     ),
     Command(
-        "f7", "F7", "interrupt_terminal", "Press Ctrl+C in a running command", "as from its keyboard", True
+        "interrupt_terminal",
+        "Press Ctrl+C in a running command",
+        "as from its keyboard",
+        "f7",
+        "interrupt_terminal",
+        has_priority=True,
     ),
-    Command("f8", "F8", "end_terminal", "End a running command", "the agent sees that it was ended", True),
-    Command("", "Ctrl+P", "copy_reply", "Copy the agent's last reply", "as the agent wrote it", slash="copy"),
-    Command("", "Ctrl+P", "copy_code", "Copy a piece of code", "of the agent's last reply that has any"),
     Command(
-        "",
-        "Ctrl+P",
-        "export",
-        "Write the conversation to a file",
-        ".md, .html or .jsonl",
-        slash="export",
+        "end_terminal",
+        "End a running command",
+        "the agent sees that it was ended",
+        "f8",
+        "end_terminal",
+        has_priority=True,
     ),
-    Command("", "Ctrl+P", "close_session", "Close the session", "in the agent, and begin another"),
     Command(
-        "",
-        "Ctrl+P",
+        "copy_reply",
+        "Copy the agent's last reply",
+        "as the agent wrote it",
+        action="copy_reply",
+        slash="copy",
+    ),
+    Command(
+        "copy_code", "Copy a piece of code", "of the agent's last reply that has any", action="copy_code"
+    ),
+    Command(
+        "export", "Write the conversation to a file", ".md, .html or .jsonl", action="export", slash="export"
+    ),
+    Command(
         "dismiss_visits",
         "Be done with the pages you opened for the agent",
         "where the agent does not say that they are dealt with",
+        action="dismiss_visits",
     ),
-    Command("", "Ctrl+P", "log_out", "Log out of the agent", "where the agent offers it"),
+    Command("log_out", "Log out of the agent", "where the agent offers it", action="log_out"),
     Command(
-        "ctrl+c",
-        "Ctrl+C",
         "interrupt",
         "Copy the selection, clear the draft, or cancel the turn",
         "the first that applies",
-        True,
+        "ctrl+c",
+        "interrupt",
+        has_priority=True,
     ),
     Command(
-        "",
-        "Ctrl+P",
-        "app.show_settings_notes",
-        "Show what is wrong in the settings",
-        "file, key, and what is allowed",
+        "settings",
+        "Change the settings",
+        "and see what is wrong in them",
+        "f12,ctrl+comma",
+        "app.show_settings",
+        has_priority=True,
         slash="settings",
     ),
-    Command("f1", "F1", "help", "Help", "this list", True, slash="help"),
     Command(
-        "ctrl+q", "Ctrl+Q", "app.quit", "Quit", "ends the agent and everything it runs", True, slash="quit"
+        "help",
+        "Help for where you are",
+        "? outside of the prompt",
+        "f1,question_mark",
+        "help",
+        has_priority=True,
+        slash="help",
+    ),
+    # Everywhere
+    Command(
+        "command_palette",
+        "Every command",
+        "searchable",
+        "ctrl+p",
+        "app.command_palette",
+        "app",
+        has_priority=True,
+    ),
+    Command(
+        "quit",
+        "Quit",
+        "ends the agent and everything it runs",
+        "ctrl+q",
+        "app.quit",
+        "app",
+        has_priority=True,
+        slash="quit",
     ),
 )
 
@@ -204,21 +273,26 @@ COMMANDS: Final = (
 def slash_action(text: str, taken: Collection[str]) -> str | None:
     """The action for what was written in the prompt; None where it is none of ours, or the agent has taken its name.
 
-    `/find WORDS` takes along what is behind it.
+    `/find WORDS` takes along what is behind it. `/acp:name` is ours even where the agent has a `/name`.
     """
-    name, _, rest = text.removeprefix("/").strip().partition(" ")
-    if not name or name in taken:
+    written, _, rest = text.removeprefix("/").strip().partition(" ")
+    name = written.removeprefix(OURS)
+    if not name or written in taken:
         return None
     for command in COMMANDS:
         if command.slash == name and command.action:
-            return f"{command.action}({rest.strip()!r})" if name == "find" else command.action
+            return f"{command.action}({rest.strip()!r})" if command.slash_argument else command.action
     return None
 
 
 def bindings() -> list[Binding]:
-    """The bindings of the session screen."""
+    """The bindings of the session screen. What can be typed is bound by the keymap, outside of the prompt only."""
     return [
-        Binding(command.key, command.action, command.title, show=False, priority=command.has_priority)
+        Binding(keys, command.action, command.title, show=False, priority=command.has_priority, id=command.id)
         for command in COMMANDS
-        if command.key
+        if command.where in ("session", "app") and (keys := _untyped(command))
     ]
+
+
+def _untyped(command: Command) -> str:
+    return ",".join(key for key in command.keys.split(",") if key != "question_mark")

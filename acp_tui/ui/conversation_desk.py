@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class ConversationDesk:
     """Its methods are to run in a worker of the screen, since they wait for the user or for a tool."""
 
-    def __init__(self, screen: Screen[None]) -> None:
+    def __init__(self, screen: Screen[Any]) -> None:
         self._screen = screen
 
     async def copy(self, text: str) -> None:

@@ -1,16 +1,18 @@
-"""Gives the terminal to the user's editor, at a line where the editor can be told one; it looks at no file itself."""
+"""Opens files and drafts in the user's editor; how the terminal is given away is `suspending`'s."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import signal
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from anyio import to_thread
 from textual.app import App, SuspendNotSupported
+
+from acp_tui.ui.suspending import run_in_terminal, run_in_terminal_meanwhile
 
 PLUS_LINE: Final = frozenset(
     {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "ne", "mg"}
@@ -22,16 +24,50 @@ GOTO_LINE: Final = frozenset({"code", "code-insiders", "codium", "cursor", "wind
 """By a `:7` behind it, and an option before it."""
 
 
+NO_EDITOR: Final = "There is no editor: set $EDITOR to the one you want."
+
+
 def edit(app: App[Any], file: Path, line: int | None = None) -> str:
     """Wait for the user's editor with this file; "" once it has ended well, else what went wrong, in a sentence."""
     wanted = wanted_editor(os.environ)
     if not wanted:
-        return "There is no editor: set $EDITOR to the one you want."
+        return NO_EDITOR
     try:
-        status = _run(app, editor_command(wanted, file, line))
+        return _how_it_ended(wanted, run_in_terminal(app, editor_command(wanted, file, line)))
     except (OSError, ValueError, SuspendNotSupported) as error:
         return f"{wanted} could not be started: {error}"
+
+
+async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
+    """What the user's editor made of a text, and a sentence on what went wrong; then the text is as it was.
+
+    The agents go on working meanwhile.
+    """
+    wanted = wanted_editor(os.environ)
+    if not wanted:
+        return text, NO_EDITOR
+    try:
+        # A folder of its own, which only the user may enter: editors leave copies beside what they edit.
+        with TemporaryDirectory(prefix="acp-tui-", ignore_cleanup_errors=True) as folder:
+            file = Path(folder, "prompt.md")
+            await to_thread.run_sync(_write, file, text)
+            status = await run_in_terminal_meanwhile(app, editor_command(wanted, file))
+            edited = await to_thread.run_sync(file.read_text, "utf-8", "replace")
+    except (OSError, ValueError, SuspendNotSupported) as error:
+        return text, f"{wanted} could not edit the prompt: {error}"
+    if status:
+        return text, _how_it_ended(wanted, status)
+    # Editors put a line end behind the last line.
+    return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
+
+
+def _how_it_ended(wanted: str, status: int) -> str:
     return f"{wanted} ended with status {status}." if status else ""
+
+
+def _write(file: Path, text: str) -> None:
+    file.touch(mode=0o600)
+    file.write_text(text, "utf-8", "replace")
 
 
 def wanted_editor(environ: Mapping[str, str]) -> str:
@@ -53,13 +89,3 @@ def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str
     if name in COLON_LINE:
         return [*command, f"{file}:{line}"]
     return [*command, *(["--goto", f"{file}:{line}"] if name in GOTO_LINE else [str(file)])]
-
-
-def _run(app: App[Any], command: Sequence[str]) -> int:
-    with app.suspend():
-        # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
-        before = signal.signal(signal.SIGINT, lambda *_: None)
-        try:
-            return subprocess.call(command)
-        finally:
-            signal.signal(signal.SIGINT, before)

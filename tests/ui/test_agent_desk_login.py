@@ -146,7 +146,7 @@ async def test_without_a_login_the_screen_says_that_the_agent_wants_one(open_des
         await desk.shows("In the browser")
         await desk.press("escape")
         await desk.shows("✗ scripted wants you to log in first", "In the browser")
-        assert desk.status.startswith("○ no session; Ctrl+Q quits")
+        assert desk.status.startswith("○ no session; Alt+R tries again")
         assert desk.sent("authenticate") == []
 
 

@@ -172,7 +172,7 @@ async def test_closing_a_session_from_the_palette_shows_a_new_one(open_desk: Ope
     """
     async with open_desk(LOADING, script) as desk:
         await desk.shows("the first")
-        await desk.choose("Close the session")
+        await desk.choose("Close the tab")
         await desk.hides("the first")
         await desk.has_session()
         assert desk.sent("session/close") == [{"sessionId": "s1"}]

@@ -20,7 +20,7 @@ async def test_a_command_that_does_not_exist_is_named_with_what_to_do(tmp_path: 
         await page.until(lambda: "✗" in page.text)
         assert "no-such-agent" in page.text
         assert "npm install -g no-such-agent" in page.text
-        assert page.status.startswith("○ no session; Ctrl+Q quits")
+        assert page.status.startswith("○ no session; Alt+R tries again")
 
 
 async def test_an_agent_that_exits_before_it_answers_is_told_with_its_last_words(tmp_path: Path) -> None:
@@ -30,8 +30,8 @@ async def test_an_agent_that_exits_before_it_answers_is_told_with_its_last_words
         assert "not installed properly" in page.text
         await page.send("hello?")
         assert page.draft == "hello?"
-        assert "There is no session. Ctrl+Q quits." in page.text
-        assert page.status.startswith("○ no session; Ctrl+Q quits")
+        assert "There is no session. Alt+R tries" in page.text
+        assert page.status.startswith("○ no session; Alt+R tries again")
 
 
 async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_last_words(
@@ -40,7 +40,7 @@ async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_la
     async with open_agent_page(CRASH, tmp_path) as page:
         await page.until(lambda: page.status.startswith("●"))
         await page.send("go")
-        await page.until(lambda: "gone; Ctrl+Q quits" in page.status)
+        await page.until(lambda: "gone; Alt+R starts it again" in page.status)
         await page.settled()
         assert "▌ go" in page.text
         assert "exited with code" in page.text

@@ -169,7 +169,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
         await page.end_turn("cancelled")
         assert page.status.startswith(f"● {AGENT}  ")
         await page.apply(Disconnected("it exited"))
-        assert "gone; Ctrl+Q quits" in page.status
+        assert "gone; Alt+R starts it again" in page.status
 
 
 async def test_mode_model_and_usage_are_shown_as_the_agent_reported_them() -> None:

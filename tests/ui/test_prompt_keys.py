@@ -44,7 +44,7 @@ async def test_when_the_agent_is_gone_the_draft_stays_and_it_says_why() -> None:
         await page.send("anyone?")
         assert page.connection.prompts == []
         assert page.draft == "anyone?"
-        assert "The agent is gone." in page.text
+        assert "The agent is gone; Alt+R starts it again." in page.text
 
 
 # What Shift+Enter and Alt+Enter send where a terminal tells them apart, and what every terminal sends for Ctrl+J.

@@ -61,6 +61,7 @@ _TYPES: Final[Mapping[type, str]] = {
     entries.Compaction: "compaction",
     entries.TurnEnd: "turn_end",
     entries.Failure: "failure",
+    entries.Restart: "restart",
     entries.Unknown: "unknown",
     content.Text: "text",
     content.Image: "image",

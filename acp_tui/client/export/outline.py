@@ -17,6 +17,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Restart,
     ToolCallEntry,
     TurnEnd,
     Unknown,
@@ -70,6 +71,9 @@ def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
             return Section("event", "Turn ended", (Note(STOP_REASONS.get(stop_reason, stop_reason)),))
         case Failure():
             return _failure(entry)
+        case Restart(remembers):
+            words = "It goes on with this session." if remembers else "It knows nothing of what stands above."
+            return Section("event", "The agent was started again", (Note(words),))
         case Unknown(kind, raw):
             title = f"{kind}: an update that acp-tui does not know"
             return Section("event", title, (json_code(raw),), is_folded=True)

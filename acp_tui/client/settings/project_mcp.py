@@ -6,11 +6,8 @@ only to be shown, until the user has trusted it (`trust`).
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import os
-import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -18,12 +15,9 @@ from typing import Final
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.mcp import Server, ServerList, StdioServer
 from acp_tui.client.settings.mcp_entries import read_servers
+from acp_tui.client.settings.project_file import read_project_file
 
 FILE_NAME: Final = ".mcp.json"
-MAX_BYTES: Final = 1 << 20
-
-# O_NONBLOCK: opening a named pipe must not wait for its other end.
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +37,12 @@ def read_project_servers(cwd: Path) -> ProjectServers | None:
     Raises SettingsError for a file that cannot be used, or had better not be.
     """
     file = cwd.resolve() / FILE_NAME
-    content = _read(file)
+    content = read_project_file(file)
     if content is None:
         return None
     declared = read_servers(_server_table(file, content), f"{file}: mcpServers")
     anchored = tuple(_anchored(server, file.parent) for server in declared.servers)
     return ProjectServers(file, hashlib.sha256(content).hexdigest(), replace(declared, servers=anchored))
-
-
-def _read(file: Path) -> bytes | None:
-    try:
-        fd = os.open(file, _OPEN)
-        try:
-            return _read_opened(file, fd)
-        finally:
-            os.close(fd)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise SettingsError(f"{file} is not used: it is a symbolic link") from error
-        raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
-
-
-def _read_opened(file: Path, fd: int) -> bytes:
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        raise SettingsError(f"{file} is not used: it is not a regular file")
-    with os.fdopen(fd, "rb", closefd=False) as opened:
-        content = opened.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise SettingsError(f"{file} is not used: it is larger than {MAX_BYTES:,} bytes")
-    return content
 
 
 def _server_table(file: Path, content: bytes) -> object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -56,6 +56,8 @@ class SettingsRead:
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
     """What else the user should know: keys that mean nothing."""
+    found: frozenset[str] = field(default=frozenset(), compare=False)
+    """The keys of all settings that stand in the file and are right."""
 
     def checked(self) -> Settings:
         """The settings, for whoever would not go on with a part of them. Raises SettingsError naming every problem."""
@@ -76,7 +78,7 @@ def interpret(document: Mapping[str, object], where: str, environ: Mapping[str, 
     """The settings of a document that is parsed already; `where` names it in messages."""
     reading = _Reading(where, environ)
     settings = reading.table(Settings, document, "", elsewhere=tuple(READ_ELSEWHERE))
-    return SettingsRead(settings, tuple(reading.problems), tuple(reading.warnings))
+    return SettingsRead(settings, tuple(reading.problems), tuple(reading.warnings), frozenset(reading.found))
 
 
 class _Reading:
@@ -87,6 +89,7 @@ class _Reading:
         self._environ = environ
         self.problems: list[Problem] = []
         self.warnings: list[str] = []
+        self.found: set[str] = set()
 
     def table(
         self, section: type[T], found: Mapping[str, object], key: str, *, elsewhere: tuple[str, ...] = ()
@@ -102,7 +105,10 @@ class _Reading:
         )
 
     def _setting(self, one: Declared, found: object, key: str) -> Any:
-        if one.is_list and isinstance(found, list):
+        self.found.add(key)
+        if one.setting.by_name and isinstance(found, dict):
+            return tuple(self._named(one, found, key))
+        if one.is_list and not one.setting.by_name and isinstance(found, list):
             return tuple(self._items(one.item, found, key))
         try:
             return self._value(one, found, key)
@@ -118,6 +124,15 @@ class _Reading:
             except SettingsError as error:
                 self._note(item_key, error, "it is left out")
 
+    def _named(self, one: Declared, found: Mapping[str, object], key: str) -> Iterator[object]:
+        for name, value in found.items():
+            texts = [value] if isinstance(value, str) else value
+            if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+                yield one.kind(name, tuple(text for text in texts if text))
+            else:
+                error = SettingsError(f"is {shown_value(value)}; allowed: a string, or a list of strings")
+                self._note(_joined(key, shown_name(name)), error, "it is left out")
+
     def _value(self, one: Declared, found: object, key: str) -> object:
         """Raises SettingsError, its message to stand behind the key."""
         if not one.is_list and not is_dataclass(one.kind):
@@ -130,6 +145,7 @@ class _Reading:
         return value
 
     def _note(self, key: str, error: SettingsError, instead: str) -> None:
+        self.found.discard(key)
         self.problems.append(Problem(key, f"{self._where}: {key} {error}", instead))
 
     def _warn_of_unknown(self, found: Mapping[str, object], known: tuple[str, ...], key: str) -> None:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
 from typing import Any, Final
 
+from acp_tui.client.settings.paths import value_at
 from acp_tui.client.settings.setting import Declared, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
-from acp_tui.client.settings.wording import allowed_values, quoted
+from acp_tui.client.settings.wording import allowed_values, set_value
 
 EXPANSION: Final = "`${NAME}`, `${NAME:-default}` and a leading `~` are replaced."
 
@@ -36,17 +37,26 @@ def documented() -> Iterator[SettingDoc]:
         yield SettingDoc(name, "a table", "", doc)
 
 
-def as_markdown() -> str:
-    """The reference as a Markdown table."""
-    rows = [("Setting", "Value", "Default", ""), ("---",) * 4, *map(_row, documented())]
+def as_markdown(in_force: Settings | None = None) -> str:
+    """The reference as a Markdown table; with what holds now in a column of its own, where that is given."""
+    now = ("In force",) if in_force is not None else ()
+    heads = ("Setting", "Value", "Default", *now, "")
+    rows = [heads, ("---",) * len(heads), *(_row(one, in_force) for one in documented())]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def value_in_force(one: SettingDoc, settings: Settings) -> str:
+    """The setting's value as it could stand in the file; "" where it is a table, or in one of a list."""
+    if "[]" in one.key or one.key in READ_ELSEWHERE or not one.default:
+        return ""
+    return set_value(value_at(settings, one.key))
 
 
 def _documented(section: type[Any], prefix: str) -> Iterator[SettingDoc]:
     for one in declared(section):
         key = f"{prefix}{one.name}"
         yield SettingDoc(key, allowed_values(one), _default(one), _doc(one))
-        if is_dataclass(one.kind):
+        if is_dataclass(one.kind) and not one.setting.by_name:
             yield from _documented(one.kind, f"{key}[]." if one.is_list else f"{key}.")
 
 
@@ -55,24 +65,11 @@ def _doc(one: Declared) -> str:
 
 
 def _default(one: Declared) -> str:
-    return "" if is_dataclass(one.default) or one.default is None else _toml(one.default)
+    has_none = is_dataclass(one.default) or one.default is None or one.setting.by_name
+    return "" if has_none else set_value(one.default)
 
 
-def _toml(value: object) -> str:
-    match value:
-        case str():
-            return quoted(value)
-        case bool():
-            return str(value).lower()
-        case int():
-            return f"{value:_}"
-        case tuple():
-            return f"[{', '.join(map(_toml, value))}]"
-        case _:
-            return str(value)
-
-
-def _row(one: SettingDoc) -> tuple[str, ...]:
-    default = f"`{one.default}`" if one.default else ""
-    cells = (f"`{one.key}`", one.allowed, default, one.doc)
+def _row(one: SettingDoc, in_force: Settings | None) -> tuple[str, ...]:
+    values = [one.default] if in_force is None else [one.default, value_in_force(one, in_force)]
+    cells = (f"`{one.key}`", one.allowed, *(f"`{value}`" if value else "" for value in values), one.doc)
     return tuple(cell.replace("|", "\\|") for cell in cells)

@@ -9,9 +9,13 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+
+ProjectMay: TypeAlias = Literal["nothing", "choose", "narrow", "add"]
+"""`narrow`: of `allowed`, only what stands behind the user's own choice; of a number, only less. `add`: to the list."""
+Applies: TypeAlias = Literal["at once", "next session", "next agent", "next start"]
 
 _KEY: Final = "setting"
 
@@ -36,6 +40,12 @@ class Setting:
     """Of these keys a table must have at least one."""
     fallback: object = None
     """What counts where the value in the file is wrong; None: the default."""
+    by_name: bool = False
+    """A table whose keys are names of something, each with a string or a list of strings."""
+    project: ProjectMay = "nothing"
+    """What a project's own settings may do here."""
+    applies: Applies = "at once"
+    """When a change counts."""
 
 
 def setting(default: T, doc: str, **more: Any) -> T:

@@ -57,12 +57,23 @@ class ConversationSettings:
         ("read", "search", "fetch", "think"),
         "Kinds of tool calls whose content is folded away, unless they fail.",
         allowed=TOOL_KINDS,
+        project="choose",
     )
     diff_lines: int = setting(
-        24, "How much is shown of a diff.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES
+        24,
+        "How much is shown of a diff.",
+        unit="lines",
+        minimum=0,
+        maximum=MAX_FOLDED_LINES,
+        project="choose",
     )
     text_lines: int = setting(
-        6, "How much is shown of a text in a tool call.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES
+        6,
+        "How much is shown of a text in a tool call.",
+        unit="lines",
+        minimum=0,
+        maximum=MAX_FOLDED_LINES,
+        project="choose",
     )
     terminal_lines: int = setting(
         12,
@@ -70,9 +81,10 @@ class ConversationSettings:
         unit="lines",
         minimum=0,
         maximum=MAX_FOLDED_LINES,
+        project="choose",
     )
     thoughts: Literal["folded", "open"] = setting(
-        "folded", "Whether the agent's thoughts are shown by a line or whole."
+        "folded", "Whether the agent's thoughts are shown by a line or whole.", project="choose"
     )
 
 
@@ -99,9 +111,12 @@ class AgentSettings:
         "How long an agent may take to answer `initialize`; 0: as long as it likes.",
         unit="seconds",
         minimum=0,
+        applies="next agent",
     )
     trace_context: TraceContext = setting(
-        TraceContext(), "W3C trace context that is sent with every request to an agent."
+        TraceContext(),
+        "W3C trace context that is sent with every request to an agent.",
+        applies="next agent",
     )
 
 
@@ -109,11 +124,32 @@ class AgentSettings:
 class Workspace:
     """What agents may have of this machine. None of it allows what would else be asked about (R-PERM-4)."""
 
-    read: OnAskOff = setting("on", "Files that an agent reads through acp-tui.", fallback="ask")
-    write: OnAskOff = setting("on", "Files that an agent writes through acp-tui.", fallback="ask")
-    terminals: OnAskOff = setting("on", "Commands that an agent runs through acp-tui.", fallback="ask")
+    read: OnAskOff = setting(
+        "on",
+        "Files that an agent reads through acp-tui.",
+        fallback="ask",
+        project="narrow",
+        applies="next agent",
+    )
+    write: OnAskOff = setting(
+        "on",
+        "Files that an agent writes through acp-tui.",
+        fallback="ask",
+        project="narrow",
+        applies="next agent",
+    )
+    terminals: OnAskOff = setting(
+        "on",
+        "Commands that an agent runs through acp-tui.",
+        fallback="ask",
+        project="narrow",
+        applies="next agent",
+    )
     additional_directories: tuple[Path, ...] = setting(
-        (), "Directories beside the one of the session, for agents which take them.", is_expanded=True
+        (),
+        "Directories beside the one of the session, for agents which take them.",
+        is_expanded=True,
+        applies="next agent",
     )
 
 
@@ -121,11 +157,15 @@ class Workspace:
 class Changes:
     """How much is kept of files as they were before an agent changed them."""
 
-    max_file_bytes: int = setting(1 << 20, "A larger file is not kept.", unit="bytes", minimum=0)
-    max_total_bytes: int = setting(
-        64 << 20, "How much is kept of all files together.", unit="bytes", minimum=0
+    max_file_bytes: int = setting(
+        1 << 20, "A larger file is not kept.", unit="bytes", minimum=0, applies="next start"
     )
-    max_files: int = setting(100_000, "How many files are kept.", unit="files", minimum=0)
+    max_total_bytes: int = setting(
+        64 << 20, "How much is kept of all files together.", unit="bytes", minimum=0, applies="next start"
+    )
+    max_files: int = setting(
+        100_000, "How many files are kept.", unit="files", minimum=0, applies="next start"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +178,93 @@ class TerminalSettings:
         unit="bytes",
         minimum=1,
         maximum=64 << 20,
+        project="narrow",
+        applies="next agent",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySettings:
+    """What is kept of what the user writes."""
+
+    keep: bool = setting(
+        True,
+        "Whether prompts that you send, and drafts that you do not, are kept over restarts. A prompt that begins with"
+        " a space is not kept.",
+        applies="next start",
+    )
+    max_entries: int = setting(
+        10_000,
+        "How many prompts are kept.",
+        unit="prompts",
+        minimum=1,
+        maximum=100_000,
+        applies="next start",
+    )
+
+
+NoticeChannel: TypeAlias = Literal["desktop", "bell", "osc9", "osc99", "osc777", "command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notifications:
+    """What is told while you look elsewhere, and how."""
+
+    needs_you: tuple[NoticeChannel, ...] = setting(
+        ("desktop", "bell", "command"),
+        "How it is told that an agent waits for you. `desktop`: the notice that your terminal is known to show, of"
+        " `osc9`, `osc99` (kitty) and `osc777`, else a bell; `command`: that of yours.",
+    )
+    done: tuple[NoticeChannel, ...] = setting(("desktop", "command"), "How the end of a turn is told.")
+    failed: tuple[NoticeChannel, ...] = setting(
+        ("desktop", "bell", "command"), "How it is told that a turn has failed, or that the agent is gone."
+    )
+    minimum_turn_s: float = setting(10.0, "The end of a shorter turn is not told.", unit="seconds", minimum=0)
+    command: tuple[str, ...] = setting(
+        (),
+        "A program and its arguments, run without a shell. It finds what happened in ACP_TUI_EVENT (needs_you, done"
+        " or failed), ACP_TUI_TITLE, ACP_TUI_TEXT, ACP_TUI_SECONDS and ACP_TUI_CWD, and is ended after 10 seconds.",
+    )
+    title: bool = setting(True, "Whether the window's title shows how the agents stand.")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingSettings:
+    """What is kept of what agents and acp-tui say to each other."""
+
+    keep: bool = setting(
+        True,
+        "Whether every run of an agent is recorded, so that its sessions can be found, read and replayed later.",
+        applies="next agent",
+    )
+    max_file_bytes: int = setting(
+        64 << 20,
+        "How large a recording may become; what comes later is missing in it.",
+        unit="bytes",
+        minimum=1 << 16,
+        applies="next agent",
+    )
+    max_total_bytes: int = setting(
+        1 << 30,
+        "How much is kept of all recordings together; the oldest are deleted.",
+        unit="bytes",
+        minimum=0,
+        applies="next agent",
+    )
+    raw: bool = setting(
+        False,
+        "Whether secrets are recorded too: tokens of MCP servers and logins, what you fill into forms.",
+        applies="next agent",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChoice:
+    """The keys that the user chose for a command; which commands and keys there are is known to the screen."""
+
+    command: str
+    keys: tuple[str, ...]
+    """As the user wrote them; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +285,27 @@ class Settings:
         Changes(), "What is kept of files as they were before an agent changed them, for review and revert."
     )
     terminals: TerminalSettings = setting(TerminalSettings(), "The terminals that agents run commands in.")
+    history: HistorySettings = setting(
+        HistorySettings(), "The prompts that Up, Down and Ctrl+R bring back, and drafts."
+    )
+    notifications: Notifications = setting(
+        Notifications(),
+        "What is told while your terminal has not the focus. A terminal that does not report its focus (tmux does with"
+        " `focus-events on`) counts as looked at, so nothing is told there.",
+    )
+    recordings: RecordingSettings = setting(
+        RecordingSettings(), "Recordings of what agents and acp-tui say to each other."
+    )
     refuse: tuple[RefusalRule, ...] = setting(
         (),
         "Standing rules, each a table `[[refuse]]`: what meets all that a rule names is refused without asking.",
         one_of=("kind", "path", "command"),
+        project="add",
+        applies="next agent",
+    )
+    keys: tuple[KeyChoice, ...] = setting(
+        (),
+        'Keys of your own, each by the name of its command, as in `find = "ctrl+f"`, a list for several, "" for none.'
+        " `acp-tui keys` lists the commands; a chosen key counts instead of the usual ones.",
+        by_name=True,
     )

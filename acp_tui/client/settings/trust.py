@@ -1,4 +1,4 @@
-"""Remembers which projects' MCP servers the user trusts: a file as it was read, at the place where it lay.
+"""Remembers which files of projects the user trusts: a file as it was read, at the place where it lay.
 
 It does not ask the user. What a trusted server's program does, and how that program changes, is beyond it.
 """
@@ -6,15 +6,13 @@ It does not ask the user. What a trusted server's program does, and how that pro
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.file_writing import replace_file
 from acp_tui.client.settings.mcp import ServerList, Skipped
 from acp_tui.client.settings.project_mcp import ProjectServers
 
@@ -22,8 +20,20 @@ _Decisions: TypeAlias = dict[str, dict[str, object]]
 """By the path of the project's file, then by the digest of its content: a branch that comes back is known."""
 
 
+class ProjectFile(Protocol):
+    """A file that a project brings along, read once: what the user was shown is what is trusted."""
+
+    @property
+    def file(self) -> Path:
+        """Absolute, without symbolic links."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its bytes."""
+
+
 class Trust(StrEnum):
-    """What the user has said of a project's servers."""
+    """What the user has said of a project's file."""
 
     TRUSTED = "trusted"
     REJECTED = "rejected"
@@ -38,7 +48,7 @@ def trust_file() -> Path:
     return platformdirs.user_state_path("acp-tui") / "trusted-projects.json"
 
 
-def trust_state(project: ProjectServers, file: Path) -> Trust:
+def trust_state(project: ProjectFile, file: Path) -> Trust:
     """What was decided; UNDECIDED also where `file` cannot be read, since nothing may count as trusted then."""
     try:
         decision = _read(file).get(str(project.file), {}).get(project.digest)
@@ -57,12 +67,13 @@ def trusted_servers(project: ProjectServers, trust: Trust) -> ServerList:
     return replace(declared, servers=(), skipped=(*declared.skipped, *held_back))
 
 
-def remember(project: ProjectServers, trust: Trust, file: Path) -> None:
+def remember(project: ProjectFile, trust: Trust, file: Path) -> None:
     """Keep the decision for this very content, at this place. Raises SettingsError where it cannot be written."""
     try:
         decisions = _read(file)
         decisions.setdefault(str(project.file), {})[project.digest] = trust
-        _write(file, decisions)
+        # Of two that write at once the last wins: the other's user is asked once more.
+        replace_file(file, json.dumps(decisions, indent=1).encode())
     except OSError as error:
         raise SettingsError(
             f"the decision on {project.file} cannot be kept in {file}: {error.strerror}",
@@ -79,19 +90,3 @@ def _read(file: Path) -> _Decisions:
     if not isinstance(content, dict):
         return {}
     return {path: digests for path, digests in content.items() if isinstance(digests, dict)}
-
-
-def _write(file: Path, decisions: _Decisions) -> None:
-    """All or nothing. Of two that write at once the last wins: the other's user is asked once more."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd, temporary = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")  # made with mode 0600
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8") as opened:
-            json.dump(decisions, opened, indent=1)
-            opened.flush()
-            os.fsync(fd)
-        Path(temporary).replace(file)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise

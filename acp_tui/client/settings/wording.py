@@ -50,6 +50,21 @@ def shown_value(found: object) -> str:
             return "a date or a time"
 
 
+def set_value(value: object) -> str:
+    """A setting's value as it could stand in the file; of rules and keys, in words."""
+    match value:
+        case str() | Path():
+            return quoted(str(value))
+        case bool():
+            return str(value).lower()
+        case int():
+            return f"{value:_}"
+        case tuple():
+            return f"[{', '.join(map(set_value, value))}]"
+        case _:
+            return getattr(value, "words", None) or str(value)
+
+
 def quoted(text: str) -> str:
     """The text as a string; what could not be seen is escaped."""
     if '"' in text:
@@ -66,6 +81,8 @@ def allowed_values(one: Declared) -> str:
 
 def _kind_words(one: Declared) -> tuple[str, str]:
     """For one value, and for a list of them."""
+    if one.setting.by_name:
+        return "a string", "a table of strings or lists of strings"
     if is_dataclass(one.kind):
         return "a table", f"tables [[{one.name}]]"
     if one.allowed:

@@ -10,6 +10,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Restart,
     ToolCallEntry,
     TurnEnd,
     Unknown,
@@ -34,7 +35,7 @@ def drawing_of(entry: Entry) -> Drawing:
             return ToolCallDrawing(entry)
         case OwnCommand():
             return OwnCommandDrawing(entry)
-        case Compaction() | Failure() | TurnEnd() | Unknown():
+        case Compaction() | Failure() | Restart() | TurnEnd() | Unknown():
             return NoteDrawing(entry)
         case _:
             assert_never(entry)

@@ -10,7 +10,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.entries import Compaction, Failure, TurnEnd, Unknown
+from acp_tui.conversation.entries import Compaction, Failure, Restart, TurnEnd, Unknown
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
@@ -20,7 +20,7 @@ from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
 
-Note = Compaction | Failure | TurnEnd | Unknown
+Note = Compaction | Failure | Restart | TurnEnd | Unknown
 
 INDENT: Final = "  "
 MAX_STDERR_LINES: Final = 12
@@ -29,6 +29,11 @@ STOP_REASONS: Final = {
     "refusal": "refused: the agent drops this prompt and all that follows it from its context",
     "max_tokens": "stopped: the limit of tokens is reached",
     "max_turn_requests": "stopped: the limit of requests in one turn is reached",
+}
+
+RESTARTED: Final = {
+    True: "the agent was started again and goes on with this session",
+    False: "the agent was started again; it knows nothing of what stands above",
 }
 
 
@@ -51,6 +56,8 @@ class NoteDrawing(KeptDrawing):
             case TurnEnd(stop_reason):
                 style = palette.muted if stop_reason == "cancelled" else palette.warning
                 return [(f"■ {make_visible_line(STOP_REASONS.get(stop_reason, stop_reason))}", style)]
+            case Restart(remembers):
+                return [(f"↻ {RESTARTED[remembers]}", palette.muted if remembers else palette.warning)]
             case Failure() as failure:
                 return self._failure(failure, scene)
             case Compaction(_, status, summary, error):
@@ -95,7 +102,7 @@ class NoteDrawing(KeptDrawing):
 
     def toggle(self) -> bool:
         """Show all of it, or the gist; the end of a turn is one line."""
-        return super().toggle() and not isinstance(self._note, TurnEnd)
+        return super().toggle() and not isinstance(self._note, TurnEnd | Restart)
 
 
 class Undrawable:

@@ -45,6 +45,8 @@ class AgentFacts:
     auth_methods: Sequence[LoginMethod] = ()
     log: Sequence[str] = ()
     """Its stderr, and what it wrote to stdout that was no message; the last line last."""
+    place: str = ""
+    """What follows from where it runs; "" for here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ def _identity(facts: AgentFacts) -> Content:
         ("Name", f"{facts.name} {facts.version}".strip()),
         ("Protocol", f"ACP {facts.protocol}"),
         ("Command", shlex.join(facts.command)),
+        *((("Place", facts.place),) if facts.place else ()),
     )
     return Content("\n").join(
         [Content.assemble((f"{label:<10}", "$foreground-muted"), shown_line(value)) for label, value in pairs]

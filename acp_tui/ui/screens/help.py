@@ -1,59 +1,69 @@
-"""The help: every key of the command table."""
+"""The help: every command with the keys in force, those for where the user is first; searchable."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from rich.style import Style
-from rich.table import Table
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
+from acp_tui.ui.command import PLACES, Command, Place
 from acp_tui.ui.commands import COMMANDS
-from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.themes import palette_for
+from acp_tui.ui.key_names import TERMINALS_OWN, needs_kitty, shown_key
+from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keymap import AS_BUILT, Keymap
+from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame
+from acp_tui.ui.widgets.fields.row_list import PickerRow
 
 
-class HelpScreen(ModalScreen[None]):
-    """Closes by Esc, F1 or q."""
+class HelpScreen(ModalScreen[str | None]):
+    """Gives the action of the command that the user chose, None where they have only read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q", "dismiss", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1", "dismiss(None)", "Close", show=False)]
 
-    def __init__(self) -> None:
+    def __init__(self, here: Sequence[Place] = ()) -> None:
+        """`here` is where the user is, from the focus outwards."""
         super().__init__(classes="dialog")
-        self._body = Static()
+        self._here = here
 
     def compose(self) -> ComposeResult:
-        """Scrolling, where there is no room for all."""
-        yield Frame(
-            Content("Keys"),
-            "↑ ↓ PgUp PgDn read · Ctrl+P every command · Esc close",
-            VerticalScroll(self._body, classes="dialog-body"),
-        )
+        """A list that is searched by typing."""
+        rows = FilteredList(list(help_rows(keys_in_force(self), self._here)), rows_around=14, most_rows=26)
+        yield Frame(Content("Help"), "↑ ↓ PgUp PgDn read · Enter does it · Esc close", rows)
 
-    def on_mount(self) -> None:
-        """Draw it, ready to be scrolled, and again in other colours."""
-        self.query_one(VerticalScroll).focus()
-        self.watch(self.app, "theme", self._draw)
-
-    def _draw(self) -> None:
-        self._body.update(_table(palette_for(self.app.current_theme)))
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """Do it, where it does not need the focus to be elsewhere."""
+        if message.row.value.action:
+            self.dismiss(message.row.value.action)
 
 
-def _table(palette: Palette) -> Table:
-    """A row for each command: its key, and beside it what it does; a long row goes on in its own column."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for command in COMMANDS:
-        key = Text(command.shown_key, palette.accent + Style(bold=True))
-        table.add_row(
-            key, Text.assemble((command.title, palette.text), (f" · {command.help}", palette.muted))
-        )
-    return table
+def help_rows(keymap: Keymap, here: Sequence[Place] = ()) -> Iterator[PickerRow[Command]]:
+    """A row for each command, under the headings of their places; those where the user is come first."""
+    for place in (*here, *(place for place in PLACES if place not in here)):
+        for command in COMMANDS:
+            if command.where == place:
+                keys = keymap.all_shown(command.id)
+                about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
+                yield PickerRow(command, command.title, about, PLACES[place], aside=keys)
+
+
+def _slash(command: Command) -> str:
+    return f"/{command.slash} in the prompt" if command.slash else ""
+
+
+def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
+    """What a key needs to arrive at all, and that it is not the usual one."""
+    keys = keymap.keys[command.id]
+    usual = AS_BUILT.keys[command.id]
+    if keys != usual:
+        yield f"usually {' '.join(map(shown_key, usual)) or 'without a key'}"
+    wanting = " and ".join(shown_key(key) for key in keys if needs_kitty(key))
+    if wanting:
+        yield f"{wanting} only where the terminal speaks Kitty's keyboard protocol (in tmux: extended-keys on)"
+    for key in keys:
+        if key in TERMINALS_OWN:
+            yield f"{shown_key(key)}: {TERMINALS_OWN[key]}"

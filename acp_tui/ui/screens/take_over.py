@@ -18,6 +18,7 @@ from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.drawings.terminals import TerminalScreens, state_of_command
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.widgets.terminal_view import TerminalView
 
@@ -123,15 +124,16 @@ class TakeOver(Screen[None]):
 
     @property
     def _words(self) -> str:
+        leave = keys_in_force(self).shown("leave_terminal")
         end = " · ".join(text for text, _ in state_of_command(self._state, PLAIN))
         if self._is_asked:
-            asked = "the agent waits for your decision: Ctrl+]"
+            asked = f"the agent waits for your decision: {leave}"
             return f"{end} · {asked}" if self._state.has_exited else asked
         if self._state.has_exited:
-            return f"{end} · Enter or Ctrl+] leaves"
+            return f"{end} · Enter or {leave} leaves"
         if below := self._view.lines_below:
-            return f"{below} more below · Ctrl+] takes it back"
-        return "Ctrl+] takes it back"
+            return f"{below} more below · {leave} takes it back"
+        return f"{leave} takes it back"
 
     @property
     def _is_asked(self) -> bool:

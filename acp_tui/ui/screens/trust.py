@@ -1,4 +1,4 @@
-"""The question whether a project may bring its own MCP servers; remembering the answer is the caller's business."""
+"""The question whether what a project brings along is used; remembering the answer is the caller's business."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _REFERENCE: Final = re.compile(r"([A-Za-z]+ )?\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
 
 
-class TrustDialog(ModalScreen[bool]):
-    """Gives True where the user trusts the project's servers; anything but a plain yes is no."""
+class TrustQuestion(ModalScreen[bool]):
+    """Gives True where the user trusts it; anything but a plain yes is no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "dismiss(False)", "No", show=False),
@@ -39,26 +39,23 @@ class TrustDialog(ModalScreen[bool]):
         Binding("pagedown", "scroll(10)", "Page down", show=False),
     ]
 
-    def __init__(self, file: Path, servers: Sequence[Server]) -> None:
-        """`file` is the project's, `servers` what stands in it, as written."""
+    def __init__(self, question: str, lines: Sequence[Content]) -> None:
+        """`lines` tell all that would be used."""
         super().__init__(classes="dialog")
-        self._file = file
-        self._servers = servers
+        self._question = question
+        self._lines = lines
 
     def compose(self) -> ComposeResult:
-        """What would run, whole, and two answers."""
-        told = Content.assemble(
-            shown_line(str(self._file), "bold"),
-            " asks for these MCP servers. The agent would start their commands as you, with all that you may do.\n",
-        )
-        lines = [told, *(line for server in self._servers for line in _server_lines(server))]
+        """All of it, and two answers."""
         no = Button("No", id="no", compact=True)
         yes = Button("Yes, use them", id="yes", compact=True)
         yield Frame(
-            Content("Trust this project's servers?"),
+            Content(self._question),
             "y yes · n no · ↑ ↓ read on · Esc no",
             VerticalScroll(
-                Static(Content("\n").join(lines), markup=False), classes="dialog-body", can_focus=False
+                Static(Content("\n").join(self._lines), markup=False),
+                classes="dialog-body",
+                can_focus=False,
             ),
             Horizontal(no, yes, classes="dialog-buttons"),
         )
@@ -74,6 +71,19 @@ class TrustDialog(ModalScreen[bool]):
     def action_scroll(self, lines: int) -> None:
         """Read on."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+
+class TrustDialog(TrustQuestion):
+    """Asks for a project's MCP servers."""
+
+    def __init__(self, file: Path, servers: Sequence[Server]) -> None:
+        """`file` is the project's, `servers` what stands in it, as written."""
+        told = Content.assemble(
+            shown_line(str(file), "bold"),
+            " asks for these MCP servers. The agent would start their commands as you, with all that you may do.\n",
+        )
+        lines = [told, *(line for server in servers for line in _server_lines(server))]
+        super().__init__("Trust this project's servers?", lines)
 
 
 def _server_lines(server: Server) -> list[Content]:

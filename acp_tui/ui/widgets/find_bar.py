@@ -9,11 +9,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
+from acp_tui.ui.keyed_app import keys_in_force
+
 if TYPE_CHECKING:
     from acp_tui.ui.widgets.conversation.searching import Standing
     from acp_tui.ui.widgets.conversation.view import ConversationView
 
-KEYS = "Enter ↓ next · ↑ previous · Esc close"
+KEYS = "{next_match} next · {previous_match} previous · {end_search} close"
 
 
 class FindBar(Horizontal):
@@ -34,13 +36,17 @@ class FindBar(Horizontal):
     def __init__(self, view: ConversationView) -> None:
         super().__init__()
         self._view = view
-        self._standing = Static(KEYS, markup=False)
+        self._standing = Static(markup=False)
 
     def compose(self) -> ComposeResult:
         """The text, and how the search stands."""
         yield Static("Find ", markup=False)
         yield Input(compact=True, placeholder="in the conversation", select_on_focus=False)
         yield self._standing
+
+    def on_mount(self) -> None:
+        """Name the keys in force."""
+        self._standing.update(f"  {self._keys}")
 
     def begin(self, query: str = "") -> None:
         """Have the focus; look for `query`, where there is one."""
@@ -55,16 +61,20 @@ class FindBar(Horizontal):
         event.stop()
         self._view.look_for(event.value)
 
+    @property
+    def _keys(self) -> str:
+        return keys_in_force(self).hint(KEYS)
+
     def show_standing(self, standing: Standing) -> None:
         """Say at which match of how many one is."""
         query = self.query_one(Input).value.strip()
         more = "" if standing.is_done else "…"
         if not query:
-            text = KEYS
+            text = self._keys
         elif not standing.total:
             text = f"looking{more}" if more else "nothing found"
         else:
-            text = f"{standing.current or '-'}/{standing.total}{more} · {KEYS}"
+            text = f"{standing.current or '-'}/{standing.total}{more} · {self._keys}"
         self._standing.update(f"  {text}")
 
     def action_step(self, direction: int) -> None:

@@ -16,6 +16,7 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.drawings.permission_subject import Asked
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.screens.permission_review import PermissionReview
 from acp_tui.ui.widgets.answer_guard import GUARD_S as GUARD_S
 from acp_tui.ui.widgets.request_pane import CANCEL_TO_REFUSE, RequestPane
@@ -32,16 +33,16 @@ MARGIN_ROWS: Final = 2
 NARROW_CELLS: Final = 50
 """On a narrower screen nothing is left free beside the text, and of the conversation nothing need be left."""
 CONVERSATION_ROWS: Final = 1
-MORE: Final = "more: PgDn, f"
+MORE: Final = "more: {card_page_down}, {review}"
 BRIEF_CELLS: Final = 60
 """With less room the keys are named in few words."""
 LONG_KEYS: Final = (
-    "f: full screen",
-    "r: raw input",
-    "w: reject and say why",
-    "Esc: back to the prompt",
+    "{review}: full screen",
+    "{raw}: raw input",
+    "{reject_and_say_why}: reject and say why",
+    "{leave_card}: back to the prompt",
 )
-BRIEF_KEYS: Final = ("f: full", "r: raw", "w: no + why", "Esc: back")
+BRIEF_KEYS: Final = ("{review}: full", "{raw}: raw", "{reject_and_say_why}: no + why", "{leave_card}: back")
 
 
 class PermissionCard(RequestPane):
@@ -146,23 +147,28 @@ class PermissionCard(RequestPane):
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, to read on, and to get away."""
+        hint = keys_in_force(self).hint
         if self._rows is None:
-            return ["too small here: f" if has_focus else "too small: Tab f"]
-        more = [MORE] if is_cut else []
+            return [hint("too small here: {review}" if has_focus else "too small: {leave_prompt} {review}")]
+        more = [hint(MORE)] if is_cut else []
         if not has_focus:
-            return [*more, "Tab: answer here", *([] if self.can_reject else [CANCEL_TO_REFUSE])]
+            return [
+                *more,
+                hint("{leave_prompt}: answer here"),
+                *([] if self.can_reject else [CANCEL_TO_REFUSE]),
+            ]
         is_brief = self.content_size.width < BRIEF_CELLS
-        full, raw, reject, back = BRIEF_KEYS if is_brief else LONG_KEYS
+        full, raw, reject, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
         refuse = reject if self.can_reject else CANCEL_TO_REFUSE
         answer = self.answer_keys("↑↓" if is_brief else "↑↓ Enter")
-        return [*more, answer, *([] if is_cut else [full]), raw, refuse, back]
+        return [each for each in (*more, answer, *([] if is_cut else [full]), raw, refuse, back) if each]
 
     # What the user does
 
     def warn_too_small(self) -> None:
         """Above everything, where the card itself has no room; else it stands there."""
         if self._rows is None and self._room < 2:  # one row at least is counted even where there is none
-            self.notify("Too small: f", severity="warning", markup=False)
+            self.notify(keys_in_force(self).hint("Too small: {review}"), severity="warning", markup=False)
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Say what to do on a card that may not be seen at all."""

@@ -7,13 +7,16 @@ from typing import Final, NamedTuple
 from textual.content import Content
 from textual.widgets import Static
 
+from acp_tui.ui.keyed_app import follow_keys, keys_in_force
+from acp_tui.ui.keymap import AS_BUILT, Keymap
+
 # Glyph, style and words for each state that a session can be in.
 STATES: Final = {
     "ready": ("●", "$text-success", ""),
-    "working": ("◐", "$text-accent", "working; Esc cancels"),
-    "waiting": ("●", "$text-warning", "waits for your decision; Tab"),
+    "working": ("◐", "$text-accent", "working; {cancel} cancels"),
+    "waiting": ("●", "$text-warning", "waits for your decision; {leave_prompt}"),
     "cancelling": ("◐", "$text-warning", "cancelling"),
-    "lost": ("✗", "$text-error", "gone; Ctrl+Q quits"),
+    "lost": ("✗", "$text-error", "gone; {restart} starts it again"),
 }
 GAPS: Final = 4
 """Cells around the agent's name."""
@@ -49,14 +52,19 @@ class StatusLine(Static):
             self._status = status
             self._draw()
 
+    def on_mount(self) -> None:
+        """Name the keys in force."""
+        follow_keys(self, self._draw)
+
     def on_resize(self) -> None:
         """Set the right part right."""
         self._draw()
 
     def _draw(self) -> None:
         width = self.content_size.width
-        left = left_of(self._status, width)
-        facts = [*self._status.facts, "F1 help"]
+        keymap = keys_in_force(self)
+        left = left_of(self._status, width, keymap)
+        facts = list(filter(None, (*self._status.facts, keymap.hint("{help} help"))))
         # What does not fit is left out from the left: the least important stands there.
         while facts:
             right = Content.styled(" · ".join(facts), "$foreground-muted")
@@ -68,11 +76,12 @@ class StatusLine(Static):
         self.update(left)
 
 
-def left_of(status: Status, width: int) -> Content:
+def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT) -> Content:
     """Who and what, in at most so many cells: of what does not fit, the key goes first, then the agent's name."""
     if not status.agent:
         return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
     glyph, style, words = STATES[status.state]
+    words = keymap.hint(words)
     whole = _who_and_what(glyph, style, status.agent, words)
     if whole.cell_length <= width:
         return whole

@@ -233,6 +233,18 @@ class ConversationWindow(Widget, can_focus=True):
             self._tell_following()
         self._paint()
 
+    def show_as(self, folds: Folds, images: Wanted) -> None:
+        """Show so much of everything from now on, and pictures in that way."""
+        if (folds, images) == (self._folds, self._images):
+            return
+        if images != self._images and self.is_mounted:
+            if self._pictures is not None:
+                self._pictures.close()
+            self._pictures = pictures_for(self, images, self._mark_drawing)
+        self._folds, self._images = folds, images
+        self._scene = None
+        self._redraw()
+
     def _redraw(self) -> None:
         """Everything may look different: another width, other colours, other folds. What stands at the top stays."""
         if not self.size.width:

@@ -30,12 +30,18 @@ class FilteredList(Vertical, can_focus=True):
         Binding("enter", "choose", "Choose", show=False),
     ]
 
+    make_search: ClassVar[type[Input]] = Input
+    """What the search line is; a kind of list may have its own."""
+
     class Chosen(Message):
         """The user chose a row."""
 
         def __init__(self, row: PickerRow[Any]) -> None:
             super().__init__()
             self.row = row
+
+    class Moved(Message):
+        """Another row may be under the cursor."""
 
     class EndReached(Message):
         """The user wants to go on where the rows end."""
@@ -46,6 +52,8 @@ class FilteredList(Vertical, can_focus=True):
         *,
         has_search: bool = True,
         empty: str = "Nothing to choose from",
+        rows_around: int = 17,
+        most_rows: int = 20,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         """`has_search`: the search line is there from the start; else `search` brings it."""
@@ -53,12 +61,12 @@ class FilteredList(Vertical, can_focus=True):
         self._all = tuple(rows)
         self._empty = empty
         self._has_search = has_search
-        self._list = RowList()
+        self._list = RowList(rows_around=rows_around, most_rows=most_rows)
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        search = Input(placeholder="Type to search", classes="row-search", compact=True)
+        search = self.make_search(placeholder="Type to search", classes="row-search", compact=True)
         search.cursor_blink = False  # it would draw while nothing happens
         search.display = self._has_search
         yield search
@@ -120,6 +128,7 @@ class FilteredList(Vertical, can_focus=True):
         self._show_about()
 
     def _show_about(self) -> None:
+        self.post_message(self.Moved())
         row = self.row
         if row is None:
             self._about.update(f"Nothing matches “{self._search.value}”" if self._all else self._empty)

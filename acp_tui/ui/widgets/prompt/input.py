@@ -1,44 +1,66 @@
-"""Where the user writes: Enter sends, a key of its own makes a new line; it grows with what is in it."""
+"""The prompt: what its keys ask for, what goes along with the draft, and what the draft is for.
+
+How a text is edited and drawn is `draft`'s; what is done with what it asks for is the screen's business.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
 
-from textual import events
+from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
 
+from acp_tui.ui.keyed_app import follow_keys, keys_in_force
 from acp_tui.ui.rejection_reason import reason_prompt
 from acp_tui.ui.widgets.prompt.assistant import Assistant
+from acp_tui.ui.widgets.prompt.draft import DraftArea
+from acp_tui.ui.widgets.prompt.drops import may_be_dropped, mentions_of_dropped
+from acp_tui.ui.widgets.prompt.images import PastedImage
 
 MAX_LINES = 10
-PLACEHOLDER = "Write a prompt. Enter sends it, Ctrl+J makes a new line"
+PLACEHOLDER = "Write a prompt. {send} sends it, {new_line} makes a new line"
 SHELL = "Enter runs this in your shell, not in the agent"
 WHY_NOT = "Why not? Enter sends it as your next prompt"
 WHY_NOT_PLACEHOLDER = "The reason for your rejection. Esc: give none"
 
 
-class PromptInput(TextArea):
+class _PutAside(NamedTuple):
+    text: str = ""
+    images: tuple[PastedImage, ...] = ()
+
+
+class PromptInput(DraftArea):
     """The draft of the next prompt."""
 
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False),
-        Binding("alt+up", "pull_back", "Take the last queued prompt back", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("enter", "send", "Send", show=False, id="send"),
+        Binding("escape", "cancel", "Cancel", show=False, id="cancel"),
+        Binding("tab", "leave", "Leave the prompt", show=False, id="leave_prompt"),
+        Binding("alt+up", "pull_back", "Take the last queued prompt back", show=False, id="pull_back"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="prompt_page_up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="prompt_page_down"),
+        Binding("ctrl+g", "edit_draft", "Open the draft in your editor", show=False, id="edit_draft"),
+        Binding("ctrl+v,alt+v,super+v", "paste", "Paste from the clipboard", show=False, id="paste"),
+        Binding("ctrl+d", "delete_right_or_quit", "Delete, or quit", show=False, id="delete_or_quit"),
+        Binding("ctrl+l", "redraw", "Draw the screen anew", show=False, id="redraw"),
     ]
 
     class Submitted(Message):
         """The user wants to send this text, made of the draft; the draft stays until `clear_draft`."""
 
-        def __init__(self, text: str, *, is_command: bool = False) -> None:
+        def __init__(
+            self, text: str, *, is_command: bool = False, images: Sequence[PastedImage] = ()
+        ) -> None:
             super().__init__()
             self.text = text
             self.is_command = is_command
             """For the user's shell, not for the agent."""
+            self.images = tuple(images)
 
     class LeaveRequested(Message):
         """Tab: the user wants to be where else something waits."""
@@ -52,6 +74,16 @@ class PromptInput(TextArea):
     class PullBackRequested(Message):
         """The user wants the last queued prompt back."""
 
+    class PasteRequested(Message):
+        """The user wants what is on the desktop's clipboard, which a terminal gives only as text."""
+
+    class ImagesChanged(Message):
+        """Other pictures go along."""
+
+        def __init__(self, images: tuple[PastedImage, ...]) -> None:
+            super().__init__()
+            self.images = images
+
     class PageRequested(Message):
         """The user wants to page through the conversation without leaving the prompt."""
 
@@ -60,48 +92,52 @@ class PromptInput(TextArea):
             self.direction = direction
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(
-            id=id,
-            soft_wrap=True,
-            show_line_numbers=False,
-            highlight_cursor_line=False,
-            placeholder=PLACEHOLDER,
-        )
+        super().__init__(id=id)
+        self.cwd = Path.cwd()
+        """Where the session works: files in it are mentioned by short names."""
+        self.images: tuple[PastedImage, ...] = ()
+        """They go along with the next prompt."""
         self._rejected: tuple[str, ...] = ()
         """The titles of the calls that a reason is being written for; empty for any other prompt."""
-        self._put_aside = ""
-        """The draft that comes back when the reason is given."""
+        self._put_aside = _PutAside()
+        """What comes back when the reason is given."""
         self.assistants: list[Assistant] = []
         """Who is asked about a key before it becomes text, in this order."""
-        # A blinking cursor would draw while nothing happens.
-        self.cursor_blink = False
+
+    def on_mount(self) -> None:
+        """Name the keys in force."""
+        follow_keys(self, self._name_keys)
+        self._name_keys()
+
+    # Keys
 
     async def _on_key(self, event: events.Key) -> None:
-        """Take Enter, Tab and Esc before they become text or move the focus."""
+        """Let the assistants have it first."""
         if any(assistant.takes_key(event) for assistant in self.assistants):
             event.stop()
             event.prevent_default()
-            return
-        if self._rejected and (event.key == "escape" or (event.key == "enter" and not self.text.strip())):
-            event.stop()
-            event.prevent_default()
-            self.give_no_reason()
-            return
-        message = {
-            "enter": lambda: self.Submitted(self._text_to_send, is_command=self._is_command),
-            "tab": self.LeaveRequested,
-            "escape": self.EscapeRequested,
-        }.get(event.key)
-        if message is None:
+        else:
             await super()._on_key(event)
-            return
-        event.stop()
-        event.prevent_default()
-        self.post_message(message())
 
-    def action_newline(self) -> None:
-        """Break the line at the cursor."""
-        self.insert("\n", maintain_selection_offset=False)
+    def action_send(self) -> None:
+        """Send the draft; where a reason is asked for and none is written, give none."""
+        if self._rejected and not self.text.strip():
+            self.give_no_reason()
+        else:
+            self.post_message(
+                self.Submitted(self._text_to_send, is_command=self._is_command, images=self.images)
+            )
+
+    def action_cancel(self) -> None:
+        """Give no reason where one is asked for, else stop what is going on."""
+        if self._rejected:
+            self.give_no_reason()
+        else:
+            self.post_message(self.EscapeRequested())
+
+    def action_leave(self) -> None:
+        """Go where else something waits."""
+        self.post_message(self.LeaveRequested())
 
     def action_pull_back(self) -> None:
         """Have the last queued prompt back, to change it or to drop it."""
@@ -111,12 +147,82 @@ class PromptInput(TextArea):
         """Page through the conversation."""
         self.post_message(self.PageRequested(direction))
 
+    def action_paste(self) -> None:
+        """Have what is on the desktop's clipboard."""
+        self.post_message(self.PasteRequested())
+
     def action_delete_left(self) -> None:
-        """Delete; where there is nothing to delete, the last output that would go along."""
-        if self.text:
+        """Delete; where there is nothing before the cursor, the last picture, or output, that would go along."""
+        if self.images and self.selection.is_empty and self.cursor_at_start_of_text:
+            self.remove_image(len(self.images) - 1)
+        elif self.text:
             super().action_delete_left()
         else:
             self.post_message(self.DropRequested())
+
+    async def action_delete_right_or_quit(self) -> None:
+        """Delete the character behind the cursor; in an empty prompt, quit."""
+        if self.text or self.images:
+            self.action_delete_right()
+        else:
+            await self.run_action("app.quit")
+
+    def action_redraw(self) -> None:
+        """Draw all of the screen, whatever another program has left there."""
+        self.app.refresh(layout=True)
+
+    @work
+    async def action_edit_draft(self) -> None:
+        """Open all of the draft in the user's editor; what comes back is the draft."""
+        from acp_tui.ui.editor import edit_text  # when it is first asked for
+
+        edited, problem = await edit_text(self.app, self.draft)
+        if problem:
+            self.notify(f"{problem} The draft is as it was.", severity="error", markup=False)
+        else:
+            self.replace_draft(edited)
+
+    # Pastes and pictures
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Take the text; where it is the paths of dropped files, make mentions of them."""
+        event.stop()
+        event.prevent_default()
+        self.paste(event.text)
+
+    def paste(self, text: str) -> None:
+        """Put it where the cursor is."""
+        start = min(self.selection)
+        self.insert_paste(text)
+        self.focus()
+        if may_be_dropped(text) and not self.text.startswith("!"):
+            self._mention_dropped(text, start)
+
+    @work
+    async def _mention_dropped(self, text: str, start: tuple[int, int]) -> None:
+        """The disk may be slow: the text stands as it is until then, and afterwards by one step of undoing."""
+        from anyio import to_thread
+
+        end, state = self.cursor_location, self.text
+        mentions = await to_thread.run_sync(mentions_of_dropped, text, self.cwd)
+        if mentions is not None and self.text == state:
+            self.history.checkpoint()
+            self.replace(mentions, start, end, maintain_selection_offset=False)
+
+    def attach(self, *images: PastedImage) -> None:
+        """Let these go along too."""
+        self._set_images((*self.images, *images))
+
+    def remove_image(self, index: int) -> None:
+        """Do not let that one go along."""
+        self._set_images(self.images[:index] + self.images[index + 1 :])
+
+    def _set_images(self, images: tuple[PastedImage, ...]) -> None:
+        if images != self.images:
+            self.images = images
+            self.post_message(self.ImagesChanged(images))
+
+    # What the draft is for
 
     @property
     def _is_command(self) -> bool:
@@ -124,41 +230,53 @@ class PromptInput(TextArea):
 
     @property
     def _text_to_send(self) -> str:
-        return reason_prompt(self._rejected, self.text) if self._rejected else self.text
+        return reason_prompt(self._rejected, self.draft) if self._rejected else self.draft
 
     def clear_draft(self) -> None:
         """The draft was sent, or is not wanted; where it was the reason for a rejection, the one before comes back."""
-        self._set_draft(self._put_aside)
+        if not self._put_aside.text:
+            self._pastes.forget()
+        self.set_draft(self._put_aside.text)
+        self._set_images(self._put_aside.images)
         self._ask_no_more()
+
+    def discard_draft(self) -> None:
+        """The draft is not wanted; Ctrl+Y brings its text back."""
+        self._killed.keep(self.draft)
+        self.clear_draft()
 
     def ask_why(self, title: str) -> None:
         """What is written next is the reason for having rejected this call; the draft is put aside for it."""
         if not self._rejected:
-            self._put_aside = self.text
-            self._set_draft("")
+            self._put_aside = _PutAside(self.text, self.images)
+            self.set_draft("")
+            self._set_images(())
         self._rejected = (*self._rejected, title)
         self.border_title = WHY_NOT
         self.placeholder = WHY_NOT_PLACEHOLDER
 
     def put_before(self, text: str) -> None:
         """Put this back into the draft, before what is written there."""
-        self._set_draft("\n".join(filter(None, (text, self.text))))
+        self.set_draft("\n".join(filter(None, (text, self.text))))
 
     def give_no_reason(self) -> None:
         """The draft comes back, and what was written as a reason goes on below it. Where none is asked: nothing."""
         if not self._rejected:
             return
-        self._set_draft("\n".join(filter(None, (self._put_aside, self.text))))
+        self.set_draft("\n".join(filter(None, (self._put_aside.text, self.text))))
+        self._set_images((*self._put_aside.images, *self.images))
         self._ask_no_more()
 
     def _ask_no_more(self) -> None:
-        self._rejected, self._put_aside = (), ""
+        self._rejected, self._put_aside = (), _PutAside()
         self.border_title = None
-        self.placeholder = PLACEHOLDER
+        self._name_keys()
 
-    def _set_draft(self, text: str) -> None:
-        self.text = text
-        self.move_cursor(self.document.end)
+    def _name_keys(self) -> None:
+        if not self._rejected:
+            self.placeholder = keys_in_force(self).hint(PLACEHOLDER)
+
+    # How it looks
 
     def on_text_area_changed(self) -> None:
         """Grow and shrink by lines; between line changes the height stays, so that a key costs no layout."""

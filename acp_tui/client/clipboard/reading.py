@@ -1,0 +1,166 @@
+"""Asks the tool of this desktop what is on its clipboard, and takes text or a picture, in bounded time and size.
+
+It runs no tool over SSH: that clipboard would be of the wrong machine.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Timer
+from typing import Final, TypeAlias
+
+from acp_tui.client.attachments.kinds import media_type
+from acp_tui.client.errors import ClientError
+
+LIMIT_S: Final = 5.0
+MAX_BYTES: Final = 10 << 20
+PICTURE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/gif")
+"""What agents take, the best first."""
+TEXT_TYPES: Final = ("text/plain;charset=utf-8", "UTF8_STRING", "text/plain", "STRING", "TEXT")
+
+Command: TypeAlias = tuple[str, ...]
+
+
+class NothingToPaste(ClientError):
+    """There is nothing on the clipboard that could be taken, or no way to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Its first bytes say that it is one."""
+
+    data: bytes
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClipboardText:
+    """As it was on the clipboard: nothing is known of what is in it."""
+
+    text: str
+
+
+Content: TypeAlias = Picture | ClipboardText
+
+
+@dataclass(frozen=True, slots=True)
+class _Desktop:
+    """The command lines of one desktop's tool; TYPE stands for the type that is wanted."""
+
+    list_types: Command
+    """() where the tool cannot say what there is: it is to be tried."""
+    picture: Command
+    text: Command
+
+
+_WAYLAND: Final = _Desktop(
+    ("wl-paste", "--list-types"),
+    ("wl-paste", "--no-newline", "--type", "TYPE"),
+    ("wl-paste", "--no-newline", "--type", "TYPE"),
+)
+_X11: Final = _Desktop(
+    ("xclip", "-selection", "clipboard", "-out", "-target", "TARGETS"),
+    ("xclip", "-selection", "clipboard", "-out", "-target", "TYPE"),
+    ("xclip", "-selection", "clipboard", "-out", "-target", "TYPE"),
+)
+_MACOS: Final = _Desktop((), ("pngpaste", "-"), ("pbpaste",))
+
+
+def read_clipboard(
+    environ: Mapping[str, str], *, no_pictures: str = "", platform: str = sys.platform
+) -> Content:
+    """The text on the clipboard, else the picture; for a thread.
+
+    `no_pictures` says why pictures are not wanted: then none is read. Raises: NothingToPaste.
+    """
+    desktop = _desktop(environ, platform)
+    offered = _offered(desktop, environ)
+    text_type = next((kind for kind in TEXT_TYPES if kind in offered), None)
+    if text_type is not None:
+        text = _run(desktop.text, environ, text_type).decode("utf-8", "replace")
+        if text:
+            return ClipboardText(text)
+    picture_type = next((kind for kind in PICTURE_TYPES if kind in offered), None)
+    if picture_type is None:
+        kinds = ", ".join(sorted(kind for kind in offered if "/" in kind))
+        raise NothingToPaste("there is no text and no picture on the clipboard", detail=kinds)
+    if no_pictures:
+        raise NothingToPaste(no_pictures)
+    data = _run(desktop.picture, environ, picture_type)
+    mime_type = media_type(data)
+    if mime_type not in PICTURE_TYPES:
+        raise NothingToPaste("there is no text and no picture on the clipboard")
+    return Picture(data, mime_type)
+
+
+def _desktop(environ: Mapping[str, str], platform: str) -> _Desktop:
+    """The one that we run on. Raises: NothingToPaste, where there is none or its tool lacks."""
+    if environ.get("SSH_CONNECTION"):
+        raise NothingToPaste(
+            "the clipboard is on another machine than acp-tui",
+            hint="paste text with your terminal's own key; copy a picture here as a file and write @file",
+        )
+    if platform == "darwin":
+        return _MACOS
+    if environ.get("WAYLAND_DISPLAY") and _has("wl-paste", environ):
+        return _WAYLAND
+    if environ.get("DISPLAY") and _has("xclip", environ):
+        return _X11
+    if environ.get("WAYLAND_DISPLAY"):
+        raise _missing("wl-paste", "wl-clipboard")
+    if environ.get("DISPLAY"):
+        raise _missing("xclip", "xclip")
+    raise NothingToPaste(
+        "there is no desktop here of which the clipboard could be read",
+        hint="paste text with your terminal's own key, attach a picture by @file",
+    )
+
+
+def _offered(desktop: _Desktop, environ: Mapping[str, str]) -> Sequence[str]:
+    if desktop.list_types:
+        return _run(desktop.list_types, environ).decode("utf-8", "replace").split("\n")
+    return (TEXT_TYPES[0], PICTURE_TYPES[0])
+
+
+def _run(command: Command, environ: Mapping[str, str], kind: str = "") -> bytes:
+    """What the tool prints; nothing where it fails, as it does for a type that is not there.
+
+    Raises: NothingToPaste, where it is missing, hangs, or has too much.
+    """
+    if not _has(command[0], environ):
+        raise _missing(command[0], command[0])
+    argv = [kind if word == "TYPE" else word for word in command]
+    with subprocess.Popen(
+        argv,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        hung = Timer(LIMIT_S, process.kill)
+        hung.start()
+        assert process.stdout is not None
+        output = process.stdout.read(MAX_BYTES + 1)
+        is_hung = not hung.is_alive()
+        hung.cancel()
+        process.kill()
+    if is_hung:
+        raise NothingToPaste(f"{command[0]} gave no answer within {LIMIT_S:.0f} seconds")
+    if len(output) > MAX_BYTES:
+        raise NothingToPaste(f"what is on the clipboard is larger than {MAX_BYTES >> 20} MiB")
+    return output
+
+
+def _has(tool: str, environ: Mapping[str, str]) -> bool:
+    return shutil.which(tool, path=environ.get("PATH")) is not None
+
+
+def _missing(tool: str, package: str) -> NothingToPaste:
+    return NothingToPaste(
+        f"{tool} is missing, by which the clipboard is read", hint=f"install the package {package}"
+    )

@@ -1,0 +1,132 @@
+"""Lists the files of a folder that a user may mean: those that git tracks or would, else those of a bounded walk.
+
+It keeps nothing; `workspace_files` does. The repository may be hostile: no hook, monitor, pager or network of its
+configuration is used (listing files runs no filter).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import to_thread
+from anyio.abc import Process
+
+MOST_FILES: Final = 200_000
+MOST_BYTES: Final = 64 << 20
+GIT_LIMIT_S: Final = 15.0
+WALK_LIMIT_S: Final = 5.0
+
+_GIT: Final = (
+    "git",
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.untrackedCache=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "safe.bareRepository=explicit"),
+    *("ls-files", "-z", "--cached", "--others", "--exclude-standard"),
+)
+_GIT_ENVIRONMENT: Final = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+}
+# Of the user's own variables those that point to another repository must not count.
+_KEPT_VARIABLES: Final = (
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+)
+_SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "venv"})
+"""What hardly ever is meant and often is large; hidden folders are skipped too."""
+
+
+async def list_files(root: Path) -> list[str]:
+    """The files below `root`, relative to it; no more than `MOST_FILES`, and nothing that cannot be read."""
+    listed = await _listed_by_git(root)
+    if listed is not None:
+        return await to_thread.run_sync(_parse, listed)
+    return await to_thread.run_sync(_walked, root, abandon_on_cancel=True)
+
+
+async def _listed_by_git(root: Path) -> bytes | None:
+    """What git prints; None where it is no repository, has nothing to list, or fails."""
+    try:
+        with anyio.fail_after(GIT_LIMIT_S):
+            process = await anyio.open_process(
+                _GIT,
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=root,
+                env=_environment(),
+                start_new_session=True,
+            )
+            async with process:
+                listed = await _output(process)
+                code = await process.wait()
+    except (OSError, TimeoutError):
+        return None
+    # Too much is ended by us, and what there is of it is good. An ignored folder of a repository has nothing.
+    return listed or None if code == 0 or len(listed) > MOST_BYTES else None
+
+
+async def _output(process: Process) -> bytes:
+    assert process.stdout is not None
+    pieces = bytearray()
+    async for piece in process.stdout:
+        pieces += piece
+        if len(pieces) > MOST_BYTES:
+            process.kill()
+            break
+    return bytes(pieces)
+
+
+def _environment() -> dict[str, str]:
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
+    }
+    return own | _GIT_ENVIRONMENT
+
+
+def _parse(listed: bytes) -> list[str]:
+    """From NUL-terminated paths, of which the last may be cut off."""
+    names = os.fsdecode(listed[: listed.rfind(b"\0") + 1]).split("\0")[:-1]
+    return names[:MOST_FILES]
+
+
+def _walked(root: Path) -> list[str]:
+    return list(islice(_walk(root, time.monotonic() + WALK_LIMIT_S), MOST_FILES))
+
+
+def _walk(root: Path, until: float) -> Iterator[str]:
+    """Files, the shallow ones first; links to folders are not followed."""
+    folders = deque([""])
+    while folders and time.monotonic() < until:
+        folder = folders.popleft()
+        try:
+            entries = list(os.scandir(f"{root}/{folder}"))
+        except OSError:
+            continue
+        for entry in entries:
+            if not _is_folder(entry):
+                yield folder + entry.name
+            elif not entry.name.startswith(".") and entry.name not in _SKIPPED_FOLDERS:
+                folders.append(f"{folder}{entry.name}/")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False

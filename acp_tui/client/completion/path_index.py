@@ -1,0 +1,157 @@
+"""Many paths, ready to be searched at every key; where they come from is not its matter.
+
+All paths stand in one text, the short ones first: finding in it is one call for thousands of them, and a search that
+has found enough has found the short ones.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate, islice
+from typing import Final
+
+from acp_tui.client.completion.matching import Match, fit, is_exact_case
+
+MOST_MATCHES: Final = 100
+MOST_SCORED: Final = 300
+"""Of each way to fit, so many are compared; they are the shortest."""
+MOST_SCATTERED: Final = 600
+"""Of these the ones that have the letters in their names are preferred."""
+LINES_AT_ONCE: Final = 2000
+"""After so many paths another thread may go on, and the search looks whether it is still wanted."""
+
+IsStale = Callable[[], bool]
+"""Whether nobody waits for the answer any more."""
+
+
+class PathIndex:
+    """Paths below one folder, with the folders that hold them, which end in a slash."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        """Takes a while for many: for a thread. A path of more than one line is left out: none can be mentioned."""
+        found = dict.fromkeys(path for path in files if "\n" not in path)
+        self.paths: Sequence[str] = sorted({**found, **dict.fromkeys(_folders_of(found))}, key=len)
+        self._known = frozenset(self.paths)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._known
+
+    def search(self, query: str, is_stale: IsStale = lambda: False) -> list[Match]:
+        """The paths that fit best, the best first. Without a query: those at the top."""
+        if not query or (query.endswith("/") and query in self._known):
+            return self._children(query)
+        lines = dict.fromkeys(self._with_runs(query))
+        if len(lines) < MOST_MATCHES:
+            lines.update(dict.fromkeys(self._scattered(query, is_stale)))
+        if is_stale():
+            return []
+        return best([match for line in lines if (match := fit(query, self.paths[line])) is not None])
+
+    def _with_runs(self, query: str) -> Iterator[int]:
+        """Lines with all letters in one run."""
+        haystack = self._haystack(query)
+        yield from islice(haystack.beginning(query), MOST_SCORED)
+        yield from islice(haystack.holding(query), MOST_SCORED)
+
+    def _scattered(self, query: str, is_stale: IsStale) -> list[int]:
+        """Lines with the letters in this order."""
+        found = list(islice(self._haystack(query).scattered(query, is_stale), MOST_SCATTERED))
+        found.sort(key=self._is_not_in_name(query))
+        return found[:MOST_SCORED]
+
+    def _is_not_in_name(self, letters: str) -> Callable[[int], bool]:
+        """Tells the lines of which the name alone has not all of the letters."""
+        flags = re.NOFLAG if is_exact_case(letters) else re.IGNORECASE
+        search = re.compile(_in_order(letters), flags).match
+
+        def is_not_in_name(line: int) -> bool:
+            path = self.paths[line]
+            return search(path, path.rfind("/", 0, -1) + 1) is None
+
+        return is_not_in_name
+
+    def _children(self, folder: str) -> list[Match]:
+        """What stands right in a folder, "" for the topmost: folders first."""
+        start = len(folder)
+        here = (path for path in self.paths if path.startswith(folder) and len(path) > start)
+        children = [path for path in here if path.find("/", start, -1) < 0]
+        children.sort(key=lambda path: (not path.endswith("/"), path.lower()))
+        return [Match(path, places=tuple(range(start))) for path in children]
+
+    def _haystack(self, query: str) -> _Haystack:
+        return self._exact if is_exact_case(query) else self._lowered
+
+    @cached_property
+    def _lowered(self) -> _Haystack:
+        return _Haystack("\n".join(self.paths).lower())
+
+    @cached_property
+    def _exact(self) -> _Haystack:
+        return _Haystack("\n".join(self.paths))
+
+
+def best(fits: list[Match]) -> list[Match]:
+    """The best matches, the best first; of equal ones the shorter."""
+    fits.sort(key=lambda match: (-match.score, len(match.text), match.text))
+    return fits[:MOST_MATCHES]
+
+
+def _folders_of(paths: Iterable[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for path in paths:
+        end = path.rfind("/", 0, -1) + 1
+        while end and (folder := path[:end]) not in seen:
+            seen.add(folder)
+            yield folder
+            end = path.rfind("/", 0, end - 1) + 1
+
+
+class _Haystack:
+    """Lines in one text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = f"\n{text}\n"
+        lengths = (len(line) + 1 for line in text.split("\n"))
+        self._starts = [*accumulate(lengths, initial=1)]
+        """Where each line begins, and at last where another would."""
+
+    def beginning(self, needle: str) -> Iterator[int]:
+        """The lines that begin with it, or have a part that does."""
+        yield from self._with(f"\n{needle}")
+        yield from self._with(f"/{needle}")
+
+    def holding(self, needle: str) -> Iterator[int]:
+        """The lines that have it anywhere."""
+        return self._with(needle)
+
+    def _with(self, needle: str) -> Iterator[int]:
+        at = 0
+        inner = needle[0] == "\n"
+        while (at := self._text.find(needle, at)) >= 0:
+            line = bisect_right(self._starts, at + inner) - 1
+            yield line
+            at = self._starts[line + 1] - 1
+
+    def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
+        """The lines that have these letters in this order."""
+        pattern = re.compile(rf"\n{_in_order(letters)}")
+        for line in range(0, len(self._starts) - 1, LINES_AT_ONCE):
+            if is_stale():
+                return
+            begin = self._starts[line] - 1
+            end = self._starts[min(line + LINES_AT_ONCE, len(self._starts) - 1)]
+            if any(self._text.find(letter, begin, end) < 0 for letter in letters):
+                continue
+            for found in pattern.finditer(self._text, begin, end):
+                yield bisect_right(self._starts, found.start() + 1) - 1
+
+
+def _in_order(letters: str) -> str:
+    """A pattern for these letters with others between them, on one line.
+
+    It is possessive: what leads to a letter never has to be given back, so that a line is read once.
+    """
+    return "".join(rf"[^\n{letter}]*+{letter}" for letter in map(re.escape, letters))

@@ -1,0 +1,156 @@
+"""The settings that a project brings along in its `.acp-tui.toml`, laid over the user's.
+
+A project can only narrow what agents may do, and choose how much of a conversation is shown: what each setting leaves
+to it is declared there (`setting.project`). What is read here is used once the user trusts the file (`trust`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, is_dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.paths import leaves, value_at
+from acp_tui.client.settings.project_file import read_project_file
+from acp_tui.client.settings.reader import Problem, SettingsRead, interpret
+from acp_tui.client.settings.setting import Declared, declared
+from acp_tui.client.settings.tree import READ_ELSEWHERE
+from acp_tui.client.settings.trust import Trust, trust_state
+from acp_tui.client.settings.wording import either, quoted, shown_value
+
+FILE_NAME: Final = ".acp-tui.toml"
+YOURS: Final = "your own holds"
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSettings:
+    """What a project would set, read once: what the user was shown is what is trusted and used."""
+
+    file: Path
+    """Absolute, without symbolic links."""
+    digest: str
+    """SHA-256 of the file's bytes."""
+    text: str
+    read: SettingsRead
+    """What stands in it, whether a project may set it or not."""
+    document: Mapping[str, Any]
+
+
+def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -> ProjectSettings | None:
+    """Those of the project in `cwd`, None where it has no such file. It blocks.
+
+    Raises SettingsError for a file that cannot be used, or had better not be.
+    """
+    file = cwd.resolve() / FILE_NAME
+    content = read_project_file(file)
+    if content is None:
+        return None
+    try:
+        text = content.decode()
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{file} is not used: {error}") from error
+    read = interpret(document, str(file), os.environ if environ is None else environ)
+    return ProjectSettings(file, hashlib.sha256(content).hexdigest(), text, read, document)
+
+
+def layered(user: SettingsRead, project: ProjectSettings) -> SettingsRead:
+    """The user's settings with the project's over them; of its own problems and warnings only the project's.
+
+    `found` are the keys that the project decides.
+    """
+    laying = _Laying(project)
+    settings = laying.over(user.settings, project.document, "")
+    wrong = [replace(problem, instead=YOURS) for problem in project.read.problems]
+    elsewhere = [laying.forbidden(name) for name in READ_ELSEWHERE if name in project.document]
+    problems = (*wrong, *elsewhere, *laying.problems)
+    return SettingsRead(settings, problems, project.read.warnings, frozenset(laying.found))
+
+
+def with_trusted_project(user: SettingsRead, cwd: Path, decisions: Path) -> SettingsRead:
+    """What holds in `cwd` where nobody can be asked: the user's settings, with the project's if those are trusted.
+
+    `decisions` is the file in which the user's decisions are kept. It blocks.
+    """
+    try:
+        project = read_project_settings(cwd)
+    except SettingsError as error:
+        return replace(user, warnings=(*user.warnings, str(error)))
+    if project is None:
+        return user
+    trust = trust_state(project, decisions)
+    if trust is not Trust.TRUSTED:
+        told = (
+            () if trust is Trust.REJECTED else (f"{project.file} is not used: you have not trusted it yet",)
+        )
+        return replace(user, warnings=(*user.warnings, *told))
+    laid = layered(user, project)
+    problems, warnings = (*user.problems, *laid.problems), (*user.warnings, *laid.warnings)
+    return replace(user, settings=laid.settings, problems=problems, warnings=warnings)
+
+
+def left_to_projects() -> Iterator[str]:
+    """The keys that a project can set."""
+    return (key for key, one in leaves() if one.setting.project != "nothing")
+
+
+class _Laying:
+    """One pass over a project's document; gathers what it may not on the way."""
+
+    def __init__(self, project: ProjectSettings) -> None:
+        self._project = project
+        self.problems: list[Problem] = []
+        self.found: set[str] = set()
+
+    def over(self, mine: Any, document: Mapping[str, Any], prefix: str) -> Any:
+        """The section with what the project may set of it."""
+        changed = {}
+        for one in declared(type(mine)):
+            key = f"{prefix}{one.name}"
+            if one.name not in document:
+                continue
+            own = getattr(mine, one.name)
+            if is_dataclass(one.kind) and not one.is_list and isinstance(document[one.name], dict):
+                changed[one.name] = self.over(own, document[one.name], f"{key}.")
+            elif key in self._project.read.found:
+                changed[one.name] = self._decided(one, key, own)
+        return replace(mine, **changed)
+
+    def _decided(self, one: Declared, key: str, mine: Any) -> Any:
+        theirs = value_at(self._project.read.settings, key)
+        may = one.setting.project
+        if may == "nothing":
+            self.problems.append(self.forbidden(key))
+            return mine
+        if may == "narrow" and not _is_narrower(one, mine, theirs):
+            self.problems.append(self._too_wide(one, key, mine, theirs))
+            return mine
+        self.found.add(key)
+        return (*mine, *(each for each in theirs if each not in mine)) if may == "add" else theirs
+
+    def forbidden(self, key: str) -> Problem:
+        """A project may not set that."""
+        can = ", ".join(left_to_projects())
+        where = "; a project's MCP servers stand in .mcp.json" if key == "mcp" else f"; it can set {can}"
+        return Problem(key, f"{self._project.file}: {key} cannot be set by a project{where}", YOURS)
+
+    def _too_wide(self, one: Declared, key: str, mine: Any, theirs: Any) -> Problem:
+        if one.allowed:
+            allowed = either([quoted(each) for each in one.allowed[one.allowed.index(mine) :]])
+        else:
+            allowed = f"at most {shown_value(mine)}"
+        text = (
+            f"{self._project.file}: {key} is {shown_value(theirs)}; a project can only narrow it: {allowed}"
+        )
+        return Problem(key, text, YOURS)
+
+
+def _is_narrower(one: Declared, mine: Any, theirs: Any) -> bool:
+    if one.allowed:
+        return one.allowed.index(theirs) >= one.allowed.index(mine)
+    return bool(theirs <= mine)

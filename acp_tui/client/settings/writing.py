@@ -1,0 +1,98 @@
+"""Changes one setting in the settings file and leaves all else in it as it is: comments, order, blank lines.
+
+Whether the value is allowed is judged before (`reader`); which settings there are is not known here.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import MutableMapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.file_writing import replace_file
+
+TomlValue: TypeAlias = str | bool | int | float | list[str]
+
+MAX_TRIES: Final = 5
+"""So often the file may change under us before we give up."""
+
+
+def write_setting(file: Path, path: Sequence[str], value: TomlValue) -> None:
+    """Set what stands at `path`, as in `("workspace", "read")`, in the file as it is now. It blocks.
+
+    Raises SettingsError where the file cannot be read, understood or written; it is then as it was.
+    """
+    _change(file, path, value)
+
+
+def reset_setting(file: Path, path: Sequence[str]) -> None:
+    """Take it out of the file, so that the default counts; as `write_setting`."""
+    _change(file, path, None)
+
+
+def _change(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
+    try:
+        target = Path(os.path.realpath(file))  # a link stays one
+        for _ in range(MAX_TRIES):
+            before = _content(target)
+            after = _changed(file, before, path, value)
+            if after == before or replace_file(target, after, lambda: _content(target) == before):  # noqa: B023
+                return
+    except OSError as error:
+        raise SettingsError(
+            f"{file} cannot be changed: {error.strerror or error}",
+            hint="it is as it was; look at the rights of the file and of its folder",
+        ) from error
+    raise SettingsError(f"{file} is being changed all the time by another program", hint="try it again")
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _changed(file: Path, content: bytes, path: Sequence[str], value: TomlValue | None) -> bytes:
+    import tomlkit  # loaded when the first setting is changed
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        text = content.decode()
+        wanted = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(
+            f"{file} cannot be changed, since it cannot be read: {error}", hint="mend it in an editor first"
+        ) from error
+    try:
+        _put(wanted, path, value, dict)
+        document = tomlkit.parse(text)
+        _put(document, path, value, lambda: tomlkit.table(is_super_table=True))
+        result = tomlkit.dumps(document)
+        is_right = tomllib.loads(result) == wanted
+    except (TOMLKitError, ValueError, KeyError, TypeError):
+        is_right = False
+    if not is_right:
+        raise SettingsError(
+            f"{file}: {'.'.join(path)} is written there in a way that cannot be changed without the rest",
+            hint="change it in an editor",
+        )
+    return result.encode()
+
+
+def _put(table: MutableMapping[str, Any], path: Sequence[str], value: TomlValue | None, new: Any) -> None:
+    """Set it in this table, with tables on the way where there are none; None takes it out."""
+    *names, last = path
+    for name in names:
+        if name not in table:
+            if value is None:
+                return
+            table[name] = new()
+        table = table[name]
+    if value is not None:
+        table[last] = value
+    elif last in table:
+        del table[last]

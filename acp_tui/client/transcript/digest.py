@@ -1,0 +1,145 @@
+"""What is to be known of the sessions of one recording without reading it again: their names, their words, their times.
+
+Where that is kept is `index`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from acp_tui.client.transcript.events import Event, Frame, Header
+from acp_tui.protocol.v1 import methods
+from acp_tui.rpc import Direction
+
+MAX_WORDS: Final = 32 << 10
+"""Characters that are kept for searching, of the user's and of the agent's words each, from the start."""
+MAX_TITLE: Final = 200
+
+
+@dataclass(slots=True)
+class Part:
+    """One session as far as this recording holds it."""
+
+    session_id: str
+    cwd: str
+    is_new: bool
+    """It was begun here; else it was opened again, and other recordings may hold what was before."""
+    first_at: float
+    last_at: float
+    title: str = ""
+    """As the agent named it."""
+    first_words: str = ""
+    """The first line of the first prompt."""
+    prompts: int = 0
+    asked: list[str] = field(default_factory=list)
+    replied: list[str] = field(default_factory=list)
+    room_asked: int = MAX_WORDS
+    room_replied: int = MAX_WORDS
+
+    @property
+    def words(self) -> str:
+        """What a search looks in."""
+        return "\n".join((self.title, "".join(self.asked), "".join(self.replied)))
+
+
+class Digest:
+    """Reads along."""
+
+    def __init__(self, header: Header) -> None:
+        self.parts: dict[str, Part] = {}
+        self.changed: set[str] = set()
+        """Sessions of which something was said that a list of them shows; for whoever keeps it to clear."""
+        self._start = _seconds(header.started_at)
+        self._pending: dict[Any, tuple[str, Mapping[str, Any]]] = {}
+
+    def see(self, event: Event, message: Any) -> None:
+        """An event, with what a frame says."""
+        if isinstance(event, Frame) and isinstance(message, dict):
+            at = self._start + event.at
+            if event.direction is Direction.OUT:
+                self._went(message, at)
+            elif message.get("method") == methods.SESSION_UPDATE:
+                self._update(_object(message.get("params")), at)
+            elif "method" not in message:
+                self._answered(message, at)
+
+    def _went(self, message: Mapping[str, Any], at: float) -> None:
+        method, params = message.get("method"), _object(message.get("params"))
+        if method in (methods.SESSION_NEW, methods.SESSION_LOAD, methods.SESSION_RESUME):
+            self._pending[message.get("id")] = (method, params)
+            if method != methods.SESSION_NEW:
+                self._open(str(params.get("sessionId")), params, at, is_new=False)
+        elif method == methods.SESSION_PROMPT:
+            self._pending[message.get("id")] = (method, params)
+            part = self.parts.get(str(params.get("sessionId")))
+            if part is not None:
+                self._asked(part, _prompt_text(params), at)
+                part.prompts += 1
+
+    def _answered(self, message: Mapping[str, Any], at: float) -> None:
+        request_id = message.get("id")
+        method, params = self._pending.pop(request_id, ("", {})) if isinstance(request_id, int) else ("", {})
+        if method == methods.SESSION_NEW:
+            session_id = _object(message.get("result")).get("sessionId")
+            if isinstance(session_id, str):
+                self._open(session_id, params, at, is_new=True)
+        elif method == methods.SESSION_PROMPT:
+            part = self.parts.get(str(params.get("sessionId")))
+            if part is not None:
+                part.last_at = at
+                self.changed.add(part.session_id)
+
+    def _open(self, session_id: str, params: Mapping[str, Any], at: float, *, is_new: bool) -> None:
+        known = self.parts.get(session_id)
+        if known is None:
+            cwd = params.get("cwd")
+            self.parts[session_id] = Part(session_id, cwd if isinstance(cwd, str) else "", is_new, at, at)
+
+    def _update(self, params: Mapping[str, Any], at: float) -> None:
+        part = self.parts.get(str(params.get("sessionId")))
+        update = _object(params.get("update"))
+        if part is None:
+            return
+        match update.get("sessionUpdate"):
+            case "agent_message_chunk" if part.room_replied > 0:
+                text = _text(update.get("content"))[: part.room_replied]
+                part.room_replied -= len(text)
+                part.replied.append(text)
+            case "user_message_chunk" if not part.prompts:  # the history of a session that was loaded
+                self._asked(part, _text(update.get("content")), at)
+            case "session_info_update" if isinstance(update.get("title"), str):
+                part.title = update["title"][:MAX_TITLE]
+                self.changed.add(part.session_id)
+
+    def _asked(self, part: Part, text: str, at: float) -> None:
+        first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        part.first_words = part.first_words or first[:MAX_TITLE]
+        kept = text[: part.room_asked]
+        part.room_asked -= len(kept)
+        part.asked += [kept, "\n"]
+        part.last_at = at
+        self.changed.add(part.session_id)
+
+
+def _prompt_text(params: Mapping[str, Any]) -> str:
+    blocks = params.get("prompt")
+    return "\n".join(filter(None, map(_text, blocks))) if isinstance(blocks, list) else ""
+
+
+def _text(block: Any) -> str:
+    text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _seconds(started_at: str) -> float:
+    try:
+        return datetime.fromisoformat(started_at).timestamp()
+    except ValueError:
+        return 0.0

@@ -1,0 +1,297 @@
+"""Which sessions the recordings hold: listed and searched without reading them. Several processes may use it at once.
+
+It is made from the recordings and only from them: where it is missing, broken or behind, they are read again. Its
+methods block, so they belong into a thread.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.transcript import index_tables
+from acp_tui.client.transcript.digest import Digest, Part
+from acp_tui.client.transcript.events import Event, Frame, Header
+from acp_tui.client.transcript.forgetting import without_session
+from acp_tui.client.transcript.lines import parsed
+from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.replay import Replay
+from acp_tui.client.transcript.store import RecordingStore, held, is_being_written, make_private
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import SessionId
+
+log = logging.getLogger(__name__)
+
+BUSY_S: Final = 5.0
+MAX_GUESSED: Final = 2_000
+"""Of so many sessions the titles are looked through where no words fit."""
+T = TypeVar("T")
+
+
+class AmbiguousSession(ClientError):
+    """Several sessions begin so."""
+
+
+class SessionInUse(ClientError):
+    """A recording of the session is being written."""
+
+
+class IndexFailed(ClientError):
+    """The index can be neither read nor made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSession:
+    """A session of which there are recordings."""
+
+    session_id: SessionId
+    agent: str
+    """The name of its command."""
+    command: tuple[str, ...]
+    """Without secrets."""
+    cwd: Path
+    title: str
+    """The agent's, else the first line of the first prompt; untrusted, as all that is read here."""
+    first_at: float
+    last_at: float
+    """Seconds since the epoch."""
+    prompts: int
+    recordings: tuple[Path, ...]
+    """The oldest first."""
+
+
+class SessionIndex:
+    """The sessions in the recordings of a store, the last ones first."""
+
+    def __init__(self, store: RecordingStore) -> None:
+        self._store = store
+
+    def recent(self, cwd: Path | None = None, limit: int = 100) -> list[RecordedSession]:
+        """The last sessions, of all folders or of one. Raises IndexFailed, as all methods do."""
+        return self._read(lambda db: self._sessions(db, index_tables.newest(db, cwd, limit)))
+
+    def search(self, words: str, cwd: Path | None = None, limit: int = 100) -> list[RecordedSession]:
+        """Sessions in which each of the words stands: in the title, which comes first, in a prompt or in a reply.
+
+        Where there is none: those whose title has the letters of `words` in this order.
+        """
+        wanted = words.casefold().split()
+        if not wanted:
+            return self.recent(cwd, limit)
+
+        def find(db: sqlite3.Connection) -> list[RecordedSession]:
+            found = self._sessions(db, index_tables.with_words(db, wanted, cwd, limit))
+            if found:
+                return sorted(found, key=lambda one: not _stands_in(wanted, one.title))
+            letters = "".join(wanted)
+            near = self._sessions(db, index_tables.newest(db, cwd, MAX_GUESSED))
+            return [one for one in near if _has_letters(letters, one.title.casefold())][:limit]
+
+        return self._read(find)
+
+    def find(self, id_or_prefix: str) -> RecordedSession | None:
+        """The last session of this id, else the one whose id begins so. Raises AmbiguousSession."""
+
+        def look(db: sqlite3.Connection) -> list[RecordedSession]:
+            return self._sessions(db, index_tables.beginning_with(db, id_or_prefix))
+
+        found = self._read(look)
+        exact = next((one for one in found if one.session_id == id_or_prefix), None)
+        if exact is not None or len({one.session_id for one in found}) <= 1:
+            return exact or next(iter(found), None)
+        raise AmbiguousSession(
+            f"{len(found)} sessions begin with {id_or_prefix!r}",
+            hint="name more of it: " + ", ".join(one.session_id for one in found[:5]),
+        )
+
+    def forget(self, session: RecordedSession) -> None:
+        """Take a session out of its recordings, for good. Raises SessionInUse while one is written, and OSError."""
+        if any(path.exists() and is_being_written(path) for path in session.recordings):
+            raise SessionInUse(f"{session.title!r} is being recorded", hint="close it first")
+        for path in session.recordings:
+            with suppress(FileNotFoundError), held(path):
+                without_session(path, session.session_id)
+        self.catch_up()
+
+    def reread(self, session: RecordedSession) -> Conversation:
+        """The conversation as its recordings have it, without the agent. Raises RecordingUnreadable."""
+        earlier: dict[SessionId, Conversation] = {}
+        for path in session.recordings:
+            with open_recording(path) as recording:
+                replay = Replay(recording, earlier)
+                for _ in replay.events:
+                    pass
+                earlier |= replay.conversations
+        return earlier.get(session.session_id, Conversation())
+
+    # Keeping it true
+
+    def put(self, recording: str, header: Header, parts: Sequence[Part], size: int | None = None) -> None:
+        """Write down sessions of a recording; with `size`, all of them, and that so much of it has been read."""
+
+        def write(db: sqlite3.Connection) -> None:
+            index_tables.put(db, recording, header, parts)
+            if size is not None:
+                db.execute("INSERT OR REPLACE INTO recordings VALUES (?, ?)", (recording, size))
+
+        self._with(write)
+
+    def catch_up(self) -> None:
+        """Read the recordings that it does not know whole, and forget those that are gone."""
+        self._with(self._caught_up)
+
+    def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
+        def caught_up(db: sqlite3.Connection) -> T:
+            self._caught_up(db)
+            return read(db)
+
+        return self._with(caught_up)
+
+    def _caught_up(self, db: sqlite3.Connection) -> None:
+        known = dict(db.execute("SELECT name, size FROM recordings").fetchall())
+        files = {path.name: path for path in self._store.files()}
+        listed = {row[0] for row in db.execute("SELECT DISTINCT recording FROM parts")}
+        for name in (known.keys() | listed) - files.keys():
+            index_tables.drop(db, name)
+        for name, path in files.items():
+            with suppress(OSError):
+                size = path.stat().st_size
+                if known.get(name) != size and not is_being_written(path):
+                    self._take_in(db, path, size)
+
+    def _take_in(self, db: sqlite3.Connection, path: Path, size: int) -> None:
+        index_tables.drop(db, path.name)
+        with suppress(RecordingUnreadable):
+            header, digest = _digest(path)
+            index_tables.put(db, path.name, header, list(digest.parts.values()))
+        db.execute("INSERT OR REPLACE INTO recordings VALUES (?, ?)", (path.name, size))
+        db.commit()  # another process need not read it again, nor wait for the others
+
+    # The database
+
+    def _with(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` gives; on a database that is broken, once more on a new one."""
+        try:
+            with self._opened() as db:
+                return work(db)
+        except sqlite3.OperationalError as error:  # locked, read-only, a full disk: not broken
+            raise self._failure(error) from error
+        except sqlite3.DatabaseError as error:
+            log.info("the index of the recordings is made anew: %s", error)
+            self._remove()
+        try:
+            with self._opened() as db:
+                return work(db)
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: sqlite3.Error) -> IndexFailed:
+        return IndexFailed(
+            f"the index of the recordings, {self._store.index_file}, cannot be used: {error}",
+            hint="is there room on the disk, and is the folder yours? It can be deleted: it is made anew",
+        )
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        file = self._store.index_file
+        with suppress(OSError):
+            make_private(file.parent)
+            file.touch(mode=0o600)
+        db = sqlite3.connect(file, timeout=BUSY_S)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            index_tables.require_tables(db)
+            with db:
+                yield db
+        finally:
+            db.close()
+
+    def _remove(self) -> None:
+        file = self._store.index_file
+        for each in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm"))):
+            each.unlink(missing_ok=True)
+
+    def _sessions(self, db: sqlite3.Connection, origins: Sequence[str]) -> list[RecordedSession]:
+        found: dict[str, RecordedSession] = {}
+        for at in range(0, len(origins), 500):  # SQLite takes some 1,000 parameters
+            some = origins[at : at + 500]
+            query = f"SELECT * FROM parts WHERE origin IN ({','.join('?' * len(some))}) ORDER BY origin, recording"
+            rows = db.execute(query, some)
+            columns = [column[0] for column in rows.description]
+            parts = [dict(zip(columns, row, strict=True)) for row in rows]
+            for origin, of_origin in groupby(parts, key=lambda part: part["origin"]):
+                found[origin] = self._session(list(of_origin))
+        return [found[origin] for origin in origins]
+
+    def _session(self, parts: Sequence[dict[str, Any]]) -> RecordedSession:
+        last = parts[-1]
+        titles = [part["title"] for part in reversed(parts)] + [part["first_words"] for part in parts]
+        return RecordedSession(
+            SessionId(last["session"]),
+            last["agent"],
+            tuple(json.loads(last["command"])),
+            Path(last["cwd"]),
+            next(filter(None, titles), ""),
+            min(part["first_at"] for part in parts),
+            max(part["last_at"] for part in parts),
+            sum(part["prompts"] for part in parts),
+            tuple(self._store.path_of(part["recording"]) for part in parts),
+        )
+
+
+class Indexer:
+    """Keeps the index up to date with a recording while it is written (recorder.Observer)."""
+
+    def __init__(self, index: SessionIndex, path: Path, header: Header) -> None:
+        self._index = index
+        self._path = path
+        self._header = header
+        self._digest = Digest(header)
+
+    def see(self, event: Event, message: Any) -> None:
+        """Read along."""
+        self._digest.see(event, message)
+
+    def flush(self) -> None:
+        """Write down what a list of sessions would show."""
+        changed, self._digest.changed = self._digest.changed, set()
+        if changed:
+            self._put([self._digest.parts[session_id] for session_id in changed])
+
+    def close(self) -> None:
+        """All that is in the recording is known."""
+        with suppress(OSError):
+            self._put(list(self._digest.parts.values()), self._path.stat().st_size)
+
+    def _put(self, parts: Sequence[Part], size: int | None = None) -> None:
+        try:
+            self._index.put(self._path.name, self._header, parts, size)
+        except IndexFailed:
+            log.debug("the index was not written; it catches up later", exc_info=True)
+
+
+def _digest(path: Path) -> tuple[Header, Digest]:
+    with open_recording(path) as recording:
+        digest = Digest(recording.header)
+        for event in recording:
+            digest.see(event, parsed(event.data) if isinstance(event, Frame) else None)
+        return recording.header, digest
+
+
+def _stands_in(words: Sequence[str], title: str) -> bool:
+    folded = title.casefold()
+    return all(word in folded for word in words)
+
+
+def _has_letters(letters: str, text: str) -> bool:
+    rest = iter(text)
+    return all(letter in rest for letter in letters)

@@ -1,0 +1,137 @@
+"""The tables of the index of recordings, and the statements on them; what they are filled with is `index`'s."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from acp_tui.client.transcript.digest import Part
+from acp_tui.client.transcript.events import Header
+
+SCHEMA: Final = 1
+
+TABLES: Final = """
+CREATE TABLE recordings (name TEXT PRIMARY KEY, size INTEGER NOT NULL);
+CREATE TABLE parts (
+    id INTEGER PRIMARY KEY, recording TEXT NOT NULL, session TEXT NOT NULL, origin TEXT NOT NULL,
+    agent TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, title TEXT NOT NULL, first_words TEXT NOT NULL,
+    first_at REAL NOT NULL, last_at REAL NOT NULL, prompts INTEGER NOT NULL, UNIQUE (recording, session)
+);
+CREATE INDEX parts_by_origin ON parts (origin, recording);
+CREATE INDEX parts_by_session ON parts (session, agent, recording);
+CREATE INDEX parts_by_time ON parts (last_at);
+"""
+# With trigrams LIKE uses an index. Without them (SQLite before 3.34, or without FTS5) it reads all: slower, not wrong.
+WORDS: Final = (
+    "CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'trigram')",
+    "CREATE TABLE words (text TEXT)",
+)
+
+
+def require_tables(db: sqlite3.Connection) -> None:
+    """Make the tables where there are none. Raises sqlite3.DatabaseError for those of another version."""
+    if db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
+        return
+    if db.execute("PRAGMA user_version").fetchone()[0]:
+        raise sqlite3.DatabaseError("it is of another version")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if db.execute("PRAGMA user_version").fetchone()[0] == 0:  # nobody else was faster
+            for statement in filter(str.strip, TABLES.split(";")):
+                db.execute(statement)
+            _make_words(db)
+            db.execute(f"PRAGMA user_version = {SCHEMA}")
+        db.commit()
+    except BaseException:
+        db.rollback()
+        raise
+
+
+def _make_words(db: sqlite3.Connection) -> None:
+    try:
+        db.execute(WORDS[0])
+    except sqlite3.OperationalError:
+        db.execute(WORDS[1])
+
+
+def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[Part]) -> None:
+    """Write down sessions of a recording, in place of what is known of them."""
+    for part in parts:
+        _delete(db, recording, part.session_id)
+        if not (part.asked or part.replied):
+            continue  # nothing was said: nobody looks for it
+        values = (
+            recording,
+            part.session_id,
+            _origin(db, recording, header.agent, part),
+            header.agent,
+            json.dumps(header.argv),
+            part.cwd,
+            part.title,
+            part.first_words,
+            part.first_at,
+            part.last_at,
+            part.prompts,
+        )
+        put = db.execute(f"INSERT INTO parts VALUES (NULL, {','.join('?' * len(values))})", values)
+        text = part.words.casefold().encode("utf-8", "replace").decode()
+        db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (put.lastrowid, text))
+
+
+def _origin(db: sqlite3.Connection, recording: str, agent: str, part: Part) -> str:
+    """Names the session over all recordings: an id alone does not, agents may give it again."""
+    row = None
+    if not part.is_new:
+        where = "session = ? AND agent = ? AND recording < ? ORDER BY recording DESC LIMIT 1"
+        row = db.execute(
+            f"SELECT origin FROM parts WHERE {where}", (part.session_id, agent, recording)
+        ).fetchone()
+    return str(row[0]) if row is not None else f"{recording}/{part.session_id}"
+
+
+def _delete(db: sqlite3.Connection, recording: str, session_id: str) -> None:
+    for row in db.execute(
+        "SELECT id FROM parts WHERE recording = ? AND session = ?", (recording, session_id)
+    ).fetchall():
+        db.execute("DELETE FROM words WHERE rowid = ?", row)
+        db.execute("DELETE FROM parts WHERE id = ?", row)
+
+
+def drop(db: sqlite3.Connection, recording: str) -> None:
+    """Forget a recording."""
+    db.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM parts WHERE recording = ?)", (recording,))
+    db.execute("DELETE FROM parts WHERE recording = ?", (recording,))
+    db.execute("DELETE FROM recordings WHERE name = ?", (recording,))
+
+
+def newest(db: sqlite3.Connection, cwd: Path | None, limit: int) -> list[str]:
+    """The sessions that were used last."""
+    where, values = _in(cwd)
+    query = f"SELECT origin FROM parts WHERE {where} GROUP BY origin ORDER BY MAX(last_at) DESC LIMIT ?"
+    return [row[0] for row in db.execute(query, (*values, limit))]
+
+
+def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None, limit: int) -> list[str]:
+    """Those in which each of the words stands."""
+    where, values = _in(cwd)
+    has = " AND ".join(["words.text LIKE ?"] * len(wanted))
+    query = (
+        f"SELECT origin FROM words JOIN parts ON parts.id = words.rowid WHERE {has} AND {where}"
+        " GROUP BY origin ORDER BY MAX(last_at) DESC LIMIT ?"
+    )
+    return [row[0] for row in db.execute(query, (*(f"%{word}%" for word in wanted), *values, limit))]
+
+
+def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
+    """Those whose id begins so."""
+    query = (
+        "SELECT origin FROM parts WHERE substr(session, 1, ?) = ? GROUP BY origin ORDER BY MAX(last_at) DESC"
+    )
+    return [row[0] for row in db.execute(query, (len(prefix), prefix))]
+
+
+def _in(cwd: Path | None) -> tuple[str, tuple[str, ...]]:
+    return ("1", ()) if cwd is None else ("cwd = ?", (str(cwd),))

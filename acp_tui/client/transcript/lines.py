@@ -1,0 +1,209 @@
+"""The lines of a recording: an event as JSON and back. Which file they stand in is not its matter."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic_core import from_json
+
+from acp_tui.client.transcript import own_updates
+from acp_tui.client.transcript.events import (
+    Closed,
+    Dropped,
+    Event,
+    Exited,
+    Frame,
+    Header,
+    Own,
+    Resized,
+    Stderr,
+    TerminalCut,
+    UnknownEvent,
+)
+from acp_tui.conversation.facts import SessionId
+from acp_tui.rpc import Direction
+
+FORMAT: Final = "acp-tui-recording"
+VERSION: Final = 1
+
+# A frame that is JSON stands in its line as it came, to the byte. So a line of ours is recognised by its beginning, and
+# what is behind it is the frame: jq sees an object, and nobody has to write a number as somebody else's library did.
+_FRAME_LINE = re.compile(rb'\{"t":(\d+(?:\.\d+)?),"type":"(in|out)","frame":')
+
+
+class NotARecording(Exception):
+    """The first line is no header of ours."""
+
+
+class BadLine(Exception):
+    """A line that is no event."""
+
+
+# Writing
+
+
+def header_line(header: Header) -> bytes:
+    """The first line."""
+    screen = None if header.screen is None else dict(zip(("columns", "rows"), header.screen, strict=True))
+    return line(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "started_at": header.started_at,
+            "client": {"name": "acp-tui", "version": header.client},
+            "agent": {"name": header.agent, "command": list(header.argv), "env": list(header.env_names)},
+            "cwd": header.cwd,
+            "screen": screen,
+            "raw": header.is_raw,
+        }
+    )
+
+
+def frame_line(at: float, direction: Direction, data: bytes, *, is_json: bool) -> bytes:
+    """A frame; `is_json` says that it is one JSON value in UTF-8, with nothing that only some parsers take."""
+    if is_json:
+        return b'{"t":%.6f,"type":"%s","frame":%s}\n' % (at, direction.value.encode(), data)
+    return _event(at, direction.value, own_updates.as_text(data))
+
+
+def event_line(event: Event) -> bytes:
+    """Any event but a frame."""
+    match event:
+        case Frame():
+            raise TypeError("a frame is written by frame_line")
+        case Stderr(at, data):
+            return _event(at, "stderr", own_updates.as_text(data))
+        case Own(at, session_id, update):
+            kind = own_updates.KINDS[type(update)]
+            return _event(at, kind, {"session": session_id, **own_updates.as_fields(update)})
+        case Closed(at, session_id):
+            return _event(at, "session_closed", {"session": session_id})
+        case Resized(at, columns, rows):
+            return _event(at, "screen_resized", {"columns": columns, "rows": rows})
+        case TerminalCut(at, terminal_id, dropped_bytes):
+            return _event(at, "terminal_cut", {"terminal_id": terminal_id, "dropped_bytes": dropped_bytes})
+        case Dropped(at, events, why):
+            return _event(at, "dropped", {"events": events, "why": why})
+        case Exited(at, how):
+            return _event(at, "agent_exited", {"how": how})
+        case UnknownEvent(at, kind, fields):
+            return _event(at, kind, fields)
+
+
+def _event(at: float, kind: str, fields: Mapping[str, Any]) -> bytes:
+    return line({"t": round(at, 6), "type": kind, **fields})
+
+
+def line(value: Any) -> bytes:
+    """JSON as one line."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+# Reading
+
+
+def read_header(data: bytes) -> Header:
+    """The header, also of a later version. Raises NotARecording."""
+    value = _object(data)
+    version = value.get("version") if value is not None else None
+    if value is None or value.get("format") != FORMAT or type(version) is not int:
+        raise NotARecording("it does not begin with the header of a recording")
+    agent, client, screen = (_mapping(value.get(key)) for key in ("agent", "client", "screen"))
+    size = (screen.get("columns"), screen.get("rows"))
+    return Header(
+        agent=str(agent.get("name", "")),
+        argv=_texts(agent.get("command")),
+        env_names=_texts(agent.get("env")),
+        client=str(client.get("version", "")),
+        cwd=str(value.get("cwd", "")),
+        screen=(size[0], size[1]) if isinstance(size[0], int) and isinstance(size[1], int) else None,
+        started_at=str(value.get("started_at", "")),
+        is_raw=value.get("raw") is True,
+        version=version,
+    )
+
+
+def read_event(data: bytes) -> Event:
+    """An event; one of a kind that is not known, too. Raises BadLine."""
+    ours = _FRAME_LINE.match(data)
+    if ours is not None and data.endswith(b"}"):
+        frame = data[ours.end() : -1]
+        if parsed(frame) is not None:
+            return Frame(float(ours[1]), Direction(ours[2].decode()), frame)
+    value = _object(data)
+    at = value.get("t") if value is not None else None
+    if value is None or isinstance(at, bool) or not isinstance(at, int | float):
+        raise BadLine(
+            "no JSON object with a time" if value is None or at is None else "a time that is no number"
+        )
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        raise BadLine("an event without a type")
+    try:
+        return _read(float(at), kind, value)
+    except (KeyError, TypeError, ValueError, own_updates.NotReadable):
+        return UnknownEvent(float(at), kind, value)
+
+
+def _read(at: float, kind: str, value: dict[str, Any]) -> Event:
+    match kind:
+        case "in" | "out":
+            return Frame(at, Direction(kind), _frame(value))
+        case "stderr":
+            return Stderr(at, own_updates.from_text(value))
+        case "session_closed":
+            return Closed(at, SessionId(str(value["session"])))
+        case "screen_resized":
+            return Resized(at, int(value["columns"]), int(value["rows"]))
+        case "terminal_cut":
+            return TerminalCut(at, str(value["terminal_id"]), int(value["dropped_bytes"]))
+        case "dropped":
+            return Dropped(at, int(value["events"]), str(value.get("why", "")))
+        case "agent_exited":
+            return Exited(at, str(value["how"]))
+        case _ if kind in own_updates.TYPES:
+            session_id = value.get("session")
+            update = own_updates.from_fields(kind, value)
+            return Own(at, None if session_id is None else SessionId(str(session_id)), update)
+        case _:
+            return UnknownEvent(at, kind, value)
+
+
+def _frame(value: dict[str, Any]) -> bytes:
+    if (
+        "frame" in value
+    ):  # the line was written anew by somebody else: the frame means the same, if not to the byte
+        return line(value["frame"])[:-1]
+    return own_updates.from_text(value)
+
+
+def parsed(data: bytes) -> dict[str, Any] | list[Any] | None:
+    """The object or list; None for what is none, or what only some parsers take."""
+    try:
+        value = from_json(data, allow_inf_nan=False, cache_strings="none")
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()

@@ -1,0 +1,178 @@
+"""The updates that acp-tui makes itself, as JSON fields and back; what an agent says is in its frames.
+
+Questions of acp-tui's own, such as whether a file outside of the workspace may be read, are written as the protocol
+writes an agent's.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from acp_tui.conversation.facts import PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    TerminalContent,
+    TerminalId,
+    TextDiff,
+    ToolCallContent,
+    ToolCallPatch,
+)
+from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.updates import (
+    CancelRequested,
+    CommandRun,
+    Disconnected,
+    ElicitationAnswered,
+    ElicitationCompleted,
+    PermissionAnswered,
+    PermissionAsked,
+    PermissionNoted,
+    PromptSent,
+    Reconnected,
+    SessionUpdate,
+    TerminalAnswered,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TerminalResized,
+    TerminalWaiting,
+    ToolCallReported,
+)
+from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol.v1 import inbound, outbound, permission, tool_calls
+from acp_tui.protocol.v1.inbound_content import read_tool_call
+from acp_tui.protocol.wire import decode, to_wire
+
+TYPES: Final[Mapping[str, type]] = {
+    "prompt": PromptSent,
+    "cancel": CancelRequested,
+    "permission_asked": PermissionAsked,
+    "permission_noted": PermissionNoted,
+    "permission_answered": PermissionAnswered,
+    "elicitation_answered": ElicitationAnswered,
+    "elicitation_completed": ElicitationCompleted,
+    "tool_call": ToolCallReported,
+    "command_run": CommandRun,
+    "terminal_opened": TerminalOpened,
+    "terminal_output": TerminalOutput,
+    "terminal_waiting": TerminalWaiting,
+    "terminal_resized": TerminalResized,
+    "terminal_answered": TerminalAnswered,
+    "terminal_exited": TerminalExited,
+    "disconnected": Disconnected,
+    "reconnected": Reconnected,
+}
+KINDS: Final = {update: kind for kind, update in TYPES.items()}
+
+
+class NotReadable(Exception):
+    """The fields are not those of such an update."""
+
+
+def as_fields(update: SessionUpdate) -> dict[str, Any]:
+    """What is written of the update, beside its kind."""
+    match update:
+        case PromptSent():
+            return {"notes": list(update.notes)}
+        case TerminalOutput():
+            return {"terminal_id": update.terminal_id, **as_text(update.data)}
+        case ToolCallReported():
+            return {"toolCall": _tool_call(update.patch)}
+        case PermissionAsked(request, patch):
+            options = [_option(option.option_id, option.name, option.kind) for option in request.options]
+            asked = {"toolCall": _tool_call(patch), "options": options}
+            return {"key": request.key, "note": request.note, **asked}
+        case _:
+            return asdict(update)
+
+
+def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
+    """The update of a kind in `TYPES`. Raises NotReadable."""
+    try:
+        match kind:
+            case "prompt":
+                return PromptSent((), tuple(map(str, fields.get("notes") or ())))
+            case "terminal_output":
+                return TerminalOutput(TerminalId(str(fields["terminal_id"])), from_text(fields))
+            case "tool_call":
+                return ToolCallReported(read_tool_call(decode(tool_calls.ToolCallUpdate, fields["toolCall"])))
+            case "permission_asked":
+                return _asked(fields)
+            case _:
+                update: SessionUpdate = _adapter(kind).validate_python(dict(fields))
+                return update
+    except (ValidationError, MalformedMessage, KeyError, TypeError, ValueError) as error:
+        raise NotReadable(str(error)) from error
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Any]:
+    return TypeAdapter(TYPES[kind])
+
+
+def as_text(data: bytes) -> dict[str, str]:
+    """Bytes as text where they are, so that a recording can be read with the eye."""
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"base64": b64encode(data).decode()}
+
+
+def from_text(fields: Mapping[str, Any]) -> bytes:
+    """The bytes. Raises KeyError, TypeError or ValueError."""
+    text = fields.get("text")
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else b64decode(fields["base64"])
+
+
+# Questions
+
+
+def _asked(fields: Mapping[str, Any]) -> PermissionAsked:
+    params = {"sessionId": "", "toolCall": fields["toolCall"], "options": fields["options"]}
+    _, patch, options, _ = inbound.read_permission_request(params)
+    note = fields.get("note")
+    key = RequestKey(int(fields["key"]))
+    request = PermissionRequest(
+        key, patch.tool_call_id, options, note=note if isinstance(note, str) else None
+    )
+    return PermissionAsked(request, patch)
+
+
+def _option(option_id: str, name: str, kind: str) -> dict[str, Any]:
+    return to_wire(permission.PermissionOption(option_id=option_id, name=name, kind=kind))
+
+
+def _tool_call(patch: ToolCallPatch) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "title": patch.title,
+        "kind": patch.kind,
+        "status": patch.status,
+        "raw_input": patch.raw_input,
+        "raw_output": patch.raw_output,
+    }
+    if patch.content is not UNSET:
+        given["content"] = [_content(item) for item in patch.content]
+    if patch.locations is not UNSET:
+        given["locations"] = [
+            tool_calls.ToolCallLocation(path=place.path, line=place.line) for place in patch.locations
+        ]
+    set_ones = {name: value for name, value in given.items() if value is not UNSET}
+    return to_wire(tool_calls.ToolCallUpdate(tool_call_id=patch.tool_call_id, **set_ones))
+
+
+def _content(item: ToolCallContent) -> Any:
+    match item:
+        case BlockContent(block):
+            return tool_calls.Content(content=outbound.content_block(block))  # type: ignore[arg-type]
+        case TextDiff():
+            return tool_calls.Diff(path=item.path, new_text=item.new_text, old_text=item.old_text)
+        case TerminalContent(terminal_id):
+            return tool_calls.Terminal(terminal_id=terminal_id)
+        case _:
+            return item.raw

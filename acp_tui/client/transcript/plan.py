@@ -1,0 +1,93 @@
+"""Where and how the agents of a run are recorded; a recording itself is `recorder`'s."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from acp_tui import __version__
+from acp_tui.client.transcript.events import Event, Header
+from acp_tui.client.transcript.index import Indexer, SessionIndex
+from acp_tui.client.transcript.recorder import Outlet, Recorder
+from acp_tui.client.transcript.secrets import Masker
+from acp_tui.client.transcript.store import RecordingStore, create_beside
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingPlan:
+    """Each process of an agent is recorded once, with all of its sessions."""
+
+    cwd: Path
+    store: RecordingStore | None = None
+    """None: nothing is kept beyond `file`."""
+    max_file_bytes: int = 64 << 20
+    """Of a recording in the store; in `file` there is no limit."""
+    file: Path | None = None
+    """A recording of its own that the user wants; the second agent's gets a number."""
+    is_raw: bool = False
+    """Secrets are kept in the store."""
+    is_file_raw: bool = False
+    """They are in `file`."""
+    screen: tuple[int, int] | None = None
+    on_trouble: Callable[[str], None] = lambda _: None
+    """Called on the event loop, with a sentence for the user, where recording fails. The session goes on."""
+
+    def begin(self, agent: str, argv: tuple[str, ...], env: Mapping[str, str]) -> Recorder:
+        """Record a process that was started with `env` added to our own environment. To be called on the event loop."""
+        environ = {**os.environ, **env}
+        header = Header(
+            agent=agent,
+            argv=Masker(environ).argv(argv),
+            env_names=tuple(env),
+            client=__version__,
+            cwd=str(self.cwd),
+            screen=self.screen,
+            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        outlets = []
+        if self.file is not None:
+            open_file = partial(create_beside, self.file)
+            outlets.append(Outlet(open_file, max_bytes=1 << 62, is_raw=self.is_file_raw))
+        if self.store is not None:
+            kept = _Kept(self.store, header)
+            outlets.append(Outlet(kept.open, self.max_file_bytes, self.is_raw, kept))
+        return Recorder(header, outlets, environ=environ, on_trouble=self._on_loop())
+
+    def _on_loop(self) -> Callable[[str], None]:
+        loop = asyncio.get_running_loop()
+
+        def tell(trouble: str) -> None:
+            with suppress(RuntimeError):  # the loop is closed: there is nobody to tell
+                loop.call_soon_threadsafe(self.on_trouble, trouble)
+
+        return tell
+
+
+class _Kept:
+    """A recording in the store, with the index that follows it. Everything here runs in the recorder's thread."""
+
+    def __init__(self, store: RecordingStore, header: Header) -> None:
+        self._store = store
+        self._header = header
+        self._indexer: Indexer
+
+    def open(self) -> BinaryIO:
+        file = self._store.new_file(self._header.agent)
+        self._indexer = Indexer(SessionIndex(self._store), Path(file.name), self._header)
+        return file
+
+    def see(self, event: Event, message: Any) -> None:
+        self._indexer.see(event, message)
+
+    def flush(self) -> None:
+        self._indexer.flush()
+
+    def close(self) -> None:
+        self._indexer.close()

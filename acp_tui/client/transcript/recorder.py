@@ -1,0 +1,307 @@
+"""Records one agent process while it runs: the event loop only takes note, a thread writes.
+
+What stands in a line is `scribe`'s; which file it is, the caller's.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from threading import Event as Signal
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any, BinaryIO, Final, Protocol
+
+from acp_tui.client.transcript import lines, own_updates
+from acp_tui.client.transcript.events import (
+    Closed,
+    Dropped,
+    Event,
+    Exited,
+    Frame,
+    Header,
+    Own,
+    Resized,
+    Stderr,
+    TerminalCut,
+)
+from acp_tui.client.transcript.scribe import Scribe
+from acp_tui.client.transcript.secrets import Masker
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOutput
+from acp_tui.rpc import Direction
+
+log = logging.getLogger(__name__)
+
+BATCH_S: Final = 0.05
+"""What comes in this time is written together. Nothing runs while nothing comes."""
+EVENTS_PER_SLICE: Final = 64
+"""After so many the event loop gets its turn: threads share one interpreter."""
+CLOSE_S: Final = 5.0
+"""A disk that takes longer for the rest loses it."""
+MAX_STDERR_LINE: Final = 64 << 10
+TOO_FAST: Final = "they came faster than they could be written"
+FULL: Final = "the recording has reached its size"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is recorded."""
+
+    buffer_bytes: int = 64 << 20
+    """Of events that wait to be written."""
+    terminal_bytes: int = 4 << 20
+    """Of each terminal of ours, from its start."""
+
+
+class Observer(Protocol):
+    """Whoever reads along; in the writer's thread."""
+
+    def see(self, event: Event, message: Any) -> None:
+        """An event was written; `message` is what a frame says, without secrets."""
+
+    def flush(self) -> None:
+        """A batch was written."""
+
+    def close(self) -> None:
+        """The recording is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlet:
+    """A file to write to. What is called here is called in the writer's thread."""
+
+    open_file: Callable[[], BinaryIO]
+    max_bytes: int = 64 << 20
+    is_raw: bool = False
+    """Keep secrets."""
+    observer: Observer | None = None
+
+
+class Recorder:
+    """One recording from its first line to `close`. All but the writing is done on the event loop, and cheap."""
+
+    def __init__(
+        self,
+        header: Header,
+        outlets: Sequence[Outlet],
+        *,
+        limits: Limits | None = None,
+        environ: Mapping[str, str] | None = None,
+        on_trouble: Callable[[str], None],
+    ) -> None:
+        """`environ` is what the agent runs with: what is secret there is masked.
+
+        `on_trouble` is called in the writer's thread, once for each outlet at the most.
+        """
+        self._limits = limits or Limits()
+        self._begun = monotonic()
+        self._events: deque[Event] = deque()
+        self._put_bytes = self._taken_bytes = self._missed = 0
+        self._printed: dict[str, int] = {}
+        self._stderr = b""
+        self._wake, self._closing = Signal(), Signal()
+        self._writers = [_Writer(header, outlet, environ, on_trouble) for outlet in outlets]
+        self._thread = Thread(target=self._write, name="recorder", daemon=True)
+        self._thread.start()
+
+    # What is recorded
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """A frame passes (rpc.peer.Tap)."""
+        self._put(Frame(self._now(), direction, frame), len(frame))
+
+    def stderr(self, data: bytes) -> None:
+        """The agent wrote to stderr."""
+        *whole, self._stderr = (self._stderr + data).split(b"\n")
+        if len(self._stderr) > MAX_STDERR_LINE:
+            whole.append(self._stderr)
+            self._stderr = b""
+        for line in whole:
+            self._put(Stderr(self._now(), line), len(line))
+
+    def own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
+        """A session was changed; what only the agent's frames can have said is left to them."""
+        if type(update) not in own_updates.KINDS:
+            return
+        if isinstance(update, TerminalOutput):
+            update = self._within_limit(update)
+            if not update.data:
+                return
+        elif isinstance(update, TerminalExited):
+            self._note_cut(update.terminal_id)
+        size = len(update.data) if isinstance(update, TerminalOutput) else 0
+        self._put(Own(self._now(), session_id, update), size)
+
+    def closed(self, session_id: SessionId) -> None:
+        """A session is no longer listened to."""
+        self._put(Closed(self._now(), session_id))
+
+    def resized(self, columns: int, rows: int) -> None:
+        """The screen has another size."""
+        self._put(Resized(self._now(), columns, rows))
+
+    def exited(self, how: str) -> None:
+        """The agent has ended."""
+        if self._stderr:
+            self.stderr(b"\n")
+        for terminal_id in tuple(self._printed):
+            self._note_cut(terminal_id)
+        self._put(Exited(self._now(), how))
+
+    def close(self) -> None:
+        """Write what waits, and end. It blocks, for `CLOSE_S` at the most."""
+        self._closing.set()
+        self._wake.set()
+        self._thread.join(CLOSE_S)
+
+    # The buffer
+
+    def _now(self) -> float:
+        return monotonic() - self._begun
+
+    def _put(self, event: Event, size: int = 0) -> None:
+        if self._put_bytes - self._taken_bytes > self._limits.buffer_bytes:
+            self._missed += 1
+            return
+        if self._missed:
+            self._events.append(Dropped(event.at, self._missed, TOO_FAST))
+            self._missed = 0
+        self._put_bytes += _EVENT_BYTES + size
+        self._events.append(event)
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def _within_limit(self, output: TerminalOutput) -> TerminalOutput:
+        printed = self._printed.get(output.terminal_id, 0)
+        self._printed[output.terminal_id] = printed + len(output.data)
+        left = max(0, self._limits.terminal_bytes - printed)
+        return output if len(output.data) <= left else replace(output, data=output.data[:left])
+
+    def _note_cut(self, terminal_id: str) -> None:
+        dropped = self._printed.pop(terminal_id, 0) - self._limits.terminal_bytes
+        if dropped > 0:
+            self._put(TerminalCut(self._now(), terminal_id, dropped))
+
+    # The thread
+
+    def _write(self) -> None:
+        for writer in self._writers:
+            writer.open()
+        while not self._closing.is_set():
+            self._wake.wait()
+            self._wake.clear()
+            self._closing.wait(BATCH_S)
+            self._write_batch()
+        if self._missed:
+            self._events.append(Dropped(self._now(), self._missed, TOO_FAST))
+        self._write_batch()
+        for writer in self._writers:
+            writer.close()
+
+    def _write_batch(self) -> None:
+        batch = [self._events.popleft() for _ in range(len(self._events))]
+        for writer in self._writers:
+            writer.write(batch)
+        self._taken_bytes += sum(map(_size, batch))
+
+
+_EVENT_BYTES: Final = 64
+"""What an event counts beside its bytes."""
+
+
+def _size(event: Event) -> int:
+    match event:
+        case Frame() | Stderr():
+            return _EVENT_BYTES + len(event.data)
+        case Own(_, _, TerminalOutput(_, data)):
+            return _EVENT_BYTES + len(data)
+        case Dropped():
+            return 0
+        case _:
+            return _EVENT_BYTES
+
+
+class _Writer:
+    """Writes batches to a file, up to its size; after the first failure it writes nothing more."""
+
+    def __init__(
+        self,
+        header: Header,
+        outlet: Outlet,
+        environ: Mapping[str, str] | None,
+        on_trouble: Callable[[str], None],
+    ) -> None:
+        self._header = replace(header, is_raw=outlet.is_raw)
+        self._open_file = outlet.open_file
+        self._scribe = Scribe(None if outlet.is_raw else Masker(environ))
+        self._room = outlet.max_bytes
+        self._on_trouble = on_trouble
+        self._observer = outlet.observer
+        self._file: BinaryIO | None = None
+        self._is_full = False
+        self._left_out = 0
+        self._last_at = 0.0
+
+    def open(self) -> None:
+        with self._until_it_fails():
+            self._file = self._open_file()
+            self._file.write(lines.header_line(self._header))
+            self._file.flush()
+
+    def write(self, batch: list[Event]) -> None:
+        if self._file is None or not batch:
+            return
+        with self._until_it_fails():
+            for at in range(0, len(batch), EVENTS_PER_SLICE):
+                self._file.write(b"".join(map(self._line, batch[at : at + EVENTS_PER_SLICE])))
+                sleep(0)
+            self._file.flush()
+            if self._observer is not None:
+                self._observer.flush()
+
+    def _line(self, event: Event) -> bytes:
+        line, message = self._scribe.write(event)
+        self._last_at = event.at
+        if self._is_full or len(line) > self._room:
+            self._is_full = True
+            self._left_out += 1
+            return lines.event_line(Dropped(event.at, 1, FULL)) if self._left_out == 1 else b""
+        self._room -= len(line)
+        if self._observer is not None:
+            self._observer.see(event, message)
+        return line
+
+    def close(self) -> None:
+        if self._file is None:
+            return
+        with self._until_it_fails():
+            if self._left_out > 1:
+                self._file.write(lines.event_line(Dropped(self._last_at, self._left_out - 1, FULL)))
+            self._file.flush()
+            if self._observer is not None:
+                self._observer.close()
+        if self._file is not None:
+            self._file.close()
+
+    @contextmanager
+    def _until_it_fails(self) -> Iterator[None]:
+        """No recording is worth a session: what goes wrong is said, and that was it."""
+        try:
+            yield
+        except OSError as error:
+            where = getattr(self._file, "name", None) or error.filename or "the recording"
+            self._give_up(f"{where}: {error.strerror or error}")
+        except Exception as error:
+            log.exception("a recording failed")
+            self._give_up(f"{type(error).__name__}: {error}")
+
+    def _give_up(self, why: str) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):  # what it could not write, it cannot write now
+                file.close()
+        self._on_trouble(f"Nothing more is recorded: {why}")

@@ -1,0 +1,328 @@
+"""Plays a recording into conversations, an event at a time: no agent, no process, no file is touched, no clock runs.
+
+Frames take the way of the protocol that they took when they happened; what the client did itself is applied as it was
+recorded. How fast a replay goes is its caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar
+
+from acp_tui.client.transcript.events import Closed, Event, Frame, Own
+from acp_tui.client.transcript.reader import Recording, open_recording
+from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions, Touch
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.updates import (
+    CancelRequested,
+    ElicitationAnswered,
+    OptionChanged,
+    PermissionAnswered,
+    PromptSent,
+    SessionUpdate,
+    TurnFailed,
+)
+from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.v1 import inbound, methods
+from acp_tui.protocol.v1.inbound_content import read_block
+from acp_tui.protocol.v1.inbound_options import MODE, MODEL
+from acp_tui.protocol.v1.inbound_requests import InboundRequests
+from acp_tui.protocol.v1.initialize import InitializeRequest
+from acp_tui.protocol.v1.prompt import PromptRequest
+from acp_tui.protocol.wire import decode
+from acp_tui.rpc import Direction, RequestFailed
+from acp_tui.rpc.messages import Failure, Notification, Request, Result, read_message
+
+T = TypeVar("T")
+
+_Answer: TypeAlias = Result | Failure
+_Read: TypeAlias = Callable[[_Answer], None]
+_Params: TypeAlias = Mapping[str, Any]
+_ALL: Final = ClientOffer(elicitation_form=True, elicitation_url=True, auth_terminal=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event, and what it touched."""
+
+    event: Event
+    touched: tuple[Touch, ...]
+
+
+class Replay:
+    """A recording that is being played. It never waits: whoever paces it looks at `next_at` before the next `step`."""
+
+    def __init__(
+        self, events: Iterable[Event], earlier: Mapping[SessionId, Conversation] | None = None
+    ) -> None:
+        """`events` may be a Recording that still grows: after its end, a later step finds what has come.
+
+        A session that is resumed goes on below what is `earlier`, and changes it.
+        """
+        self._source = events
+        self._events = iter(events)
+        self._next: Event | None = None
+        self._sessions = ReplayedSessions(earlier or {})
+        self._inbound = InboundRequests(self._sessions, _ALL)
+        self._pending: dict[tuple[type, Any], _Read] = {}
+        """By the ids of our requests: what their answers do."""
+        self._questions: dict[tuple[type, Any], tuple[ReplayedSession, RequestKey]] = {}
+        """By the ids of the agent's."""
+        self._notes: dict[SessionId, tuple[str, ...]] = {}
+        self.position_s = 0.0
+        """The time of the last event."""
+
+    # Where it stands
+
+    @property
+    def conversations(self) -> dict[SessionId, Conversation]:
+        """By session id, those of sessions that were closed too. They change with each step."""
+        known = {**self._sessions.closed, **self._sessions.open}
+        return {session_id: session.conversation for session_id, session in known.items()}
+
+    @property
+    def outside(self) -> Conversation:
+        """What belongs to no session: questions of the agent before there is one."""
+        return self._sessions.outside.conversation
+
+    @property
+    def next_event(self) -> Event | None:
+        """What the next step applies; None at the end."""
+        if self._next is None:
+            self._next = next(self._events, None)
+        if self._next is None and isinstance(self._source, Recording):  # it may have grown
+            self._events = iter(self._source)
+        return self._next
+
+    @property
+    def next_at(self) -> float | None:
+        """When that happened."""
+        return None if self.next_event is None else self.next_event.at
+
+    # Moving on
+
+    @property
+    def events(self) -> Iterator[Step]:
+        """Every step that is left."""
+        while (step := self.step()) is not None:
+            yield step
+
+    def step(self) -> Step | None:
+        """Apply the next event; None at the end."""
+        event, self._next = self.next_event, None
+        if event is None:
+            return None
+        self._sessions.touched = []
+        self._apply(event)
+        self.position_s = max(self.position_s, event.at)
+        return Step(event, tuple(self._sessions.touched))
+
+    def to_next_prompt(self) -> list[Step]:
+        """Apply everything up to the next prompt of the user, with it; all that is left where there is none."""
+        steps = []
+        for step in self.events:
+            steps.append(step)
+            if is_prompt(step.event):
+                break
+        return steps
+
+    def _apply(self, event: Event) -> None:
+        match event:
+            case Frame(_, Direction.IN, data):
+                self._came(data)
+            case Frame(_, Direction.OUT, data):
+                self._went(data)
+            case Own(_, session_id, PromptSent(_, notes)) if session_id is not None:
+                self._notes[session_id] = notes
+            case Own(_, session_id, update):
+                self._sessions.apply_own(session_id, update)
+            case Closed(_, session_id):
+                self._sessions.close(session_id)
+            case _:
+                pass
+
+    # What came from the agent
+
+    def _came(self, data: bytes) -> None:
+        match read_message(data):
+            case Notification(method, params):
+                self._inbound.on_notification(method, params)
+            case Request() as request:
+                self._requested(request)
+            case Result() | Failure() as answer:
+                read = self._pending.pop(_key(answer.id), None)
+                if read is not None:
+                    read(answer)
+            case _:
+                pass
+
+    def _requested(self, request: Request) -> None:
+        self._sessions.asked = None
+        try:
+            waiting = self._inbound.on_request(request.method, request.params)
+        except RequestFailed:
+            return
+        if isinstance(waiting, Coroutine):
+            waiting.close()
+        if self._sessions.asked is not None:
+            self._questions[_key(request.id)] = self._sessions.asked
+
+    # What went to the agent
+
+    def _went(self, data: bytes) -> None:
+        match read_message(data):
+            case Request(request_id, method, params) if isinstance(params, dict):
+                read = self._sent(method, params)
+                if read is not None:
+                    self._pending[_key(request_id)] = read
+            case Notification(methods.SESSION_CANCEL, {"sessionId": str(session_id)}):
+                self._sessions.apply_own(SessionId(session_id), CancelRequested())
+            case Result() | Failure() as answer:
+                self._answered(answer)
+            case _:
+                pass
+
+    def _answered(self, answer: _Answer) -> None:
+        """The client's own record of it comes first; traffic of others has none."""
+        session, key = self._questions.pop(_key(answer.id), (None, RequestKey(0)))
+        value = answer.value if isinstance(answer, Result) and isinstance(answer.value, dict) else {}
+        if session is not None and key in session.conversation.permissions:
+            outcome = value.get("outcome")
+            option_id = outcome.get("optionId") if isinstance(outcome, dict) else None
+            chosen = option_id if isinstance(option_id, str) else None
+            self._sessions.apply(session, PermissionAnswered(key, chosen))
+        if session is not None and key in session.conversation.elicitations:
+            action = value.get("action")
+            self._sessions.apply(
+                session,
+                ElicitationAnswered(key, action if action in ("accept", "decline") else "cancel"),
+            )
+
+    def _sent(self, method: str, params: _Params) -> _Read | None:
+        """Apply a request of the client's; gives what its answer does."""
+        session_id = SessionId(str(params.get("sessionId")))
+        session = self._sessions.open.get(session_id)
+        match method:
+            case methods.INITIALIZE:
+                self._inbound = InboundRequests(self._sessions, _offer(params))
+            case methods.SESSION_NEW:
+                self._sessions.await_new()
+                return self._new
+            case methods.SESSION_RESUME if session is not None:
+                return lambda answer: self._resumed(session, answer)
+            case methods.SESSION_LOAD | methods.SESSION_RESUME:
+                opened = self._sessions.begin(session_id, is_resumed=method == methods.SESSION_RESUME)
+                return lambda answer: self._opened(opened, answer)
+            case methods.SESSION_PROMPT if session is not None:
+                self._prompt(session, session_id, params)
+                return lambda answer: self._turn_ended(session, answer)
+            case methods.SESSION_SET_CONFIG_OPTION | methods.SESSION_SET_MODE | methods.SESSION_SET_MODEL:
+                if session is not None:
+                    return lambda answer: self._option_set(session, method, params, answer)
+        return None
+
+    def _prompt(self, session: ReplayedSession, session_id: SessionId, params: _Params) -> None:
+        notes = self._notes.pop(session_id, ())
+        request = _readable(lambda: decode(PromptRequest, params))
+        if request is not None:
+            self._sessions.apply(session, PromptSent(tuple(map(read_block, request.prompt)), notes))
+
+    # What the agent answered
+
+    def _new(self, answer: _Answer) -> None:
+        read = _result(answer, inbound.read_new_session)
+        if read is not None:
+            self._sessions.add(*read)
+        self._sessions.end_awaiting()
+
+    def _opened(self, session: ReplayedSession, answer: _Answer) -> None:
+        state = _result(answer, inbound.read_opened_session)
+        if state is None:
+            self._sessions.give_up(session)
+        else:
+            self._sessions.finish(session, state)
+
+    def _resumed(self, session: ReplayedSession, answer: _Answer) -> None:
+        for update in _result(answer, inbound.read_opened_session) or ():
+            self._sessions.apply(session, update)
+
+    def _turn_ended(self, session: ReplayedSession, answer: _Answer) -> None:
+        end: SessionUpdate
+        if isinstance(answer, Failure):
+            end = TurnFailed(answer.error.message, answer.error.detail, answer.error.code)
+        else:
+            try:
+                end = inbound.read_prompt_response(answer.value)
+            except MalformedMessage as error:
+                # In the words of protocol.v1.connection.
+                end = TurnFailed("the agent ended the turn without a reason that can be read", str(error))
+        self._sessions.apply(session, end)
+
+    def _option_set(self, session: ReplayedSession, method: str, params: _Params, answer: _Answer) -> None:
+        update: SessionUpdate | None
+        if method == methods.SESSION_SET_CONFIG_OPTION:
+            update = _result(answer, inbound.read_config_options)
+        else:
+            option_id, value = (
+                (MODE, params.get("modeId"))
+                if method == methods.SESSION_SET_MODE
+                else (MODEL, params.get("modelId"))
+            )
+            update = _result(answer, lambda _: OptionChanged(option_id, str(value), option_id))
+        if update is not None:
+            self._sessions.apply(session, update)
+
+
+def is_prompt(event: Event) -> bool:
+    """Whether the user sent a prompt with this event."""
+    return (
+        isinstance(event, Frame)
+        and event.direction is Direction.OUT
+        and b'"session/prompt"' in event.data
+        and isinstance(message := read_message(event.data), Request)
+        and message.method == methods.SESSION_PROMPT
+    )
+
+
+def replayed(path: Path) -> dict[SessionId, Conversation]:
+    """The conversations of a recording at its end, by session id. It blocks. Raises RecordingUnreadable."""
+    with open_recording(path) as recording:
+        replay = Replay(recording)
+        for _ in replay.events:
+            pass
+        return replay.conversations
+
+
+def _key(request_id: Any) -> tuple[type, Any]:
+    """1 and "1" are two ids."""
+    return type(request_id), request_id
+
+
+def _result(answer: _Answer, read: Callable[[Any], T]) -> T | None:
+    return _readable(lambda: read(answer.value)) if isinstance(answer, Result) else None
+
+
+def _readable(read: Callable[[], T]) -> T | None:
+    try:
+        return read()
+    except MalformedMessage:
+        return None
+
+
+def _offer(params: _Params) -> ClientOffer:
+    """What the client offered, as far as it decides what is served."""
+    request = _readable(lambda: decode(InitializeRequest, params))
+    if request is None:
+        return _ALL
+    offered = request.client_capabilities
+    return ClientOffer(
+        read_text_file=offered.fs.read_text_file,
+        write_text_file=offered.fs.write_text_file,
+        terminal=offered.terminal,
+        elicitation_form=offered.elicitation is not None and offered.elicitation.form is not None,
+        elicitation_url=offered.elicitation is not None and offered.elicitation.url is not None,
+    )

@@ -1,0 +1,256 @@
+"""The sessions of a recording as plain state; an agent speaks to them as it does to a client, and nobody answers.
+
+It implements protocol.handler.ClientHandler, so that a replay goes the way that everything went when it happened.
+Nothing here touches a file or starts a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any, NamedTuple, NoReturn
+
+from acp_tui.conversation import reducer
+from acp_tui.conversation.content import Meta
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.elicitation import Elicitation
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
+from acp_tui.conversation.updates import (
+    ElicitationAsked,
+    ElicitationCompleted,
+    PermissionAsked,
+    Reconnected,
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+)
+from acp_tui.protocol.errors import RESOURCE_NOT_FOUND
+from acp_tui.protocol.handler import ElicitationAnswer, ExitStatus, TerminalSnapshot
+from acp_tui.rpc import ErrorCode, RequestFailed
+
+
+class Touch(NamedTuple):
+    """What an event did to a conversation."""
+
+    session_id: SessionId | None
+    """None: the one of what belongs to no session."""
+    conversation: Conversation
+    change: Change
+
+
+@dataclass(slots=True, eq=False)
+class ReplayedSession:
+    """One session as far as the replay has come."""
+
+    session_id: SessionId | None
+    conversation: Conversation = field(default_factory=Conversation)
+    keys: count[int] = field(default_factory=lambda: count(1))
+
+    def next_key(self) -> RequestKey:
+        """As the session itself numbered its questions."""
+        return RequestKey(next(self.keys))
+
+
+class _Unanswered(Awaitable[Any]):
+    """What the agent waits for: the answer stands in the recording."""
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        raise RuntimeError("nothing is answered in a replay")
+
+
+class ReplayedSessions:
+    """Leads what was said to the session that it was said in, as `client.sessions.table` does."""
+
+    def __init__(self, earlier: Mapping[SessionId, Conversation]) -> None:
+        """What was said in sessions that are resumed."""
+        self._earlier = earlier
+        self.open: dict[SessionId, ReplayedSession] = {}
+        self.closed: dict[SessionId, ReplayedSession] = {}
+        """The last one of each id that was closed."""
+        self.outside = ReplayedSession(None)
+        """For what belongs to no session."""
+        self.touched: list[Touch] = []
+        self.asked: tuple[ReplayedSession, RequestKey] | None = None
+        """The last question, until somebody takes it."""
+        self._opening: dict[SessionId, ReplayedSession | None] = {}
+        self._early: dict[SessionId, list[SessionUpdate]] = {}
+        self._awaited = 0
+
+    def apply(self, session: ReplayedSession, update: SessionUpdate) -> None:
+        """Change the session's conversation."""
+        change = reducer.apply(session.conversation, update)
+        self.touched.append(Touch(session.session_id, session.conversation, change))
+
+    def apply_own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
+        """What the client did itself; where the session is not known, nothing happens."""
+        session = self.outside if session_id is None else self._known(session_id)
+        if session is None and isinstance(update, Reconnected) and session_id is not None:
+            session = self.open[session_id] = self._again(session_id)  # about to be resumed
+        if session is None:
+            return
+        if isinstance(update, PermissionAsked):
+            session.keys = count(update.request.key + 1)
+        self.apply(session, update)
+
+    def _known(self, session_id: SessionId) -> ReplayedSession | None:
+        return self.open.get(session_id) or self.closed.get(session_id)
+
+    # Opening and closing
+
+    def await_new(self) -> None:
+        """The agent is about to make up the id of a new session, and may speak of it before we know it."""
+        self._awaited += 1
+
+    def end_awaiting(self) -> None:
+        """It has, or has refused."""
+        self._awaited -= 1
+        if self._awaited <= 0:
+            self._early.clear()
+
+    def add(self, session_id: SessionId, state: Sequence[SessionUpdate]) -> None:
+        """A new session."""
+        session = self.open[session_id] = ReplayedSession(session_id)
+        self.touched.append(Touch(session_id, session.conversation, Change()))
+        for update in (*self._early.pop(session_id, ()), *state):
+            self._hear(session, update)
+
+    def begin(self, session_id: SessionId, *, is_resumed: bool) -> ReplayedSession:
+        """A session that the agent has kept is being opened; resumed, without its history."""
+        self._opening.setdefault(session_id, self.open.get(session_id))
+        session = self.open[session_id] = (
+            self._again(session_id) if is_resumed else ReplayedSession(session_id)
+        )
+        return session
+
+    def _again(self, session_id: SessionId) -> ReplayedSession:
+        before = self._earlier.get(session_id)
+        return ReplayedSession(session_id) if before is None else ReplayedSession(session_id, before)
+
+    def finish(self, session: ReplayedSession, state: Sequence[SessionUpdate]) -> None:
+        """It is open."""
+        assert session.session_id is not None
+        self._opening.pop(session.session_id, None)
+        for update in state:
+            self.apply(session, update)
+
+    def give_up(self, session: ReplayedSession) -> None:
+        """The agent has not opened it: what was open before under its id is so again."""
+        assert session.session_id is not None
+        before = self._opening.pop(session.session_id, None)
+        if before is not None:
+            self.open[session.session_id] = before
+        else:
+            self.open.pop(session.session_id, None)
+
+    def close(self, session_id: SessionId) -> None:
+        """What the agent says of it from now on is ignored."""
+        session = self.open.pop(session_id, None)
+        if session is not None:
+            self.closed[session_id] = session
+
+    # What the agent says
+
+    def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
+        """Apply an update, or keep it until its session is known."""
+        session = self.open.get(session_id)
+        if session is not None:
+            self._hear(session, update)
+        elif self._awaited:
+            self._early.setdefault(session_id, []).append(update)
+
+    def _hear(self, session: ReplayedSession, update: SessionUpdate) -> None:
+        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited):
+            state = session.conversation.terminals.get(update.terminal_id)
+            if state is not None and state.is_ours:
+                return
+        self.apply(session, update)
+
+    def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
+        """It changed nothing."""
+
+    def on_extension(self, method: str, params: Any) -> None:
+        """It changed nothing."""
+
+    def request_permission(
+        self,
+        session_id: SessionId,
+        patch: ToolCallPatch,
+        options: tuple[PermissionOption, ...],
+        meta: Meta | None,
+    ) -> Awaitable[str | None]:
+        """Show the question."""
+        session = self._session(session_id)
+        key = session.next_key()
+        self.apply(session, PermissionAsked(PermissionRequest(key, patch.tool_call_id, options, meta), patch))
+        self.asked = (session, key)
+        return _Unanswered()
+
+    def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
+        """Show the question."""
+        session = self.outside if session_id is None else self._session(session_id)
+        key = session.next_key()
+        self.apply(session, ElicitationAsked(replace(elicitation, key=key)))
+        self.asked = (session, key)
+        return _Unanswered()
+
+    def on_elicitation_complete(self, elicitation_id: str) -> None:
+        """Whoever knows the page takes note."""
+        for session in (self.outside, *self.open.values()):
+            self.apply(session, ElicitationCompleted(elicitation_id))
+
+    def _session(self, session_id: SessionId) -> ReplayedSession:
+        session = self.open.get(session_id)
+        if session is None:
+            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
+        return session
+
+    # What was served when it happened, and is not now
+
+    def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
+        """Refused."""
+        _refuse()
+
+    async def read_text_file(
+        self, session_id: SessionId, path: str, line: int | None, limit: int | None
+    ) -> str:
+        """Refused."""
+        _refuse()
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        """Refused."""
+        _refuse()
+
+    async def create_terminal(
+        self,
+        session_id: SessionId,
+        command: str,
+        args: Sequence[str],
+        env: Sequence[tuple[str, str]],
+        cwd: str | None,
+        output_limit_bytes: int | None,
+    ) -> TerminalId:
+        """Refused."""
+        _refuse()
+
+    def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
+        """Refused."""
+        _refuse()
+
+    async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
+        """Refused."""
+        _refuse()
+
+    async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
+        """Refused."""
+        _refuse()
+
+    async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
+        """Refused."""
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise RequestFailed(ErrorCode.INTERNAL_ERROR, "nothing is served in a replay")

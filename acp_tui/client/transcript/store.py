@@ -1,0 +1,113 @@
+"""The folder that recordings are kept in: their names, their rights, how much of them is kept. What is in them, it
+does not know.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Final
+
+SUFFIX: Final = ".jsonl"
+INDEX: Final = "index.sqlite3"
+_UNUSUAL: Final = re.compile(r"[^a-z0-9.]+")
+
+
+class RecordingStore:
+    """Recordings below a folder, as YEAR/TIME-AGENT-ID.jsonl. Its methods block.
+
+    Who writes a recording holds a lock on it, so that no other acp-tui deletes or changes it.
+    """
+
+    def __init__(self, folder: Path, *, max_total_bytes: int = 1 << 30) -> None:
+        self.folder = folder
+        self._max_total_bytes = max_total_bytes
+
+    @property
+    def index_file(self) -> Path:
+        """Where the index of its sessions stands."""
+        return self.folder / INDEX
+
+    def new_file(self, agent: str) -> BinaryIO:
+        """A recording that begins now, locked, for its owner only; makes room for it first. Raises OSError."""
+        now = datetime.now(UTC)
+        folder = self.folder / f"{now:%Y}"
+        make_private(folder)
+        self.prune()
+        slug = _UNUSUAL.sub("-", agent.lower()).strip("-.")[:40] or "agent"
+        return create(folder / f"{now:%Y%m%dT%H%M%S.%f}Z-{slug}-{secrets.token_hex(3)}{SUFFIX}")
+
+    def files(self) -> list[Path]:
+        """All recordings, the oldest first."""
+        return sorted(self.folder.glob(f"[0-9][0-9][0-9][0-9]/*{SUFFIX}"))
+
+    def path_of(self, name: str) -> Path:
+        """The recording of a name, whether it is there or not."""
+        return self.folder / name[:4] / name
+
+    def prune(self) -> None:
+        """Delete the oldest ones beyond the size that is kept, but none that is being written."""
+        sizes = {path: _size(path) for path in self.files()}
+        surplus = sum(sizes.values()) - self._max_total_bytes
+        for path, size in sizes.items():
+            if surplus <= 0:
+                return
+            with suppress(BlockingIOError, FileNotFoundError), held(path):
+                path.unlink()
+                surplus -= size
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for their owner only. Raises OSError."""
+    for each in reversed((folder, *folder.parents)):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
+def create(path: Path) -> BinaryIO:
+    """A new file for its owner only, locked until it is closed. Raises OSError, FileExistsError among them."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = open(path, "xb", opener=lambda name, _: os.open(name, flags, 0o600))  # noqa: SIM115 - Path has no opener
+    with suppress(OSError):  # some network file systems know no locks
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return file
+
+
+def create_beside(path: Path) -> BinaryIO:
+    """As `create`; where the file exists, one with a number behind its name: an agent may be started again."""
+    for number in range(1, 1_000):
+        with suppress(FileExistsError):
+            return create(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))
+    raise FileExistsError(f"{path} exists, and 1,000 like it")
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Nobody writes the file meanwhile. Raises BlockingIOError where somebody does, OSError where it is not there."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(fd)
+
+
+def is_being_written(path: Path) -> bool:
+    """Whether its recorder still runs, here or in another process."""
+    try:
+        with held(path):
+            return False
+    except BlockingIOError:
+        return True
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,59 @@
+"""What a command is, and where its keys count; which commands there are is said in `commands`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+Place: TypeAlias = Literal[
+    "app",
+    "session",
+    "prompt",
+    "queue",
+    "history",
+    "conversation",
+    "plan",
+    "card",
+    "review",
+    "find",
+    "terminal",
+]
+"""Where a command's keys count: everywhere, on the session's screen, or where the focus is."""
+
+PLACES: Final[dict[Place, str]] = {
+    "prompt": "In the prompt",
+    "queue": "Among the queued prompts",
+    "history": "While you search earlier prompts",
+    "card": "On the permission card",
+    "review": "In a permission request on the full screen",
+    "conversation": "In the conversation",
+    "plan": "In the plan",
+    "find": "While you search",
+    "terminal": "While a terminal has the keyboard",
+    "session": "With a session",
+    "app": "Everywhere",
+}
+"""Their headings, in the order in which help shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something the user can do."""
+
+    id: str
+    """Its name in `[keys]`; it never changes."""
+    title: str
+    help: str
+    keys: str = ""
+    """As Textual spells them, separated by commas; the first is the one that is shown."""
+    action: str = ""
+    """The action of the session screen; "" where it belongs to the widget that has the focus."""
+    where: Place = "session"
+    has_priority: bool = False
+    """Works whatever has the focus."""
+    slash: str = ""
+    """What to write in the prompt for it, behind a slash."""
+    slash_argument: str = ""
+    """What may follow that; "" where nothing does."""
+    typed: str = ""
+    """What is typed for it: characters that cannot be chosen, and so no keys."""

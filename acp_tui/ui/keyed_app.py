@@ -1,0 +1,52 @@
+"""The half of the app that knows which keys are in force: every key passes here before a widget sees it.
+
+Which keys those are is worked out in `keymap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual import events
+from textual.app import App
+from textual.reactive import var
+from textual.widget import Widget
+
+from acp_tui.ui.command import Command
+from acp_tui.ui.keymap import AS_BUILT, Keymap, is_writing, places_of
+
+
+class KeyedApp(App[None]):
+    """Turns the keys that the user chose into what they stand for."""
+
+    keymap: var[Keymap] = var(AS_BUILT, init=False)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Do what a chosen key stands for, or pass it on as the key that the widgets know."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            meaning = self._meaning(event)
+            if isinstance(meaning, Command):
+                await self.run_action(meaning.action, self.screen)
+                return
+            if not meaning:
+                return
+            if meaning != event.key:  # the same event: when it was pressed counts for the permission card
+                event.key, event.character = meaning, meaning if len(meaning) == 1 else None
+        await super().on_event(event)
+
+    def _meaning(self, event: events.Key) -> Command | str:
+        if event.is_printable and is_writing(self.focused):
+            return event.key
+        return self.keymap.meaning(places_of(self.focused or self.screen), event.key)
+
+
+def keys_in_force(widget: Widget) -> Keymap:
+    """Those of the widget's app."""
+    app = widget.app
+    return app.keymap if isinstance(app, KeyedApp) else AS_BUILT
+
+
+def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:
+    """Call `redraw` when other keys come into force, as long as the widget is there."""
+    if isinstance(widget.app, KeyedApp):
+        widget.watch(widget.app, "keymap", redraw, init=False)

@@ -1,0 +1,127 @@
+"""The list of agents as it looks: rows with numbers, and all there is to know of the one under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from textual.content import Content
+from textual.widgets import Input
+
+from acp_tui.client.agents.catalogue import ListedAgent
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.ui.widgets.fields.filtered_list import FilteredList
+from acp_tui.ui.widgets.fields.frame import shown_line
+from acp_tui.ui.widgets.fields.row_list import PickerRow, RowList
+
+MOST_NUMBERED: Final = 9
+
+
+class NumberedRows(RowList):
+    """The first rows have the key that chooses them in front."""
+
+    are_numbered = True
+
+    def mark_of(self, index: int) -> str:
+        """The number, in two cells."""
+        has_key = self.are_numbered and index < MOST_NUMBERED and not self.rows[index].is_disabled_reason
+        return f"{index + 1} " if has_key else "  "
+
+
+class SearchLine(Input):
+    """Leaves digits to the screen until something is searched for."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Whether the key is a part of what is searched for."""
+        return (bool(self.value) or not key.isdigit()) and super().check_consume_key(key, character)
+
+
+class AgentList(FilteredList):
+    """Agents; those that cannot run are last, and cannot be chosen."""
+
+    make_search = SearchLine
+
+    def __init__(self) -> None:
+        super().__init__(empty="Looking for agents …")
+        self._list: NumberedRows = NumberedRows(rows_around=18)
+
+    @property
+    def agent(self) -> ListedAgent | None:
+        """The one under the cursor."""
+        return None if self.row is None else self.row.value
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether something is searched for."""
+        return bool(self._search.value)
+
+    def show_agents(self, agents: Sequence[ListedAgent]) -> None:
+        """Show these from now on."""
+        self.show_rows([_row(agent) for agent in agents])
+
+    def _show(self, rows: Sequence[PickerRow[ListedAgent]], cursor: int) -> None:
+        self._list.are_numbered = not self.is_narrowed  # a digit is a part of what is searched for
+        super()._show(rows, cursor)
+
+    def choose(self, index: int) -> None:
+        """As if the user had gone to this row and pressed Enter."""
+        if index < len(self._list.rows):
+            self._list.move_to(index)
+            self._show_about()
+            self.action_choose()
+
+    def _show_about(self) -> None:
+        if self.agent is None:
+            super()._show_about()
+        else:
+            self._about.update(_about(self.agent))
+
+
+def _row(agent: ListedAgent) -> PickerRow[ListedAgent]:
+    return PickerRow(
+        agent,
+        agent.name if agent.title.lower() == agent.name else f"{agent.name}   {agent.title}",
+        agent.description,
+        _group(agent),
+        is_disabled_reason=agent.obstacle,
+        aside=_how(agent.command),
+    )
+
+
+def _group(agent: ListedAgent) -> str:
+    if agent.is_recent:
+        return "Used last"
+    if agent.obstacle:
+        return "Not here"
+    return "Ready" if agent.command.package is None else "Ready once you agree"
+
+
+def _how(command: AgentCommand) -> str:
+    """What a row says of where the agent comes from, as long as that is more than PATH."""
+    package = command.package
+    if package is None:
+        return "elsewhere" if command.is_elsewhere else ""
+    return f"{package.runner} {package.version}" if package.runner else "program"
+
+
+def _about(agent: ListedAgent) -> Content:
+    """All of it, what matters most first: there may be no room for the rest."""
+    head = f"{agent.title} {agent.version}".strip()
+    lines = [Content.assemble(shown_line(head, "bold"), f" ({agent.source.shown})")]
+    if agent.obstacle:
+        lines.append(shown_line(f"Not here: {agent.obstacle}", "$text-warning"))
+    if agent.remedy:
+        lines.append(shown_line(f"To install it: {agent.remedy}"))
+    if agent.description:
+        lines.append(shown_line(agent.description))
+    if agent.command.place_note:
+        lines.append(shown_line(f"It {agent.command.place_note}", "$text-warning"))
+    if agent.command.argv:
+        lines.append(shown_line(f"$ {_typed(agent.command)}", "$foreground-muted"))
+    return Content("\n").join(lines)
+
+
+def _typed(command: AgentCommand) -> str:
+    """The command; with its environment where the registry says that, which is no secret."""
+    env = command.env.items() if command.package is not None else ()
+    return " ".join([*(f"{name}={value}" for name, value in env), command.line])

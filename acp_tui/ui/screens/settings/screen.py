@@ -1,0 +1,158 @@
+"""The list of all settings: what each is, what it is set to, and by whom; Enter changes it.
+
+Reading, judging and writing is done elsewhere (`settings_desk`, `judging`).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.writing import TomlValue
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.editor import edit
+from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.screens.reading import ReadingScreen
+from acp_tui.ui.screens.settings.editor import RESET, SettingEditor
+from acp_tui.ui.screens.settings.items import Item, explanation, item_rows, written_value
+from acp_tui.ui.screens.settings.judging import judged
+from acp_tui.ui.settings_desk import SettingsDesk
+from acp_tui.ui.widgets.fields.filtered_list import FilteredList
+from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
+
+KEYS = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"
+
+
+class SettingsScreen(ModalScreen[None]):
+    """Closes by Esc."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", show=False),
+        Binding("ctrl+r", "reset", "As by default", show=False, priority=True),
+        Binding("ctrl+o", "open_file", "Open the file in the editor", show=False, priority=True),
+        Binding("ctrl+n", "show_notes", "Show what is wrong", show=False, priority=True),
+        Binding("ctrl+t", "ask_for_project", "Decide on the project's file", show=False, priority=True),
+    ]
+
+    def __init__(self, desk: SettingsDesk) -> None:
+        super().__init__(classes="dialog")
+        self._desk = desk
+        self._notes = Static(classes="settings-notes", markup=False)
+        self._list = FilteredList(most_rows=24)
+        self._about = Static(classes="setting-about", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """What is wrong, the list, and all about the setting under the cursor."""
+        yield Frame(shown_line(f"Settings · {self._desk.file}"), KEYS, self._notes, self._list, self._about)
+
+    def on_mount(self) -> None:
+        """Show them as they are, and as they become."""
+        self._desk.listeners.append(self._show)
+        self._show()
+
+    def on_unmount(self) -> None:
+        """Nothing is shown any more."""
+        self._desk.listeners.remove(self._show)
+
+    def _show(self) -> None:
+        rows = item_rows(self._desk, self._desk.settings, keys_in_force(self))
+        self._list.show_rows(rows)
+        notes = self._desk.notes
+        more = f" · and {len(notes) - 1} more" if len(notes) > 1 else ""
+        lines = [f"✗ {make_visible_line(notes[0])}\n  Ctrl+N shows it all{more}"] if notes else []
+        if self._desk.pending is not None:
+            lines.append(f"? {self._desk.project_file} has changed: Ctrl+T asks whether to use it")
+        self._notes.update(Content.styled("\n".join(lines), "$text-warning"))
+        self._notes.display = bool(lines)
+        self._show_about()
+
+    def on_filtered_list_moved(self) -> None:
+        """Explain the setting under the cursor."""
+        self._show_about()
+
+    def _show_about(self) -> None:
+        item = self._item
+        lines = (
+            explanation(item, self._desk, keys_in_force(self))
+            if item is not None
+            else ["No setting has these words."]
+        )
+        self._about.update(shown("\n".join(lines)))
+
+    @property
+    def _item(self) -> Item | None:
+        return self._list.row.value if self._list.row is not None else None
+
+    # What the user does
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """Change it; what is a table is changed in the file."""
+        item: Item = message.row.value
+        if item.is_editable:
+            self._change(item)
+        else:
+            self.action_open_file()
+
+    @work
+    async def _change(self, item: Item) -> None:
+        keymap, settings = keys_in_force(self), self._desk.settings
+        editor = SettingEditor(
+            item,
+            explanation(item, self._desk, keymap),
+            written_value(item, self._desk.user.settings, keymap),
+            lambda answer: judged(item, answer, settings),
+            ("", *sorted(self.app.available_themes)) if item.key == "appearance.theme" else (),
+        )
+        value = await self.app.push_screen_wait(editor)
+        if value is RESET:
+            await self._reset(item)
+        elif value is not None:
+            await self._write(item, cast(TomlValue, value))
+
+    async def _write(self, item: Item, value: TomlValue) -> None:
+        try:
+            await self._desk.set(item.key, value)
+        except SettingsError as error:
+            self._say_error(error)
+
+    async def _reset(self, item: Item) -> None:
+        try:
+            await self._desk.reset(item.key)
+        except SettingsError as error:
+            self._say_error(error)
+
+    def _say_error(self, error: SettingsError) -> None:
+        text = f"{error}; {error.hint}" if error.hint else str(error)
+        self.notify(text, title="Settings", severity="error", markup=False)
+
+    @work
+    async def action_reset(self) -> None:
+        """Take the setting under the cursor out of the file."""
+        if self._item is not None and self._item.is_editable:
+            await self._reset(self._item)
+
+    @work
+    async def action_open_file(self) -> None:
+        """Let the user edit the file, and read it again."""
+        self._desk.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        wrong = edit(self.app, self._desk.file)
+        if wrong:
+            self.notify(wrong, severity="error", markup=False)
+        await self._desk.read_again()
+
+    def action_show_notes(self) -> None:
+        """Show all that is wrong."""
+        text = "\n\n".join(self._desk.notes) or "Nothing is wrong in the settings."
+        self.app.push_screen(ReadingScreen("Settings", text))
+
+    @work
+    async def action_ask_for_project(self) -> None:
+        """Decide on what the project's file says now."""
+        await self._desk.ask()

@@ -1,0 +1,56 @@
+"""Pictures that go along with a prompt, and the line that shows them; where they come from is others' business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from textual.content import Content
+from textual.message import Message
+from textual.style import Style
+from textual.widgets import Static
+
+HINT: Final = "Backspace removes"
+
+
+@dataclass(frozen=True, slots=True)
+class PastedImage:
+    """A picture as it was on the clipboard."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """Its name and size."""
+        size = len(self.data)
+        return f"{self.name} {size / 1e6:.1f} MB" if size >= 1e6 else f"{self.name} {size / 1e3:.0f} KB"
+
+
+class ImageChips(Static):
+    """One line with a piece for each picture, which a click removes. Hidden while there is none."""
+
+    DEFAULT_CSS = "ImageChips { display: none; height: auto; max-height: 3; }"
+
+    class Removed(Message):
+        """The user does not want this one to go along."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def show(self, images: Sequence[PastedImage]) -> None:
+        """Show these from now on."""
+        self.display = bool(images)
+        chips = [
+            Content.styled(
+                f" {image.label} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"})
+            )
+            for index, image in enumerate(images)
+        ]
+        self.update(Content(" ").join([*chips, Content.styled(HINT, "$foreground-muted")]))
+
+    def action_remove(self, index: int) -> None:
+        """A click on a piece."""
+        self.post_message(self.Removed(index))

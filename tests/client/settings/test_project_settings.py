@@ -1,0 +1,169 @@
+"""What a project may set for those who work in it, and what it may not."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.paths import leaves
+from acp_tui.client.settings.project_settings import (
+    FILE_NAME,
+    ProjectSettings,
+    layered,
+    left_to_projects,
+    read_project_settings,
+    with_trusted_project,
+)
+from acp_tui.client.settings.reader import SettingsRead, interpret
+from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.client.settings.trust import Trust, remember
+
+NARROWER_OR_LESS = {"workspace.read", "workspace.write", "workspace.terminals", "terminals.output_limit_bytes"}
+
+
+def user(text: str = "") -> SettingsRead:
+    return interpret(tomllib.loads(text), "U", {})
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def read(project: Path, text: str) -> ProjectSettings:
+    (project / FILE_NAME).write_text(text)
+    found = read_project_settings(project, {})
+    assert found is not None
+    return found
+
+
+def test_without_a_file_there_is_nothing_to_trust(project: Path) -> None:
+    assert read_project_settings(project) is None
+
+
+def test_what_is_left_to_projects_is_narrowed_added_to_or_only_shown() -> None:
+    assert {key for key, one in leaves() if one.setting.project == "narrow"} == NARROWER_OR_LESS
+    assert [key for key, one in leaves() if one.setting.project == "add"] == ["refuse"]
+    assert all(
+        key.startswith("conversation.") for key, one in leaves() if one.setting.project == "choose"
+    )
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "holds"),
+    [("on", "ask", "ask"), ("on", "off", "off"), ("ask", "off", "off"), ("ask", "ask", "ask")],
+)
+def test_a_project_can_make_access_stricter(mine: str, theirs: str, holds: str, project: Path) -> None:
+    laid = layered(user(f"workspace.write = '{mine}'"), read(project, f"workspace.write = '{theirs}'"))
+
+    assert laid.settings.workspace.write == holds
+    assert laid.found == {"workspace.write"}
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [("ask", "on"), ("off", "on"), ("off", "ask")])
+def test_a_project_cannot_make_access_wider(mine: str, theirs: str, project: Path) -> None:
+    laid = layered(user(f"workspace.write = '{mine}'"), read(project, f"workspace.write = '{theirs}'"))
+
+    assert laid.settings.workspace.write == mine
+    (problem,) = laid.problems
+    assert problem.key == "workspace.write"
+    assert f'{FILE_NAME}: workspace.write is "{theirs}"; a project can only narrow it' in str(problem)
+    assert str(problem).endswith("your own holds")
+
+
+def test_a_wrong_value_narrows_nothing_and_widens_nothing(project: Path) -> None:
+    laid = layered(user("workspace.write = 'off'"), read(project, "workspace.write = 'yes'"))
+
+    assert laid.settings.workspace.write == "off"
+    assert [problem.instead for problem in laid.problems] == ["your own holds"]
+
+
+def test_a_limit_can_be_lowered_and_not_raised(project: Path) -> None:
+    mine = user("terminals.output_limit_bytes = 1000")
+    lower = layered(mine, read(project, "terminals.output_limit_bytes = 10"))
+    higher = layered(mine, read(project, "terminals.output_limit_bytes = 10_000"))
+
+    assert lower.settings.terminals.output_limit_bytes == 10
+    assert higher.settings.terminals.output_limit_bytes == 1000
+    assert "at most 1000" in str(higher.problems[0])
+
+
+def test_rules_are_added_behind_those_of_the_user(project: Path) -> None:
+    laid = layered(user("[[refuse]]\nkind = 'edit'"), read(project, "[[refuse]]\npath = '**/.env'"))
+
+    assert laid.settings.refuse == (RefusalRule(kind="edit"), RefusalRule(path="**/.env"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "appearance.theme = 'nord'",
+        "keys.quit = 'ctrl+x'",
+        "workspace.additional_directories = ['/']",
+        "changes.max_files = 0",
+        "agent.trace_context.baggage = 'x'",
+        "[mcp.tool]\ncommand = 'evil'",
+    ],
+)
+def test_what_is_the_users_alone_stays_so_and_is_named(text: str, project: Path) -> None:
+    laid = layered(user(), read(project, text))
+
+    assert laid.settings == user().settings
+    (problem,) = laid.problems
+    assert "cannot be set by a project" in problem.text
+    assert str(project / FILE_NAME) in problem.text
+
+
+def test_every_setting_says_what_it_leaves_to_projects_and_most_leave_nothing() -> None:
+    assert set(left_to_projects()) < {key for key, _ in leaves()}
+    assert "notifications.command" not in set(left_to_projects())
+
+
+def test_unknown_keys_are_warned_of(project: Path) -> None:
+    (warning,) = layered(user(), read(project, "workspace.wirte = 'off'")).warnings
+
+    assert "did you mean write?" in warning
+
+
+@pytest.mark.parametrize("content", [b"[a", b"\xff"])
+def test_a_file_that_cannot_be_understood_is_not_used(content: bytes, project: Path) -> None:
+    (project / FILE_NAME).write_bytes(content)
+
+    with pytest.raises(SettingsError, match=r"\.acp-tui\.toml is not used"):
+        read_project_settings(project)
+
+
+def test_a_link_is_not_followed(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("")
+    (project / FILE_NAME).symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(SettingsError, match="symbolic link"):
+        read_project_settings(project)
+
+
+# Where nobody can be asked
+
+
+def test_it_counts_once_it_is_trusted_and_only_as_it_was_then(project: Path, tmp_path: Path) -> None:
+    decisions = tmp_path / "decisions.json"
+    found = read(project, "workspace.write = 'off'")
+    untrusted = with_trusted_project(user(), project, decisions)
+    remember(found, Trust.TRUSTED, decisions)
+    trusted = with_trusted_project(user(), project, decisions)
+    read(project, "workspace.write = 'ask'")
+    changed = with_trusted_project(user(), project, decisions)
+
+    holds = [each.settings.workspace.write for each in (untrusted, trusted, changed)]
+    assert holds == ["on", "off", "on"]
+    assert "you have not trusted it yet" in untrusted.warnings[0]
+    assert trusted.warnings == ()
+
+
+def test_what_was_rejected_is_not_mentioned_again(project: Path, tmp_path: Path) -> None:
+    decisions = tmp_path / "decisions.json"
+    remember(read(project, "workspace.write = 'off'"), Trust.REJECTED, decisions)
+
+    assert with_trusted_project(user(), project, decisions) == user()

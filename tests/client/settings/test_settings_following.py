@@ -1,0 +1,82 @@
+"""A settings file that changes is noticed, however it is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.client.settings.following import changes_of
+
+WAIT_S = 20.0
+
+
+async def first_change(files: tuple[Path, ...], do: Callable[[], object]) -> frozenset[Path]:
+    """What is told of it; done again and again, since nothing says when the watch has begun."""
+    with anyio.fail_after(WAIT_S):
+        async with anyio.create_task_group() as tasks:
+
+            async def keep_doing() -> None:
+                while True:
+                    do()
+                    await anyio.sleep(0.05)
+
+            tasks.start_soon(keep_doing)
+            async for touched in changes_of(files):
+                tasks.cancel_scope.cancel()
+                return touched
+    raise AssertionError("it ended by itself")
+
+
+def replace(file: Path) -> None:
+    beside = file.with_suffix(".new")
+    beside.write_text("x")
+    beside.replace(file)
+
+
+async def test_a_file_that_is_replaced_is_told(tmp_path: Path) -> None:
+    file, other = tmp_path / "settings.toml", tmp_path / "other" / "project.toml"
+    other.parent.mkdir()
+
+    assert await first_change((file, other), lambda: replace(file)) == {file}
+
+
+async def test_a_change_where_a_link_leads_is_told(tmp_path: Path) -> None:
+    target, link = tmp_path / "dotfiles" / "settings.toml", tmp_path / "config" / "settings.toml"
+    for folder in (target.parent, link.parent):
+        folder.mkdir()
+    target.write_text("")
+    link.symlink_to(target)
+
+    assert await first_change((link,), lambda: target.write_text("x")) == {link}
+
+
+async def test_a_folder_that_has_yet_to_be_made_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "not" / "yet" / "settings.toml"
+
+    def make() -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace(file)
+
+    assert await first_change((file,), make) == {file}
+
+
+@pytest.mark.parametrize("name", ["unrelated", "settings.toml~"])
+async def test_what_lies_beside_it_is_not_told(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    seen = 0
+
+    def write() -> None:
+        nonlocal seen
+        seen += 1
+        (tmp_path / name).write_text(str(seen))
+        if seen > 5:
+            os.utime(replaced := tmp_path / "settings.toml") if file.exists() else replace(replaced_or(file))
+
+    def replaced_or(path: Path) -> Path:
+        return path
+
+    assert await first_change((file,), write) == {file}

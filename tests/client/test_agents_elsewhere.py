@@ -1,0 +1,60 @@
+"""Agents in a container or on another machine: what of this one they are offered, and which MCP servers they get."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.offers import INTERACTIVE
+from acp_tui.client.sessions.policy import Grant, Policy
+from acp_tui.client.sessions.workplaces import usable_servers
+from acp_tui.client.settings import ServerList, Skipped, StdioServer
+from acp_tui.protocol.capabilities import AgentCapabilities
+from support.agents import in_memory, shake_hands
+
+HERE = AgentCommand("here", ("a",))
+ELSEWHERE = AgentCommand("there", ("ssh", "host", "a"), is_elsewhere=True)
+SHARING = AgentCommand("there", ("box", "a"), is_elsewhere=True, shares_files=True)
+
+
+@pytest.mark.parametrize(("command", "is_offered"), [(HERE, True), (ELSEWHERE, False), (SHARING, True)])
+def test_files_and_terminals_are_offered_where_they_mean_the_same(command: AgentCommand, is_offered: bool):
+    offer = Policy().for_agent(command).within(INTERACTIVE)
+    assert (offer.read_text_file, offer.write_text_file, offer.terminal) == (is_offered,) * 3
+    assert offer.elicitation_form
+
+
+def test_what_the_user_has_turned_off_stays_so():
+    assert Policy(write=Grant.OFF).for_agent(SHARING).write is Grant.OFF
+
+
+async def test_an_agent_elsewhere_is_not_told_of_this_machine():
+    async with in_memory(command=ELSEWHERE) as (agent, wire):
+        capabilities = (await shake_hands(agent, wire))["params"]["clientCapabilities"]
+    assert not any(capabilities.get("fs", {}).values())
+    assert not capabilities.get("terminal")
+
+
+# MCP servers
+
+SERVERS = ServerList(
+    (StdioServer("one", "sh"), StdioServer("two", "sh")), (Skipped("three", "it is disabled"),)
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names", "notes"),
+    [
+        (None, ["one", "two"], ["three: it is disabled"]),
+        ((), [], []),
+        (("two",), ["two"], []),
+        (("three",), [], ["three: it is disabled"]),
+        (("one", "nope"), ["one"], ["nope: there is no server of that name"]),
+    ],
+)
+def test_an_agent_gets_the_servers_that_its_entry_names(
+    wanted: tuple[str, ...] | None, names: list[str], notes: list[str]
+):
+    usable, said = usable_servers(AgentCapabilities(), (SERVERS,), wanted)
+    assert [server.name for server in usable] == names
+    assert [*said] == notes

@@ -1,0 +1,236 @@
+"""What is written is read again, to the byte; what is broken, foreign or of a later version stops nobody."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.client.transcript import lines
+from acp_tui.client.transcript.events import (
+    Closed,
+    Dropped,
+    Event,
+    Exited,
+    Frame,
+    Header,
+    Own,
+    Resized,
+    Stderr,
+    TerminalCut,
+    UnknownEvent,
+)
+from acp_tui.client.transcript.own_updates import KINDS
+from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    Location,
+    TerminalContent,
+    TerminalId,
+    TextDiff,
+    ToolCallId,
+    ToolCallPatch,
+)
+from acp_tui.conversation.updates import (
+    CancelRequested,
+    CommandRun,
+    Disconnected,
+    ElicitationAnswered,
+    ElicitationCompleted,
+    PermissionAnswered,
+    PermissionAsked,
+    PermissionNoted,
+    PromptSent,
+    Reconnected,
+    SessionUpdate,
+    TerminalAnswered,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TerminalResized,
+    TerminalWaiting,
+    ToolCallReported,
+)
+from acp_tui.rpc import Direction
+from support.recordings import write
+
+TERMINAL = TerminalId("term-1")
+PATCH = ToolCallPatch(
+    ToolCallId("acp-tui_1"),
+    title="Write x",
+    kind="edit",
+    status="pending",
+    content=(
+        BlockContent(Text("leads to \u202e")),
+        TextDiff("x", "new", "old"),
+        TextDiff("y", "new"),
+        TerminalContent(TERMINAL),
+    ),
+    locations=(Location("/x", 3),),
+    raw_input={"a": [1, None]},
+)
+OPTIONS = (PermissionOption("allow", "Allow", "allow_once"), PermissionOption("no", "No", "reject_once"))
+OWN: tuple[SessionUpdate, ...] = (
+    PromptSent((), ("a note",)),
+    CancelRequested(),
+    PermissionAsked(PermissionRequest(RequestKey(2), PATCH.tool_call_id, OPTIONS, note="why"), PATCH),
+    PermissionNoted(RequestKey(2), "a word"),
+    PermissionAnswered(RequestKey(2), "allow", 1700000000.25, None),
+    PermissionAnswered(RequestKey(2), None, None, "a rule"),
+    ElicitationAnswered(RequestKey(3), "decline"),
+    ElicitationCompleted("e"),
+    ToolCallReported(ToolCallPatch(ToolCallId("c"), status="failed")),
+    CommandRun("ls", TERMINAL),
+    TerminalOpened(TERMINAL, "ls -l", "/tmp", True, 80, 24),
+    TerminalOutput(TERMINAL, "für\x1b[0m\r\n".encode()),
+    TerminalOutput(TERMINAL, b"\xff\xc3"),
+    TerminalWaiting(TERMINAL, True),
+    TerminalResized(TERMINAL, 100, 40),
+    TerminalAnswered(TERMINAL, 12),
+    TerminalExited(TERMINAL, None, "SIGTERM", 1.5),
+    Disconnected("gone", "tail"),
+    Reconnected(True),
+)
+EVENTS: tuple[Event, ...] = (
+    *(Own(0.25, SessionId("s"), update) for update in OWN),
+    Own(1.0, None, ElicitationCompleted("outside")),
+    Closed(1.5, SessionId("s")),
+    Stderr(1.6, b"a line"),
+    Stderr(1.6, b"\xfe"),
+    Resized(2.0, 80, 24),
+    TerminalCut(3.0, "t", 17),
+    Dropped(3.5, 4, "why"),
+    Exited(4.0, "exited with code 0"),
+)
+HEADER = Header("a", ("a", "--acp"), ("KEY",), "1.0", "/tmp", (80, 24), "2026-11-21T12:00:00+00:00")
+
+
+def line_of(event: Event) -> bytes:
+    if isinstance(event, Frame):
+        is_json = lines.parsed(event.data) is not None
+        return lines.frame_line(event.at, event.direction, event.data, is_json=is_json)
+    return lines.event_line(event)
+
+
+def test_the_samples_hold_every_update_of_our_own() -> None:
+    assert {type(update) for update in OWN} == set(KINDS)
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(getattr(event, "update", event)).__name__)
+def test_an_event_is_read_as_it_was_written(event: Event) -> None:
+    line = line_of(event)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert lines.read_event(line[:-1]) == event
+
+
+def test_the_header_is_read_as_it_was_written() -> None:
+    assert lines.read_header(lines.header_line(HEADER)) == HEADER
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"id":1,"result":{}}',
+        b' { "b" : 1.0, "a":1e5,\t"b":2 } \r',
+        b'{"x":"\\u00e9\xc3\xa9\xe2\x80\xa8"}',
+        b'{"x":"\\ud83d"}',
+        b'\xef\xbb\xbf{"x":1}',
+        b'{"x":NaN}',
+        b'{"x":"\xff"}',
+        b"not JSON, but a banner",
+        b"42",
+        b"",
+        b'{"frame":{}}}{"x":1}',
+        b'{"n":123456789012345678901234567890}',
+    ],
+)
+def test_a_frame_is_the_same_to_the_byte(data: bytes) -> None:
+    line = line_of(Frame(1.5, Direction.IN, data))
+    json.loads(line)  # for jq and the like
+    assert lines.read_event(line[:-1]) == Frame(1.5, Direction.IN, data)
+
+
+@given(st.binary().filter(lambda data: b"\n" not in data))
+def test_any_line_is_the_same_to_the_byte(data: bytes) -> None:
+    assert lines.read_event(line_of(Frame(0.0, Direction.OUT, data))[:-1]) == Frame(0.0, Direction.OUT, data)
+
+
+@given(st.binary())
+def test_no_line_breaks_the_reader(data: bytes) -> None:
+    with suppress(lines.BadLine):
+        lines.read_event(data)
+
+
+def test_a_frame_in_a_line_that_another_program_wrote_anew_means_the_same() -> None:
+    line = line_of(Frame(1.5, Direction.IN, b'{"id": 1}'))
+    for written in (json.dumps(json.loads(line), indent=None), json.dumps({**json.loads(line), "more": 1})):
+        event = lines.read_event(written.encode())
+        assert isinstance(event, Frame)
+        assert json.loads(event.data) == {"id": 1}
+
+
+def test_what_a_later_version_adds_is_kept_or_ignored() -> None:
+    later = {
+        "format": "acp-tui-recording",
+        "version": 9,
+        "agent": {"name": "a", "command": ["a"]},
+        "moon": "full",
+    }
+    assert lines.read_header(json.dumps(later).encode()).version == 9
+    event = {"t": 1, "type": "thunder", "loud": True}
+    assert lines.read_event(json.dumps(event).encode()) == UnknownEvent(1.0, "thunder", event)
+    cancel = {"t": 1.0, "type": "cancel", "session": "s", "gently": True}
+    assert lines.read_event(json.dumps(cancel).encode()) == Own(1.0, SessionId("s"), CancelRequested())
+
+
+@pytest.mark.parametrize("fields", [{"key": "x"}, {"key": [1], "option_id": {}}, {}])
+def test_an_event_with_fields_of_other_types_is_kept_as_unknown(fields: dict[str, object]) -> None:
+    event = {"t": 1.0, "type": "permission_answered", "session": "s", **fields}
+    assert isinstance(lines.read_event(json.dumps(event).encode()), UnknownEvent)
+
+
+# Files
+
+
+def test_junk_between_the_lines_is_left_out_and_named(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    write(file, EVENTS[:2])
+    file.write_bytes(file.read_bytes() + b"<<<<<<< HEAD\n\n[1]\n" + line_of(EVENTS[2]) + b'{"t":2.0,"ty')
+    with open_recording(file) as recording:
+        assert list(recording) == list(EVENTS[:3])
+        assert [problem.line for problem in recording.problems] == [4, 6]
+        assert recording.half_line == b'{"t":2.0,"ty'
+
+
+def test_a_recording_that_is_still_written_is_read_on(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    write(file, EVENTS[:1])
+    whole = line_of(EVENTS[1])
+    with open_recording(file) as recording, file.open("ab", buffering=0) as writer:
+        assert list(recording) == [EVENTS[0]]
+        writer.write(whole[:9])
+        assert list(recording) == []
+        writer.write(whole[9:])
+        assert list(recording) == [EVENTS[1]]
+        assert recording.half_line == b""
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}\n", b"hello\n", b'{"format":"acp-tui-conversation","version":1}\n']
+)
+def test_what_is_no_recording_is_refused_by_name(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_bytes(content)
+    with pytest.raises(RecordingUnreadable, match=r"r\.jsonl is no recording"):
+        open_recording(tmp_path / "r.jsonl")
+
+
+def test_a_recording_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(RecordingUnreadable, match=r"nothing\.jsonl cannot be read"):
+        open_recording(tmp_path / "nothing.jsonl")

@@ -1,0 +1,268 @@
+"""Sessions are found over all recordings; the index can be lost, and is never wrong for long."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_tui.client.transcript import index_tables
+from acp_tui.client.transcript.events import Event, Frame, Header
+from acp_tui.client.transcript.index import (
+    AmbiguousSession,
+    IndexFailed,
+    RecordedSession,
+    SessionIndex,
+    SessionInUse,
+)
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.replay import replayed
+from acp_tui.client.transcript.store import RecordingStore, create
+from acp_tui.rpc import Direction
+from support.recordings import play, write
+
+IN, OUT = Direction.IN, Direction.OUT
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RecordingStore:
+    return RecordingStore(tmp_path / "recordings")
+
+
+@pytest.fixture
+def index(store: RecordingStore) -> SessionIndex:
+    return SessionIndex(store)
+
+
+def frame(direction: Direction, **message: Any) -> Frame:
+    return Frame(1.0, direction, json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+
+def opened(session_id: str, cwd: str = "/p", method: str = "session/new", number: int = 1) -> list[Event]:
+    params = {"cwd": cwd, "mcpServers": []} | ({} if method == "session/new" else {"sessionId": session_id})
+    result = {"sessionId": session_id} if method == "session/new" else {}
+    return [frame(OUT, id=number, method=method, params=params), frame(IN, id=number, result=result)]
+
+
+def turn(session_id: str, prompt: str, reply: str = "ok", number: int = 9) -> list[Event]:
+    params = {"sessionId": session_id, "prompt": [{"type": "text", "text": prompt}]}
+    return [
+        frame(OUT, id=number, method="session/prompt", params=params),
+        update(session_id, "agent_message_chunk", content={"type": "text", "text": reply}),
+        frame(IN, id=number, result={"stopReason": "end_turn"}),
+    ]
+
+
+def update(session_id: str, kind: str, **fields: Any) -> Frame:
+    params = {"sessionId": session_id, "update": {"sessionUpdate": kind, **fields}}
+    return frame(IN, method="session/update", params=params)
+
+
+def keep(store: RecordingStore, day: int, *events: Event, agent: str = "agent") -> Path:
+    """A recording of that day."""
+    path = store.path_of(f"202611{day:02}T120000.000000Z-{agent}-abc.jsonl")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, events, Header(agent, (agent, "--acp"), started_at=f"2026-11-{day:02}T12:00:00+00:00"))
+    return path
+
+
+def names(sessions: list[RecordedSession]) -> list[str]:
+    return [session.title for session in sessions]
+
+
+def test_sessions_are_listed_newest_first_with_what_a_list_shows(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "\n  Mend the parser\nplease"), *turn("a", "again", number=10))
+    path = keep(
+        store, 2, *opened("b", "/q"), *turn("b", "x"), update("b", "session_info_update", title="Named")
+    )
+    newest, oldest = index.recent()
+    assert (oldest.title, oldest.prompts, oldest.cwd) == ("Mend the parser", 2, Path("/p"))
+    assert (newest.title, newest.recordings, newest.command) == ("Named", (path,), ("agent", "--acp"))
+    assert newest.first_at <= newest.last_at
+    assert names(index.recent(cwd=Path("/p"))) == ["Mend the parser"]
+    assert names(index.recent(limit=1)) == ["Named"]
+
+
+def test_a_session_in_which_nothing_was_said_is_not_listed(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    keep(store, 1, *opened("a"))
+    assert index.recent() == []
+
+
+def test_a_session_that_was_loaded_again_is_one_with_both_recordings(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    first = keep(store, 1, *opened("a"), *turn("a", "one"))
+    second = keep(store, 2, *opened("a", method="session/load"), *turn("a", "two"))
+    [session] = index.recent()
+    assert (session.title, session.prompts, session.recordings) == ("one", 2, (first, second))
+
+
+def test_an_id_that_is_given_again_to_a_new_session_is_another_one(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    keep(store, 1, *opened("demo-1"), *turn("demo-1", "one"))
+    keep(store, 2, *opened("demo-1"), *turn("demo-1", "two"))
+    assert names(index.recent()) == ["two", "one"]
+    found = index.find("demo-1")
+    assert found is not None
+    assert found.title == "two"
+
+
+@pytest.mark.parametrize("has_trigrams", [True, False])
+def test_words_are_found_in_titles_prompts_and_replies(
+    has_trigrams: bool, store: RecordingStore, index: SessionIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_trigrams:
+        monkeypatch.setattr(
+            index_tables, "WORDS", ("CREATE VIRTUAL TABLE words USING none()", index_tables.WORDS[1])
+        )
+    keep(store, 1, *opened("a"), *turn("a", "Grüße parsen", "Die Datei ÄNDERN wir"))
+    keep(store, 2, *opened("b"), *turn("b", "Draw a tree", "a parser of trees"))
+    keep(store, 3, *opened("c"), *turn("c", "日本語の質問"))
+    assert names(index.search("ändern grüsse")) == ["Grüße parsen"]
+    assert names(index.search("tree")) == ["Draw a tree"]
+    assert names(index.search("pars")) == ["Grüße parsen", "Draw a tree"]  # in the title first
+    assert names(index.search("日本")) == ["日本語の質問"]
+    assert names(index.search("drtr")) == ["Draw a tree"]  # its letters in this order
+    assert names(index.search("tree", cwd=Path("/elsewhere"))) == []
+    assert names(index.search("'\" OR *")) == []
+    assert len(index.search("  ")) == 3
+
+
+def test_a_session_is_found_by_the_beginning_of_its_id(store: RecordingStore, index: SessionIndex) -> None:
+    keep(store, 1, *opened("abc"), *turn("abc", "one"), *opened("abd", number=2), *turn("abd", "two"))
+    keep(store, 2, *opened("ab"), *turn("ab", "exact"))
+    found = [index.find(wanted) for wanted in ("abc", "ab", "abd", "x", "%")]
+    assert [one.title if one else None for one in found] == ["one", "exact", "two", None, None]
+    with pytest.raises(AmbiguousSession, match="begin with 'a'"):
+        index.find("a")
+
+
+@pytest.mark.parametrize("damage", ["lost", "junk", "other version"])
+def test_an_index_that_is_lost_or_broken_is_made_anew(
+    damage: str, store: RecordingStore, index: SessionIndex
+) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "one"))
+    before = index.recent()
+    if damage == "lost":
+        store.index_file.unlink()
+    elif damage == "junk":
+        store.index_file.write_bytes(b"junk" * 1000)
+    else:
+        with sqlite3.connect(store.index_file) as db:
+            db.execute("PRAGMA user_version = 99")
+        db.close()
+    assert index.recent() == before
+
+
+def test_an_index_that_cannot_be_written_says_so(store: RecordingStore, index: SessionIndex) -> None:
+    store.index_file.mkdir(parents=True)
+    with pytest.raises(IndexFailed, match=r"index\.sqlite3"):
+        index.recent()
+
+
+def test_a_recording_that_is_no_recording_hides_no_other(store: RecordingStore, index: SessionIndex) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "one")).write_text("junk\n")
+    keep(store, 2, *opened("b"), *turn("b", "two"))
+    assert names(index.recent()) == ["two"]
+
+
+def test_a_recording_that_was_deleted_is_forgotten(store: RecordingStore, index: SessionIndex) -> None:
+    path = keep(store, 1, *opened("a"), *turn("a", "one"))
+    assert len(index.recent()) == 1
+    path.unlink()
+    assert (index.recent(), index.search("one")) == ([], [])
+
+
+async def test_a_session_is_known_while_it_is_recorded(
+    store: RecordingStore, index: SessionIndex, tmp_path: Path
+) -> None:
+    run = await play("session_updates", RecordingPlan(tmp_path, store=store), prompts=("first things",))
+    store_files = store.files()
+    with sqlite3.connect(store.index_file) as db:  # before anybody catches up
+        listed = db.execute("SELECT title, first_words, prompts FROM parts").fetchall()
+    db.close()
+    assert listed == [("The tour, nearly done", "first things", 1)]
+    [session] = index.recent()
+    assert session.recordings == tuple(store_files)
+    assert {session.session_id: index.reread(session)} == run.conversations
+
+
+# Reading again
+
+
+def test_a_resumed_session_is_reread_below_what_was_said_before(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "one"))
+    keep(store, 2, *opened("a", method="session/resume"), *turn("a", "two"))
+    [session] = index.recent()
+    entries = index.reread(session).entries
+    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "ok", "two", "ok"]
+
+
+def test_a_loaded_session_is_reread_as_the_agent_told_it(store: RecordingStore, index: SessionIndex) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "one"))
+    request, response = opened("a", method="session/load")
+    history = update("a", "user_message_chunk", content={"type": "text", "text": "one"})
+    keep(store, 2, request, history, response, *turn("a", "two"))
+    [session] = index.recent()
+    entries = index.reread(session).entries
+    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "two", "ok"]
+
+
+# Forgetting
+
+
+def test_a_forgotten_session_leaves_no_word_behind(store: RecordingStore, index: SessionIndex) -> None:
+    path = keep(
+        store,
+        1,
+        *opened("a"),
+        *opened("b", number=2),
+        *turn("a", "to be forgotten", "hushed", number=3),
+        *turn("b", "to stay", number=4),
+    )
+    lost = index.find("a")
+    assert lost is not None
+    index.forget(lost)
+    assert names(index.recent()) == ["to stay"]
+    assert b"forgotten" not in path.read_bytes()
+    assert b"hushed" not in path.read_bytes()
+    assert list(replayed(path)) == ["b"]
+    with open_recording(path) as recording:
+        assert len(list(recording)) == 5
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_last_session_of_a_recording_takes_the_file_along(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    path = keep(store, 1, *opened("a"), *turn("a", "one"))
+    [session] = index.recent()
+    index.forget(session)
+    assert index.recent() == []
+    assert not path.exists()
+
+
+def test_a_session_that_is_being_recorded_is_not_forgotten(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    path = keep(store, 1, *opened("a"), *turn("a", "one"))
+    [session] = index.recent()
+    content = path.read_bytes()
+    path.unlink()
+    with create(path) as writing:
+        writing.write(content)
+        writing.flush()
+        with pytest.raises(SessionInUse, match="is being recorded"):
+            index.forget(session)
+    assert path.read_bytes() == content

@@ -1,0 +1,212 @@
+"""Choosing an agent: finding, starting and copying one, fetching the registry; and the question before a first run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.app import App
+
+from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, Source
+from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.client.agents.consent import agree, consent_file, is_agreed
+from acp_tui.client.agents.registry_cache import RegistryUnavailable
+from acp_tui.client.errors import AgentStartFailed
+from acp_tui.ui.agent_start import ready_to_start
+from acp_tui.ui.screens.agents import AgentsScreen, choose_agent
+from acp_tui.ui.screens.first_run import FirstRunDialog
+from support.dialogs import NOTHING, open_dialog
+
+PACKAGE = AgentCommand(
+    "fetched",
+    ("npx", "-y", "fetched@1.0.0"),
+    {"A": "1"},
+    package=Package("npx", "fetched@1.0.0", "1.0.0"),
+    is_listed=True,
+)
+HERE = ListedAgent(AgentCommand("here", ("here", "--acp")), Source.KNOWN, "Here", "It is installed")
+FETCHED = ListedAgent(PACKAGE, Source.REGISTRY, "Fetched", "It comes from the net", "1.0.0")
+ABSENT = ListedAgent(
+    AgentCommand("absent", ("absent",)),
+    Source.KNOWN,
+    "Absent",
+    obstacle="absent is not on PATH",
+    remedy="npm install -g absent",
+)
+CATALOGUE = Catalogue((HERE, FETCHED, ABSENT), notes=("agents.toml: something is wrong",))
+
+
+def screen(catalogue: Catalogue = CATALOGUE, update: Callable[[], object] = lambda: None) -> AgentsScreen:
+    return AgentsScreen(lambda: catalogue, update)
+
+
+async def test_all_agents_are_shown_with_what_runs_and_what_is_wrong() -> None:
+    async with open_dialog(screen()) as page:
+        await page.until(lambda: "1 here" in page.text)
+        assert "2 fetched" in page.text
+        assert "npx 1.0.0" in page.text
+        assert "absent is not on PATH" in page.text
+        assert "$ here --acp" in page.text
+        assert "agents.toml: something is wrong" in page.text
+
+
+async def test_how_old_the_registry_is_is_said() -> None:
+    for fetched_at, said in ((None, "F5 fetches it"), (1.0, "With the agent registry of 19")):
+        async with open_dialog(screen(Catalogue((HERE,), fetched_at=fetched_at))) as page:
+            await page.until(lambda: "1 here" in page.text)
+            assert said in page.text
+
+
+async def test_of_several_mistakes_their_number_is_said() -> None:
+    async with open_dialog(screen(Catalogue((HERE,), notes=("a", "b")))) as page:
+        await page.until(lambda: "2 things are wrong in agents.toml" in page.text)
+
+
+@pytest.mark.parametrize(
+    ("keys", "chosen"),
+    [
+        (("enter",), HERE),
+        (("1",), HERE),
+        (("2",), FETCHED),
+        (("down", "enter"), FETCHED),
+        (("f", "t", "enter"), FETCHED),
+        (("n", "e", "t", "enter"), FETCHED),
+        (("9",), NOTHING),
+        (("3",), NOTHING),  # it cannot run
+        (("f", "1"), NOTHING),  # that is searched for
+        (("escape",), None),
+    ],
+)
+async def test_a_key_starts_one(keys: tuple[str, ...], chosen: object) -> None:
+    async with open_dialog(screen()) as page:
+        await page.until(lambda: "1 here" in page.text)
+        await page.press(*keys)
+        assert page.result == chosen
+
+
+async def test_of_one_that_cannot_run_it_is_said_why_and_how_to_install_it_and_that_can_be_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copied: list[str] = []
+    monkeypatch.setattr(App, "copy_to_clipboard", lambda _, text: copied.append(text))
+    async with open_dialog(screen()) as page:
+        await page.until(lambda: "1 here" in page.text)
+        await page.press("down", "down")
+        assert "Not here: absent is not on PATH" in page.text
+        assert "To install it: npm install -g absent" in page.text
+        await page.press("ctrl+y")
+        await page.until(lambda: bool(copied))
+        await page.press("up", "ctrl+y")
+        await page.until(lambda: len(copied) == 2)
+        assert copied == ["npm install -g absent", "npx -y fetched@1.0.0"]
+
+
+async def test_the_registry_is_fetched_by_a_key_and_then_its_agents_are_there() -> None:
+    agents = [HERE]
+
+    def read() -> Catalogue:
+        return Catalogue(tuple(agents), fetched_at=1.0 if len(agents) > 1 else None)
+
+    async with open_dialog(AgentsScreen(read, lambda: agents.append(FETCHED))) as page:
+        await page.until(lambda: "1 here" in page.text)
+        await page.press("f5")
+        await page.until(lambda: "2 fetched" in page.text)
+        assert "agent registry of 19" in page.text
+
+
+async def test_a_registry_that_cannot_be_fetched_is_said_and_the_agents_stay() -> None:
+    def fail() -> None:
+        raise RegistryUnavailable("it could not be fetched: \x1b[31mno", hint="the old one is still used")
+
+    async with open_dialog(screen(update=fail)) as page:
+        await page.until(lambda: "1 here" in page.text)
+        await page.press("f5")
+        await page.until(lambda: "could not be fetched" in page.text)
+        assert "still used" in page.text
+        assert "1 here" in page.text
+        assert "\x1b" not in page.text
+
+
+async def test_texts_of_the_registry_are_shown_as_they_are() -> None:
+    evil = ListedAgent(PACKAGE, Source.REGISTRY, "[red]a\u202eb[/]", "\x1b]0;x\x07 [link=x]y")
+    async with open_dialog(screen(Catalogue((evil,)))) as page:
+        await page.until(lambda: "1 fetched" in page.text)
+        assert "[red]a" in page.text
+        assert "\u202e" not in page.text
+        assert "\x1b" not in page.text
+
+
+# Before a first run
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [(("y",), True), (("n",), False), (("enter",), False), (("escape",), False), (("right", "enter"), True)],
+)
+async def test_only_a_plain_yes_runs_a_package(keys: tuple[str, ...], answer: bool) -> None:
+    async with open_dialog(FirstRunDialog(PACKAGE)) as page:
+        assert "npx downloads fetched@1.0.0 (version 1.0.0)" in page.words
+        assert "npx -y fetched@1.0.0" in page.words
+        assert "with A=1" in page.words
+        await page.press(*keys)
+        assert page.result is answer
+
+
+class Asking(App[None]):
+    """Waits for what the user makes of it."""
+
+    def __init__(self, command: AgentCommand) -> None:
+        super().__init__()
+        self._command = command
+        self.outcome: Any = NOTHING
+
+    def on_mount(self) -> None:
+        self.run_worker(self._ask(), exit_on_error=False)
+
+    async def _ask(self) -> None:
+        try:
+            self.outcome = await ready_to_start(self, self._command)
+        except AgentStartFailed as error:
+            self.outcome = str(error)
+
+
+async def _outcome(command: AgentCommand, *keys: str) -> Any:
+    app = Asking(command)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        await pilot.press(*keys)
+        await app.workers.wait_for_complete()
+    return app.outcome
+
+
+async def test_a_yes_is_kept_and_a_no_starts_nothing() -> None:
+    assert await _outcome(PACKAGE, "n") == "fetched was not started: you did not agree to run it"
+    assert not is_agreed(PACKAGE, consent_file())
+    assert (await _outcome(PACKAGE, "y")).argv == PACKAGE.argv
+    assert is_agreed(PACKAGE, consent_file())
+
+
+async def test_what_was_agreed_to_is_not_asked_again() -> None:
+    agree(PACKAGE, consent_file())
+    assert (await _outcome(PACKAGE)).package is None
+
+
+class Choosing(Asking):
+    """Lets the user choose an agent."""
+
+    async def _ask(self) -> None:
+        self.outcome = await choose_agent(self)
+
+
+async def test_who_does_not_agree_is_back_at_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_tui.ui.screens.agents.AgentsScreen", screen)
+    app = Choosing(PACKAGE)
+    async with app.run_test() as pilot:
+        for key, until in (("2", FirstRunDialog), ("n", AgentsScreen), ("1", None)):
+            await pilot.pause()
+            await pilot.press(key)
+            await pilot.pause()
+            assert until is None or isinstance(app.screen, until)
+        await app.workers.wait_for_complete()
+    assert app.outcome == HERE.command

@@ -1,0 +1,51 @@
+"""The app without an agent named: the user chooses one, and works with it in the first tab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.ui.app import AcpTuiApp
+from acp_tui.ui.screens.agents import AgentsScreen
+from acp_tui.ui.screens.session import SessionScreen
+
+
+@pytest.fixture(autouse=True)
+def no_agent_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+async def test_the_chosen_agent_is_started_where_it_works(tmp_path: Path) -> None:
+    with anyio.fail_after(30):
+        async with open_hub() as hub:
+            app = AcpTuiApp(hub, None, tmp_path)
+            async with app.run_test() as pilot:
+                while not isinstance(app.screen, AgentsScreen):
+                    await pilot.pause()
+                await pilot.press(*"demo", "enter")
+                while not hub.agents:
+                    await pilot.pause()
+                assert isinstance(app.screen, SessionScreen)
+                (agent,) = hub.agents
+                assert agent.command.name == "demo"
+                while not agent.sessions:
+                    await pilot.pause()
+                (session,) = agent.sessions.values()
+                assert session.cwd == agent.command.cwd != tmp_path
+
+
+async def test_who_chooses_none_is_out(tmp_path: Path) -> None:
+    with anyio.fail_after(30):
+        async with open_hub() as hub:
+            app = AcpTuiApp(hub, None, tmp_path)
+            async with app.run_test() as pilot:
+                while not isinstance(app.screen, AgentsScreen):
+                    await pilot.pause()
+                await pilot.press("escape")
+                while app.is_running and not app._exit:
+                    await pilot.pause()
+            assert app.return_code == 0
+            assert not hub.agents

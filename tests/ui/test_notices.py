@@ -1,0 +1,138 @@
+"""What is told to somebody who looks elsewhere, and by which means."""
+
+from __future__ import annotations
+
+import sys
+from base64 import b64decode
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.conversation import reducer
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
+from acp_tui.conversation.updates import (
+    CancelRequested,
+    Disconnected,
+    PermissionAnswered,
+    PermissionAsked,
+    PromptSent,
+    SessionUpdate,
+    TurnEnded,
+    TurnFailed,
+)
+from acp_tui.ui.notifying.news import News, Watch
+from acp_tui.ui.notifying.sequences import best_channel, notice, plain, window_title
+from acp_tui.ui.notifying.user_command import run_command
+from acp_tui.ui.status import tab_state
+
+PROMPT = PromptSent((Text("go"),))
+KEY = RequestKey(1)
+ASKED = PermissionAsked(
+    PermissionRequest(KEY, ToolCallId("c"), (PermissionOption("y", "Yes", "allow_once"),)),
+    ToolCallPatch(ToolCallId("c"), title="Delete it"),
+)
+ANSWERED = PermissionAnswered(KEY, "y", None)
+
+
+def told(*updates: SessionUpdate) -> list[News]:
+    """What is told of a tab in which these come, one each five seconds."""
+    conversation, watch, news = Conversation(), Watch(), []
+    for at, update in enumerate((None, *updates)):
+        if update is not None:
+            reducer.apply(conversation, update)
+        state = tab_state(conversation, has_news=False)
+        news.append(watch.look(state, conversation, at * 5.0))
+    return [each for each in news if each is not None]
+
+
+def test_the_end_of_a_turn_is_told_with_its_length():
+    assert told(PROMPT, TurnEnded("end_turn")) == [News("done", "done after 5 s", 5.0)]
+
+
+def test_a_decision_that_waits_is_told_and_does_not_begin_the_turn_anew():
+    news = told(PROMPT, ASKED, ANSWERED, TurnEnded("end_turn"))
+    assert [each.kind for each in news] == ["needs_you", "done"]
+    assert news[0].text == "Delete it"
+    assert news[1].seconds == 15.0
+
+
+def test_failures_are_told_apart_from_ends():
+    assert [each.kind for each in told(PROMPT, TurnFailed("no", ""))] == ["failed"]
+    assert told(PROMPT, Disconnected("gone", "")) == [News("failed", "the agent is gone")]
+    assert told(PROMPT, TurnEnded("max_tokens"))[0].text == "the turn ended: max_tokens"
+
+
+def test_what_the_user_cancelled_is_no_news():
+    assert told(PROMPT, CancelRequested(), TurnEnded("cancelled")) == []
+
+
+# Sequences
+
+
+@pytest.mark.parametrize(
+    ("environ", "channel"),
+    [
+        ({"TERM": "xterm-kitty"}, "osc99"),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, "osc9"),
+        ({"TERM": "tmux-256color", "TERM_PROGRAM": "tmux", "ITERM_SESSION_ID": "x"}, "osc9"),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "7200"}, "osc777"),
+        ({"TERM": "foot"}, "osc777"),
+        ({"TERM": "xterm"}, "bell"),
+    ],
+)
+def test_a_terminal_gets_what_it_understands(environ: dict[str, str], channel: str):
+    assert best_channel(environ) == channel
+
+
+def test_each_channel_has_its_sequence():
+    def of(channel: str) -> str:
+        return notice([channel], "Title; here", "done", {})
+
+    assert of("bell") == "\a"
+    assert of("osc9") == "\x1b]9;acp-tui: Title; here: done\x1b\\"
+    assert of("osc777") == "\x1b]777;notify;Title, here;done\x1b\\"
+    assert [b64decode(part.split(";")[2]) for part in of("osc99").split("\x1b\\")[:-1]] == [
+        b"Title; here",
+        b"done",
+    ]
+    assert of("command") == ""
+
+
+def test_a_channel_is_used_once_even_if_it_is_the_best_one_too():
+    assert notice(["desktop", "bell"], "t", "x", {"TERM": "xterm"}) == "\a"
+
+
+def test_tmux_hands_notices_on_and_rings_itself():
+    text = notice(["osc9", "bell"], "t", "x", {"TMUX": "1"})
+    assert text == "\x1bPtmux;\x1b\x1b]9;acp-tui: t: x\x1b\x1b\\\x1b\\\a"
+
+
+def test_an_agents_text_cannot_act(hostile: str = "a\x1b]0;x\x07\x9c\u202eb\r\nc"):
+    assert plain(hostile) == "a ]0;x b c"
+    assert len(plain("x" * 1000)) == 200
+    for channel in ("osc9", "osc99", "osc777"):
+        sequences = notice([channel], hostile, hostile, {})
+        assert all(part.isprintable() for part in sequences.replace("\x1b\\", "").split("\x1b]"))
+    assert window_title(hostile) == "\x1b]2;a ]0;x b c\x1b\\"
+
+
+# The user's command
+
+
+async def test_the_command_finds_what_happened_in_its_environment(tmp_path: Path):
+    write = "import os, sys; open(sys.argv[1], 'w').write(os.environ['ACP_TUI_TEXT'])"
+    argv = [sys.executable, "-c", write, str(tmp_path / "it's; $(here)")]
+    with anyio.fail_after(20):
+        assert await run_command(argv, {"ACP_TUI_TEXT": "$(done)"}) == ""
+    assert (tmp_path / "it's; $(here)").read_text() == "$(done)"
+
+
+async def test_what_goes_wrong_with_the_command_is_said(tmp_path: Path):
+    with anyio.fail_after(20):
+        assert "cannot be run" in await run_command([str(tmp_path / "none")], {})
+        assert await run_command(["sh", "-c", "exit 4"], {}) == "ended with status 4"
+        assert "was ended" in await run_command(["sleep", "60"], {}, limit_s=0.05)

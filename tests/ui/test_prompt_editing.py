@@ -1,0 +1,145 @@
+"""Readline's keys in the prompt, the way through the user's editor, and a draft that is very long."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from textual.events import Key
+
+from support.screens import open_page
+
+
+@pytest.mark.parametrize(
+    ("keys", "left"),
+    [
+        (("ctrl+a", "X"), "Xone two-three"),
+        (("home", "ctrl+e", "X"), "one two-threeX"),
+        (("ctrl+a", "ctrl+k"), ""),
+        (("ctrl+u",), ""),
+        (("ctrl+w",), "one "),
+        (("alt+backspace",), "one two-"),
+        (("alt+b", "alt+b", "X"), "one Xtwo-three"),
+        (("ctrl+a", "alt+f", "X"), "oneX two-three"),
+        (("ctrl+a", "alt+d"), " two-three"),
+        (("ctrl+a", "ctrl+d"), "ne two-three"),
+        (("ctrl+w", "ctrl+y", "ctrl+y"), "one two-threetwo-three"),
+        (("ctrl+w", "ctrl+w", "ctrl+y"), "one two-three"),
+        (("ctrl+a", "alt+d", "alt+d", "ctrl+e", "ctrl+y"), "-threeone two"),
+        (("ctrl+w", "X", "ctrl+w", "ctrl+y"), "one X"),
+        (("ctrl+w", "ctrl+underscore"), "one two-three"),
+        (("ctrl+u", "ctrl+z"), "one two-three"),
+    ],
+)
+async def test_readlines_keys_do_what_they_do_there(keys: tuple[str, ...], left: str) -> None:
+    async with open_page() as page:
+        await page.write("one two-three")
+        await page.press(*keys)
+        assert page.draft == left
+
+
+async def test_keys_act_in_the_order_in_which_they_were_typed() -> None:
+    async with open_page() as page:
+        for key in ("a", "ctrl+j", "b", "left", "c", "ctrl+a", "d"):
+            page.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+        await page.settled()
+        assert page.draft == "a\ndcb"
+
+
+async def test_killing_at_a_lines_end_joins_it_with_the_next() -> None:
+    async with open_page() as page:
+        await page.write("one\ntwo")
+        await page.press("up", "ctrl+e", "ctrl+k")
+        assert page.draft == "onetwo"
+
+
+async def test_ctrl_d_quits_from_an_empty_prompt_alone() -> None:
+    async with open_page() as page:
+        await page.press("a", "ctrl+a", "ctrl+d")
+        assert page.draft == ""
+        assert page.pilot.app.return_code is None
+        await page.pilot.press("ctrl+d")
+        assert page.pilot.app.return_code == 0
+
+
+async def test_a_draft_that_was_cleared_can_be_yanked_back() -> None:
+    async with open_page() as page:
+        await page.write("precious")
+        await page.press("ctrl+c", "ctrl+y")
+        assert page.draft == "precious"
+
+
+async def test_the_terminals_cursor_is_where_the_caret_is() -> None:
+    async with open_page() as page:
+        await page.write("日本\nab")
+        app, corner = page.pilot.app, page.prompt.content_region
+        assert app.cursor_position == (corner.x + 2, corner.y + 1)
+        await page.press("up")
+        assert app.cursor_position == (corner.x + 2, corner.y)
+        await page.press("end")
+        assert app.cursor_position == (corner.x + 4, corner.y)
+
+
+# The user's editor
+
+
+@pytest.fixture
+def edit_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A script that takes an editor's place: what is written into it is run with the file as $1."""
+    script = tmp_path / "editor.sh"
+    monkeypatch.setenv("VISUAL", f"sh {script}")
+    return script
+
+
+async def test_what_the_editor_makes_of_the_draft_is_the_draft(edit_with: Path, tmp_path: Path) -> None:
+    edit_with.write_text(f'stat -c "%a %n" "$1" >{tmp_path}/seen; printf " more\\n" >>"$1"')
+    async with open_page() as page:
+        page.pilot.app.suspend = nullcontext  # type: ignore[method-assign, assignment]
+        await page.write("a draft")
+        await page.press("ctrl+g")
+        await page.until(lambda: page.draft == "a draft more")
+        mode, name = (tmp_path / "seen").read_text().split()
+        assert (mode, Path(name).suffix) == ("600", ".md")
+        assert not Path(name).parent.exists()
+        await page.press("ctrl+z")
+        assert page.draft == "a draft"
+
+
+async def test_the_editor_gets_long_pastes_whole_and_they_come_back_as_they_were(edit_with: Path) -> None:
+    edit_with.write_text('sed -i "1s/see/look at/" "$1"')
+    async with open_page() as page:
+        page.pilot.app.suspend = nullcontext  # type: ignore[method-assign, assignment]
+        await page.write("see ")
+        page.prompt.paste("x\n" * 500)
+        before = page.draft
+        await page.press("ctrl+g")
+        await page.until(lambda: page.draft == before.replace("see", "look at"))
+
+
+async def test_an_editor_that_fails_leaves_the_draft_and_says_so(edit_with: Path) -> None:
+    edit_with.write_text('echo spoiled >"$1"; exit 3')
+    async with open_page() as page:
+        page.pilot.app.suspend = nullcontext  # type: ignore[method-assign, assignment]
+        await page.write("a draft")
+        await page.press("ctrl+g")
+        await page.until(lambda: "ended with status 3." in page.text)
+        assert page.draft == "a draft"
+
+
+# A very long draft
+
+
+async def test_in_a_megabyte_a_key_wraps_and_parses_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_page() as page:
+        page.prompt.load_text(("word " * 16 + "\n") * 12_500)
+        page.prompt.move_cursor(page.prompt.document.end)
+        await page.settled()
+        joined: list[int] = []
+        whole = type(page.prompt.document).text.fget  # type: ignore[attr-defined]
+        monkeypatch.setattr(
+            type(page.prompt.document), "text", property(lambda self: joined.append(1) or whole(self))
+        )
+        await page.press("x")
+        assert len(joined) <= 1
+        assert page.draft.endswith("\nx")

@@ -1,0 +1,211 @@
+"""Pastes: long ones are one piece in the draft and whole in the prompt, hostile ones are made harmless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.events import Paste
+
+from acp_tui.ui.widgets.prompt.pastes import MAX_OPEN_CHARACTERS, Pastes, can_be_open, cleaned, is_long
+from support.screens import Page, open_page
+
+LONG = "\n".join(f"line {number}" for number in range(1234))
+CHIP = '[pasted 1,234 lines: "line 0" #1]'
+
+
+async def paste(page: Page, text: str) -> None:
+    page.prompt.post_message(Paste(text))
+    await page.settled()
+
+
+def test_ten_lines_or_a_thousand_characters_are_shown() -> None:
+    assert not is_long("\n" * 9 + "a")
+    assert not is_long("a\n" * 10)
+    assert is_long("a\n" * 11)
+    assert not is_long("a" * 1000)
+    assert is_long("a" * 1001)
+
+
+def test_a_placeholder_says_how_much_it_stands_for_and_how_it_begins() -> None:
+    pastes = Pastes()
+    assert pastes.keep("\n\n  the first words of a rather long line\nb") == (
+        '[pasted 4 lines: "the first words of a rat…" #1]'
+    )
+    assert pastes.keep("x" * 1500) == f'[pasted 1,500 characters: "{"x" * 24}…" #2]'
+
+
+def test_what_is_expanded_can_be_folded_again() -> None:
+    pastes = Pastes()
+    draft = f"a {pastes.keep(LONG)} b {pastes.keep('y' * 2000)}"
+    assert pastes.expand(draft) == f"a {LONG} b {'y' * 2000}"
+    assert pastes.fold(pastes.expand(draft)) == draft
+
+
+def test_a_placeholder_within_a_paste_is_just_text() -> None:
+    pastes = Pastes()
+    first = pastes.keep(LONG)
+    second = pastes.keep(f"{first}\n" * 20)
+    assert pastes.expand(second) == f"{first}\n" * 20
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("a\r\nb\rc\n", "a\nb\nc\n"),
+        ("a\x1b[201~b\x07", "a␛[201~b␇"),
+        ("a\u202eb\u200bc", "a⟨U+202E⟩b⟨U+200B⟩c"),
+        ("a\u00a0b\tc", "a b\tc"),
+        ("👩\u200d🚀", "👩\u200d🚀"),
+    ],
+)
+def test_nothing_hidden_or_obeyed_by_a_terminal_comes_into_the_draft(text: str, clean: str) -> None:
+    assert cleaned(text) == clean
+
+
+async def test_a_long_paste_is_one_piece_and_sent_whole() -> None:
+    async with open_page() as page:
+        await page.write("see ")
+        await paste(page, LONG)
+        await page.write(" there")
+        assert page.draft == f"see {CHIP} there"
+        assert CHIP in page.text
+        assert page.prompt.draft == f"see {LONG} there"
+        await page.press("enter")
+        assert page.connection.prompts == [f"see {LONG} there"]
+
+
+async def test_backspace_and_delete_take_a_placeholder_as_one() -> None:
+    async with open_page() as page:
+        await paste(page, LONG)
+        await page.press("backspace")
+        assert page.draft == ""
+        await page.press("ctrl+z")
+        assert page.draft == CHIP
+        await page.press("home", "delete")
+        assert page.draft == ""
+
+
+async def test_a_paste_is_one_step_to_be_undone() -> None:
+    async with open_page() as page:
+        await page.press("a")
+        await paste(page, LONG)
+        await page.press("b", "ctrl+z", "ctrl+z")
+        assert page.draft == "a"
+        await page.press("alt+z")
+        assert page.prompt.draft == f"a{LONG}"
+
+
+async def test_the_cursor_goes_over_a_placeholder() -> None:
+    async with open_page() as page:
+        await page.press("a")
+        await paste(page, LONG)
+        await page.press("b", "left", "left")
+        assert page.prompt.cursor_location == (0, 1)
+        await page.press("right")
+        assert page.prompt.cursor_location == (0, 1 + len(CHIP))
+
+
+async def test_a_key_opens_the_paste_beside_the_cursor_and_that_can_be_undone() -> None:
+    async with open_page() as page:
+        await paste(page, LONG)
+        await page.press("alt+o")
+        assert page.draft == LONG
+        await page.press("ctrl+z")
+        assert page.draft == CHIP
+
+
+async def test_a_click_opens_a_paste() -> None:
+    async with open_page() as page:
+        await paste(page, LONG)
+        await page.click("1,234 lines")
+        assert page.draft == LONG
+
+
+async def test_what_is_too_long_to_be_shown_stays_a_placeholder_and_says_what_to_do() -> None:
+    async with open_page() as page:
+        await paste(page, "x" * (MAX_OPEN_CHARACTERS + 1))
+        await page.press("alt+o")
+        assert page.draft.startswith("[pasted 200,001 characters")
+        assert "This paste is too long to be shown here. Ctrl+G" in page.text
+
+
+async def test_copies_queue_and_what_is_pulled_back_hold_the_whole_text() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await paste(page, LONG)
+        page.prompt.select_all()
+        assert page.prompt.selected_text == LONG
+        await page.press("enter")
+        assert [prompt.text for prompt in page.session.queue.prompts] == [LONG]
+        await page.press("alt+up")
+        assert page.prompt.draft == LONG
+
+
+async def test_a_draft_that_is_set_is_given_back_as_it_is() -> None:
+    async with open_page() as page:
+        for text in ("", "a\nb", LONG, "z" * (MAX_OPEN_CHARACTERS + 1)):
+            page.prompt.set_draft(text)
+            assert page.prompt.draft == text
+            assert can_be_open(page.prompt.text)
+
+
+async def test_a_reason_for_a_rejection_does_not_lose_the_paste_that_was_put_aside() -> None:
+    async with open_page() as page:
+        await paste(page, LONG)
+        page.prompt.ask_why("a call")
+        await page.write("no")
+        page.prompt.clear_draft()
+        assert page.prompt.draft == LONG
+
+
+async def test_a_paste_of_the_end_of_a_paste_is_text() -> None:
+    async with open_page() as page:
+        await paste(page, "a\x1b[201~rm -rf\rb")
+        assert page.draft == "a␛[201~rm -rf\nb"
+        assert page.connection.prompts == []
+
+
+# Dropped files
+
+
+@pytest.mark.parametrize(
+    ("dropped", "mentions"),
+    [
+        ("{0}/a.py", "@a.py "),
+        ("'{0}/a b.py' ", '@"a b.py" '),
+        ("{0}/a\\ b.py {0}/a.py", '@"a b.py" @a.py '),
+        ("{0}/a b.py", '@"a b.py" '),
+        ("file://{0}/a%20b.py\r\nfile://{0}/a.py\r\n", '@"a b.py" @a.py '),
+        ("{0}/folder", "@folder/ "),
+    ],
+)
+async def test_dropped_files_become_mentions_which_can_be_undone(
+    dropped: str, mentions: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").touch()
+    (tmp_path / "a b.py").touch()
+    (tmp_path / "folder").mkdir()
+    text = dropped.format(tmp_path)
+    async with open_page() as page:
+        page.prompt.cwd = tmp_path
+        await paste(page, text)
+        await page.until(lambda: page.draft == mentions)
+        await page.press("ctrl+z")
+        assert page.draft == cleaned(text)
+
+
+@pytest.mark.parametrize("text", ["/no/such/file", "/tmp and more words", "a /tmp", "it's"])
+async def test_what_names_no_files_alone_stays_text(text: str) -> None:
+    async with open_page() as page:
+        await paste(page, text)
+        await page.pilot.app.workers.wait_for_complete()
+        assert page.draft == text
+
+
+async def test_a_file_dropped_on_a_shell_command_stays_a_path(tmp_path: Path) -> None:
+    async with open_page() as page:
+        await page.write("!cat ")
+        await paste(page, str(tmp_path))
+        await page.pilot.app.workers.wait_for_complete()
+        assert page.draft == f"!cat {tmp_path}"

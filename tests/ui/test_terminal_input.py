@@ -1,0 +1,67 @@
+"""What the terminal sends, as Textual gets it: a paste never becomes keys, however it is cut or forged."""
+
+from __future__ import annotations
+
+import pytest
+from textual.events import Key, Paste
+
+from acp_tui.ui.terminal_input import InputParser
+
+
+def events(*pieces: str) -> list[str]:
+    parser = InputParser()
+    found = [event for piece in pieces for event in parser.feed(piece)]
+    return [
+        event.key if isinstance(event, Key) else f"paste {event.text!r}"
+        for event in found
+        if isinstance(event, Key | Paste)
+    ]
+
+
+def pasted(text: str) -> str:
+    return f"\x1b[200~{text}\x1b[201~"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\r\nb\rc", "a\r\nb\rc"),
+        ("x\x1b[31mred\r\n\x07", "x␛[31mred\r\n\x07"),
+        ("a\x1b[201~rm -rf\r", "a␛[201~rm -rf\r"),
+        ("a\x1b[200~b", "a␛[200~b"),
+        ("\x1b", "␛"),
+    ],
+)
+def test_all_of_a_paste_is_text(text: str, expected: str) -> None:
+    assert events("a" + pasted(text) + "b") == ["a", f"paste {expected!r}", "b"]
+
+
+def test_a_paste_may_come_in_any_pieces() -> None:
+    whole = "a" + pasted("x\x1b[31m\r") + "b"
+    for size in range(1, len(whole)):
+        pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
+        assert events(*pieces) == ["a", "paste 'x␛[31m\\r'", "b"]
+
+
+def test_two_pastes_at_once_are_two() -> None:
+    assert events(pasted("a") + pasted("b") + "c") == ["paste 'a'", "paste 'b'", "c"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "key"),
+    [
+        ("\x1b\r", "alt+enter"),
+        ("\x1b[13;3u", "alt+enter"),
+        ("\x1b[13;2u", "shift+enter"),
+        ("\x1b[27;2;13~", "shift+enter"),
+        ("\x1b\x7f", "alt+backspace"),
+        ("\x17", "ctrl+w"),
+        ("\x1b[A", "up"),
+    ],
+)
+def test_keys_keep_their_modifiers(sent: str, key: str) -> None:
+    assert events(sent) == [key]
+
+
+def test_an_end_without_a_paste_is_nothing() -> None:
+    assert events("a\x1b[201~b") == ["a", "b"]
