@@ -242,7 +242,8 @@ class AgentDesk:
         from acp_tui.ui.screens.picker import Picker, PickerRow
 
         rows = (PickerRow(True, "Yes"), PickerRow(False, "No"))
-        return bool(await self.ask(Picker[bool](question, rows, search=False)))
+        is_wanted: bool | None = await self.ask(Picker[bool](question, rows, search=False))
+        return bool(is_wanted)
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
         """Do this as long as the tab is there."""

@@ -65,7 +65,7 @@ class AcpTuiApp(SettingsApp):
     def on_mount(self) -> None:
         """Let the user choose an agent where none was named; say what is wrong in the settings, briefly."""
         if self._command is None:
-            self.call_after_refresh(self._choose_agent)  # over a screen that has its size
+            self.call_after_refresh(self.action_choose_agent)  # over a screen that has its size
         self.call_after_refresh(self._begin_notifying)
         self.tell_notes(self._notes)
         self.call_after_refresh(self.follow_settings)
@@ -103,14 +103,17 @@ class AcpTuiApp(SettingsApp):
         return SessionScreen(self.link_to(command), command.cwd or self._cwd, settings=self.settings)
 
     @work
-    async def _choose_agent(self) -> None:
+    async def action_choose_agent(self) -> None:
+        """Start an agent in a new tab, in the folder of the tab in front; without one, to choose none is to quit."""
         from acp_tui.ui.screens.agents import choose_agent
 
+        front = self.tabs.front
         command = await choose_agent(self)
-        if command is None:
+        if command is not None:
+            cwd = front.cwd if front is not None else self._cwd
+            await self.open_tab(self.link_to(command), command.cwd or cwd)
+        elif front is None:
             self.exit()
-        else:
-            await self.open_tab(self.link_to(command), command.cwd or self._cwd)
 
     def link_to(self, command: AgentCommand) -> AgentLink:
         """A way to an agent that does not run yet."""

@@ -116,6 +116,15 @@ COMMANDS: Final = (
         slash="new",
     ),
     Command(
+        "choose_agent",
+        "Start another agent",
+        "in a new tab",
+        "alt+a",
+        "app.choose_agent",
+        has_priority=True,
+        slash="agents",
+    ),
+    Command(
         "next_tab",
         "Go to the next tab",
         "Alt+1 to Alt+9 go to one by its number",

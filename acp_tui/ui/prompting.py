@@ -6,14 +6,12 @@ It draws nothing but what waits above the prompt, and loads the client only when
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
 from acp_tui.ui.keyed_app import keys_in_force
-from acp_tui.ui.preloading import BEFORE_AN_ANSWER, preload
 from acp_tui.ui.queued_images import Prompt, QueuedImages
 from acp_tui.ui.widgets.prompt import PastedImage, PromptInput
 from acp_tui.ui.widgets.queue_lines import QueueLines, Waiting
@@ -91,7 +89,7 @@ class Prompting:
         if session.conversation.is_cancelling:
             self._screen.notify(
                 keys_in_force(self._screen).hint(
-                    "The agent was asked to stop and has not done so yet; {quit} ends it"
+                    "The agent was asked to stop and has not done so yet; {restart} ends it and starts it again"
                 ),
                 severity="warning",
             )
@@ -128,7 +126,6 @@ class Prompting:
         """Send this prompt and, as long as all goes well, what was queued meanwhile."""
         from acp_tui.client.errors import ClientError
 
-        self._screen.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
         wanted: Prompt | None = prompt
         while wanted is not None:
             blocks, notes = await _attached(wanted, session.cwd)

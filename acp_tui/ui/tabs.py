@@ -11,6 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.screen import Screen
 
 if TYPE_CHECKING:
     from acp_tui.ui.screens.session import SessionScreen
@@ -98,14 +99,15 @@ class Tabs:
         self._screens.insert(to, self._screens.pop(at))
         self.tell()
 
-    async def close(self, screen: SessionScreen) -> None:
+    async def close(self, screen: Screen[None]) -> None:
         """Take a tab away; the one beside it comes to the front. The last one cannot be taken away."""
-        if len(self) < 2 or screen not in self._screens:
+        tab = next((tab for tab in self._screens if tab is screen), None)
+        if tab is None or len(self) < 2:
             return
-        if self.front is screen:
-            await self.step(-1 if screen is self._screens[-1] else 1)
-        self._screens.remove(screen)
-        await self._app.remove_mode(screen.mode)
+        if self.front is tab:
+            await self.step(-1 if tab is self._screens[-1] else 1)
+        self._screens.remove(tab)
+        await self._app.remove_mode(tab.mode)
         self.tell()
 
     def tell(self) -> None:

@@ -1,7 +1,8 @@
 """Mends what the terminal sends before Textual parses it: no paste becomes keys, and more keys keep their modifiers.
 
 Textual 8.2.8 takes what follows an escape character within a paste for keys, Enter among them. It reads Alt+Enter as
-Enter and Alt+Backspace as Ctrl+W, and does not know the form in which tmux and xterm tell of Shift+Enter.
+Enter, Alt+Backspace as Ctrl+W and Alt with a digit as a character (¡, ™, £), and does not know the form in which tmux
+and xterm tell of Shift+Enter.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ PASTE_ENDS: Final = "\x1b[201~"
 STAND_IN: Final = "␛"
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """As xterm tells of it (modifyOtherKeys)."""
-_ALT: Final = {"\x1b\r": "\x1b[13;3u", "\x1b\x7f": "\x1b[127;3u"}
-_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b[\r\x7f]")
+_ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
+_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b[\r\x7f1-9]")
 
 
 class Mended:

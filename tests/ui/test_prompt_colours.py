@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.ui.themes import palette_for
-from acp_tui.ui.widgets.prompt.colours import MAX_LINE, MAX_LINES, Places, spans
+from acp_tui.ui.widgets.prompt.colours import MAX_LINE, MAX_LINES, Place, Places, spans
 from support.screens import open_page
 
 
-def shown(line: str, place: str = "prose") -> list[tuple[str, str]]:
-    return [(line[span.start : span.stop], span.style) for span in spans(line, place)]  # type: ignore[arg-type]
+def shown(line: str, place: Place = "prose") -> list[tuple[str, str]]:
+    return [(line[span.start : span.stop], span.style) for span in spans(line, place)]
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,10 @@ def test_a_line_full_of_openings_comes_to_an_end(piece: str) -> None:
 async def test_a_key_parses_only_the_line_that_it_changed() -> None:
     async with open_page() as page:
         await page.write("\n".join(f"- item **{number}**" for number in range(8)))
+        drawn = [page.prompt.get_line(row) for row in range(8)]
         before = spans.cache_info().misses
         await page.press("x")
+        assert page.prompt.get_line(7).plain == f"{drawn[7].plain}x"
         assert spans.cache_info().misses == before + 1
 
 

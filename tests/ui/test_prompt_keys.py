@@ -107,7 +107,7 @@ async def test_a_second_escape_says_what_else_there_is() -> None:
         await page.send("go")
         await page.press("escape", "escape")
         assert page.connection.cancels == 1
-        assert "Ctrl+Q ends it" in page.text
+        assert "Alt+R ends it" in page.text
 
 
 async def test_escape_in_the_conversation_leads_to_the_prompt_and_cancels_nothing() -> None:
@@ -197,3 +197,11 @@ async def test_what_is_typed_in_the_conversation_goes_to_the_prompt() -> None:
         await page.press("tab")
         await page.press("h", "i")
         assert page.draft == "hi"
+
+
+async def test_what_is_typed_right_behind_enter_belongs_to_the_next_prompt() -> None:
+    async with open_page() as page:
+        await page.pilot.press(*"one", "enter", *"two")
+        await page.settled()
+        assert page.connection.prompts == ["one"]
+        assert page.draft == "two"

@@ -55,6 +55,7 @@ def test_two_pastes_at_once_are_two() -> None:
         ("\x1b[13;2u", "shift+enter"),
         ("\x1b[27;2;13~", "shift+enter"),
         ("\x1b\x7f", "alt+backspace"),
+        ("\x1b1", "alt+1"),
         ("\x17", "ctrl+w"),
         ("\x1b[A", "up"),
     ],

@@ -96,9 +96,9 @@ class Session:
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
-        self.conversation = earlier.conversation if earlier is not None else Conversation()
-        self.listener = listener or (earlier.listener if earlier is not None else None)
-        self.queue = earlier.queue if earlier is not None else PromptQueue()
+        self.conversation: Conversation = earlier.conversation if earlier is not None else Conversation()
+        self.listener: Listener | None = listener or (earlier.listener if earlier is not None else None)
+        self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
         """What the user wants to be sent when the turn is over."""
         self.is_closed = False
         self._connection = connection

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,9 +95,22 @@ def with_trusted_project(user: SettingsRead, cwd: Path, decisions: Path) -> Sett
     return replace(user, settings=laid.settings, problems=problems, warnings=warnings)
 
 
-def left_to_projects() -> Iterator[str]:
-    """The keys that a project can set."""
-    return (key for key, one in leaves() if one.setting.project != "nothing")
+def left_to_projects() -> str:
+    """What a project can set, in words."""
+    words = {"narrow": "narrow", "add": "add to", "choose": "choose"}
+    keys: dict[str, list[str]] = {may: [] for may in words}
+    for key, one in leaves():
+        if one.setting.project != "nothing":
+            keys[one.setting.project].append(key)
+    return ", and ".join(f"{words[may]} {', '.join(_shortened(these))}" for may, these in keys.items())
+
+
+def _shortened(keys: Sequence[str]) -> Iterator[str]:
+    """`a.*` for all that there is in a section."""
+    for section, own in groupby(keys, lambda key: key.rpartition(".")[0]):
+        own_keys = list(own)
+        is_whole = section and own_keys == [key for key, _ in leaves() if key.startswith(f"{section}.")]
+        yield from [f"{section}.*"] if is_whole else own_keys
 
 
 class _Laying:
@@ -135,8 +149,7 @@ class _Laying:
 
     def forbidden(self, key: str) -> Problem:
         """A project may not set that."""
-        can = ", ".join(left_to_projects())
-        where = "; a project's MCP servers stand in .mcp.json" if key == "mcp" else f"; it can set {can}"
+        where = "; its MCP servers stand in .mcp.json" if key == "mcp" else f"; it can {left_to_projects()}"
         return Problem(key, f"{self._project.file}: {key} cannot be set by a project{where}", YOURS)
 
     def _too_wide(self, one: Declared, key: str, mine: Any, theirs: Any) -> Problem:

@@ -47,13 +47,17 @@ _SUSPECT = re.compile(
 
 
 # Looked for first, in small letters: nearly all frames hold none of these, and the pattern takes ten times as long.
-_SIGNS: Final = (
-    rb'mcpserver "env" "headers" "error" authenticat authorization token secret passw credential cookie bearer basic'
-    rb" key \u00 :// sk- sk_ pk- pk_ rk- rk_ gho_ ghp_ ghu_ ghs_ github_pat glpat xox hf_ npm_ pypi akia aiza eyj"
-).split()
-_SIGNS_IN_TEXT: Final = (
-    "bearer basic sk- sk_ pk- pk_ rk- rk_ gho_ ghp_ ghu_ ghs_ github_pat glpat xox hf_ npm_ pypi akia aiza eyj"
-).split()
+# fmt: off
+_TOKEN_SIGNS: Final = (
+    "bearer", "basic", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "gho_", "ghp_", "ghu_", "ghs_", "github_pat", "glpat",
+    "xox", "hf_", "npm_", "pypi", "akia", "aiza", "eyj",
+)
+_NAME_SIGNS: Final = (
+    "mcpserver", '"env"', '"headers"', '"error"', "authenticat", "authorization", "token", "secret", "passw", "passph",
+    "credential", "cookie", "key", "\\u00", "://",
+)
+# fmt: on
+_SIGNS: Final = tuple(sign.encode() for sign in (*_NAME_SIGNS, *_TOKEN_SIGNS))
 
 
 def is_secret_name(name: object) -> bool:
@@ -83,7 +87,7 @@ class Masker:
     def is_suspect_text(self, text: str) -> bool:
         """The same for a text of which it is known that it is not in a suspect place."""
         small = text.lower()
-        return any(map(small.__contains__, _SIGNS_IN_TEXT)) or (
+        return any(map(small.__contains__, _TOKEN_SIGNS)) or (
             self._pattern is not None and self._pattern.search(text) is not None
         )
 

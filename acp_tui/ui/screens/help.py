@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -20,6 +20,9 @@ from acp_tui.ui.widgets.fields.frame import Frame
 from acp_tui.ui.widgets.fields.row_list import PickerRow
 
 
+NARROW_CELLS: Final = 60
+
+
 class HelpScreen(ModalScreen[str | None]):
     """Gives the action of the command that the user chose, None where they have only read."""
 
@@ -32,7 +35,8 @@ class HelpScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """A list that is searched by typing."""
-        rows = FilteredList(list(help_rows(keys_in_force(self), self._here)), rows_around=14, most_rows=26)
+        is_narrow = self.app.size.width < NARROW_CELLS
+        rows = FilteredList(list(help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)))
         yield Frame(Content("Help"), "↑ ↓ PgUp PgDn read · Enter does it · Esc close", rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
@@ -41,12 +45,19 @@ class HelpScreen(ModalScreen[str | None]):
             self.dismiss(message.row.value.action)
 
 
-def help_rows(keymap: Keymap, here: Sequence[Place] = ()) -> Iterator[PickerRow[Command]]:
-    """A row for each command, under the headings of their places; those where the user is come first."""
+def help_rows(
+    keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = False
+) -> Iterator[PickerRow[Command]]:
+    """A row for each command, under the headings of their places; those where the user is come first.
+
+    Where there is little room, only the first of a command's keys is shown.
+    """
     for place in (*here, *(place for place in PLACES if place not in here)):
         for command in COMMANDS:
             if command.where == place:
-                keys = keymap.all_shown(command.id)
+                keys = (
+                    (keymap.shown(command.id) or command.typed) if is_narrow else keymap.all_shown(command.id)
+                )
                 about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
                 yield PickerRow(command, command.title, about, PLACES[place], aside=keys)
 
@@ -63,7 +74,7 @@ def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
         yield f"usually {' '.join(map(shown_key, usual)) or 'without a key'}"
     wanting = " and ".join(shown_key(key) for key in keys if needs_kitty(key))
     if wanting:
-        yield f"{wanting} only where the terminal speaks Kitty's keyboard protocol (in tmux: extended-keys on)"
+        yield f"{wanting} only where the terminal speaks Kitty's keyboard protocol (in tmux: set -s extended-keys always)"
     for key in keys:
         if key in TERMINALS_OWN:
             yield f"{shown_key(key)}: {TERMINALS_OWN[key]}"

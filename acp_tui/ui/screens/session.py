@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,7 +19,7 @@ from textual.containers import Vertical
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import bindings, slash_action
 from acp_tui.ui.keyed_app import follow_keys, keys_in_force
-from acp_tui.ui.preloading import BEFORE_RECALLING, preload
+from acp_tui.ui.preloading import BEFORE_AN_ANSWER, BEFORE_RECALLING, preload
 from acp_tui.ui.screens.session_start import Opening, SessionStart
 from acp_tui.ui.tabs import TabState
 from acp_tui.ui.widgets.prompt import PromptFrame, PromptInput
@@ -61,6 +62,7 @@ class SessionScreen(SessionStart):
         self._agent_title = ""
         self._state = TabState.STARTING
         """As it was when the tabs were told last."""
+        self._is_written_in = False
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -242,6 +244,12 @@ class SessionScreen(SessionStart):
 
     # From the user to the session
 
+    def on_text_area_changed(self) -> None:
+        """With the first letter of a prompt, load what its answer will be drawn with."""
+        if not self._is_written_in:
+            self._is_written_in = True
+            self.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
+
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
         """Do what is written, or say why not and keep the draft; a blank draft lets the queue go on."""
         if not message.text.strip() and not message.images:
@@ -250,18 +258,16 @@ class SessionScreen(SessionStart):
             return
         own = self._own_command(message.text)
         if own is not None:
-            kept = self._prompt.images
-            self._prompt.clear_draft()
-            self._prompt.attach(*kept)
+            self._prompt.attach(*message.images)
             self.run_worker(self.run_action(own))
             return
         reason = self._reason_not_to_send()
         if reason is not None:
+            self._prompt.take_back(message)
             self.notify(f"{reason} What you have written stays.", severity="warning", markup=False)
             return
         assert self._panel is not None
         assert self._panel.session is not None
-        self._prompt.clear_draft()
         self._panel.view.action_follow()
         self._prompting.submit(
             self._panel.session, message.text, is_command=message.is_command, images=message.images

@@ -311,6 +311,11 @@ class SessionActions(Screen[None]):
         assert isinstance(self.app, TabbedApp)
         return self.app
 
+    @property
+    def cwd(self) -> Path:
+        """Where its sessions work."""
+        return self._cwd
+
     # Closing the tab
 
     async def may_close(self) -> bool:

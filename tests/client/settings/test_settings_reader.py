@@ -19,6 +19,7 @@ from acp_tui.client.settings.tree import (
     Appearance,
     Changes,
     ConversationSettings,
+    KeyChoice,
     Settings,
     TerminalSettings,
     TraceContext,
@@ -83,6 +84,9 @@ def test_every_setting_can_be_set(file: Path) -> None:
         reason = "no"
         [[refuse]]
         path = "**/.env"
+        [keys]
+        find = ["ctrl+f", "f9"]
+        toggle_plan = ""
         """
     )
 
@@ -95,12 +99,28 @@ def test_every_setting_can_be_set(file: Path) -> None:
             Workspace("ask", "off", "on", directories),
             Changes(0, 2, 3),
             TerminalSettings(4),
-            (
+            refuse=(
                 RefusalRule("delete", "/home/u/.ssh/**", "rm", "no"),
                 RefusalRule(None, "**/.env", None, ""),
             ),
+            keys=(KeyChoice("find", ("ctrl+f", "f9")), KeyChoice("toggle_plan", ())),
         )
     )
+
+
+def test_a_wrong_key_in_a_table_of_names_loses_no_other() -> None:
+    found = read('[keys]\nfind = 3\nhelp = "f1"')
+
+    assert found.settings.keys == (KeyChoice("help", ("f1",)),)
+    assert [problem.key for problem in found.problems] == ["keys.find"]
+    assert "is 3; allowed: a string, or a list of strings" in found.problems[0].text
+
+
+def test_what_stands_in_the_file_and_is_right_is_known() -> None:
+    found = read("workspace.read = 'ask'\nworkspace.write = 3\nappearance.ascii = true").found
+
+    assert {"workspace.read", "appearance.ascii"} <= found
+    assert "workspace.write" not in found
 
 
 def test_variables_come_from_the_environment_unless_others_are_given(

@@ -158,6 +158,13 @@ def test_names_of_secrets_are_known(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", ["passphrase", "Cookie", "access_key", "PRIVATE-KEY", "credentials", "passwd"]
+)
+def test_a_key_alone_is_enough_to_be_looked_at(name: str, tmp_path: Path) -> None:
+    assert SECRET not in written(tmp_path, frame({"params": {name: SECRET}}))
+
+
+@pytest.mark.parametrize(
     "name", ["inputTokens", "tokens", "key", "maxTokens", "tokenizer", "author", 1, None]
 )
 def test_names_of_other_things_are_not_taken_for_them(name: object) -> None:

@@ -1,38 +1,72 @@
-"""The help: every key is reached, and a long line goes on in its own column."""
+"""The help: every command with its keys, those for where the user is first, found by typing."""
+
+from __future__ import annotations
 
 import pytest
 
+from acp_tui.client.settings.tree import KeyChoice
+from acp_tui.ui.command import PLACES
 from acp_tui.ui.commands import COMMANDS
-from acp_tui.ui.screens.help import HelpScreen
-from support.dialogs import SIZE, open_dialog
-
-SHOWN_KEY_CELLS = max(len(command.shown_key) for command in COMMANDS)
+from acp_tui.ui.keymap import AS_BUILT, keymap_of
+from acp_tui.ui.screens.help import HelpScreen, help_rows
+from support.dialogs import NOTHING, SIZE, open_dialog
 
 
 @pytest.mark.parametrize("size", [(40, 24), (80, 24), SIZE])
-async def test_every_command_is_reached_by_scrolling(size: tuple[int, int]) -> None:
+async def test_a_command_is_found_by_its_title(size: tuple[int, int]) -> None:
     async with open_dialog(HelpScreen(), size=size) as page:
-        shown = set(_told(page.lines))
-        for _ in COMMANDS:
-            await page.press("pagedown")
-            shown |= set(_told(page.lines))
-        text = " ".join(shown)
-        for command in COMMANDS:
-            assert set(f"{command.title} {command.help}".split()) <= set(text.split())
+        await page.write("Take the keyboard back")
+        assert "Ctrl+]" in page.text
+        assert "While a terminal has the keyboard" in page.words
 
 
-def _told(lines: list[str]) -> list[str]:
-    """What stands beside the keys."""
-    return [line.strip("│▅▄▃▂▁▆▇ ") for line in (line[3 + SHOWN_KEY_CELLS :] for line in lines)]
+def test_every_command_has_a_row_with_all_its_keys() -> None:
+    rows = list(help_rows(AS_BUILT))
+
+    assert {row.value.id for row in rows} == {command.id for command in COMMANDS}
+    assert len(rows) == len(COMMANDS)
+    assert {row.value.id: row.aside for row in rows}["new_line"] == "Ctrl+J Shift+Enter Alt+Enter"
 
 
-async def test_a_long_line_goes_on_in_its_own_column() -> None:
-    async with open_dialog(HelpScreen(), size=(80, 24)) as page:
-        continued = [line for line in page.lines if line.startswith("│" + " " * (4 + SHOWN_KEY_CELLS))]
-        assert any("tells them apart" in line for line in continued)
+def test_what_counts_where_the_user_is_comes_first() -> None:
+    groups = list(dict.fromkeys(row.group for row in help_rows(AS_BUILT, ("card", "session", "app"))))
+
+    assert groups[:3] == [PLACES["card"], PLACES["session"], PLACES["app"]]
+    assert set(groups) == set(PLACES.values())
 
 
-async def test_it_closes_by_the_key_that_opened_it() -> None:
+def test_keys_that_a_terminal_may_not_send_are_said_to_be_such() -> None:
+    about = {row.value.id: row.description for row in help_rows(AS_BUILT)}
+
+    assert "Shift+Enter and Alt+Enter only where the terminal speaks Kitty's" in about["new_line"]
+    assert "extended-keys" in about["new_line"]
+    assert "Ctrl+S: some terminals hold their output with it" in about["save_attached"]
+
+
+def test_a_chosen_key_is_shown_with_the_usual_one() -> None:
+    keymap = keymap_of([KeyChoice("toggle_plan", ("f11",))])
+    row = next(row for row in help_rows(keymap) if row.value.id == "toggle_plan")
+
+    assert row.aside == "F11"
+    assert "usually Ctrl+T" in row.description
+
+
+async def test_enter_does_what_is_under_the_cursor() -> None:
     async with open_dialog(HelpScreen()) as page:
-        await page.press("f1")
+        await page.write("what has changed")
+        await page.press("enter")
+        assert page.result == "show_changes"
+
+
+async def test_what_needs_the_focus_elsewhere_is_only_read() -> None:
+    async with open_dialog(HelpScreen()) as page:
+        await page.write("select everything")
+        await page.press("enter")
+        assert page.result is NOTHING
+
+
+@pytest.mark.parametrize("key", ["f1", "escape"])
+async def test_it_closes_by_the_key_that_opened_it_and_by_escape(key: str) -> None:
+    async with open_dialog(HelpScreen()) as page:
+        await page.press(key)
         assert page.result is None

@@ -45,7 +45,7 @@ class SettingsScreen(ModalScreen[None]):
         super().__init__(classes="dialog")
         self._desk = desk
         self._notes = Static(classes="settings-notes", markup=False)
-        self._list = FilteredList(most_rows=24)
+        self._list = FilteredList()
         self._about = Static(classes="setting-about", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -65,10 +65,10 @@ class SettingsScreen(ModalScreen[None]):
         rows = item_rows(self._desk, self._desk.settings, keys_in_force(self))
         self._list.show_rows(rows)
         notes = self._desk.notes
-        more = f" · and {len(notes) - 1} more" if len(notes) > 1 else ""
-        lines = [f"✗ {make_visible_line(notes[0])}\n  Ctrl+N shows it all{more}"] if notes else []
+        wrong = "1 thing is" if len(notes) == 1 else f"{len(notes)} things are"
+        lines = [f"✗ {wrong} wrong (Ctrl+N): {make_visible_line(notes[0])}"] if notes else []
         if self._desk.pending is not None:
-            lines.append(f"? {self._desk.project_file} has changed: Ctrl+T asks whether to use it")
+            lines.insert(0, f"? {self._desk.project_file.name} has changed: Ctrl+T asks whether to use it")
         self._notes.update(Content.styled("\n".join(lines), "$text-warning"))
         self._notes.display = bool(lines)
         self._show_about()

@@ -6,7 +6,7 @@ What may be meant `files` and `commands` find out; what a command does is the sc
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -89,6 +89,8 @@ class Completion:
             # Textual would write the hint into the draft.
             return bool(self._ghost) and event.key in ("right", "ctrl+f")
         match event.key:
+            case "up" | "down" | "pageup" | "pagedown" if self._list.suggestion is None:
+                return False
             case "up" | "down":
                 self._list.move(1 if event.key == "down" else -1)
             case "pageup" | "pagedown":
@@ -211,15 +213,15 @@ class Completion:
             self._show(place, rows)
 
     async def _read(self, files: WorkspaceFiles) -> None:
-        """Read the files; where they are others, what is open is looked for again."""
+        """Read the files; where they are others, or of another workspace by now, what is open is looked for again."""
         self._is_reading = True
         try:
             is_other = await files.read()
         finally:
             self._is_reading = False
-        if is_other and files is self._files and self._place is not None and self._place.mention is not None:
-            place, self._place = self._place, None
-            self._look(place)
+        place = self._place
+        if (is_other or files is not self._files) and place is not None and place.mention is not None:
+            self._look(replace(place))  # an equal one, and yet another: what was begun for it is stale
 
     def _files_of(self, cwd: Path) -> WorkspaceFiles:
         if self._files is None or self._files.root != cwd:

@@ -15,6 +15,7 @@ from acp_tui.ui.commands import COMMANDS, OURS
 from acp_tui.ui.widgets.completion.suggestion import Suggestion
 
 OWN_GROUP: Final = "acp-tui"
+MOST_NAME: Final = 100
 MOST_DESCRIPTION: Final = 400
 """Letters of a description that count: an agent has sent half a megabyte of them."""
 _BY_DESCRIPTION: Final = -1000
@@ -73,7 +74,7 @@ def _scored(known: _Known, query: str) -> tuple[int, Suggestion] | None:
 def _is_writable(command: Command) -> bool:
     """Whether its name can be written as one word, and shown as it is."""
     name = command.name.removeprefix("/")
-    return name.isprintable() and len(name.split()) == 1
+    return len(name) <= MOST_NAME and name.isprintable() and len(name.split()) == 1
 
 
 def _theirs(command: Command, group: str) -> _Known:

@@ -52,8 +52,6 @@ class FilteredList(Vertical, can_focus=True):
         *,
         has_search: bool = True,
         empty: str = "Nothing to choose from",
-        rows_around: int = 17,
-        most_rows: int = 20,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         """`has_search`: the search line is there from the start; else `search` brings it."""
@@ -61,7 +59,7 @@ class FilteredList(Vertical, can_focus=True):
         self._all = tuple(rows)
         self._empty = empty
         self._has_search = has_search
-        self._list = RowList(rows_around=rows_around, most_rows=most_rows)
+        self._list = RowList()
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:

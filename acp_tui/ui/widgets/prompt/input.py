@@ -51,7 +51,7 @@ class PromptInput(DraftArea):
     ]
 
     class Submitted(Message):
-        """The user wants to send this text, made of the draft; the draft stays until `clear_draft`."""
+        """The user wants to send this text, made of the draft; what is not sent after all goes to `take_back`."""
 
         def __init__(
             self, text: str, *, is_command: bool = False, images: Sequence[PastedImage] = ()
@@ -124,9 +124,14 @@ class PromptInput(DraftArea):
         if self._rejected and not self.text.strip():
             self.give_no_reason()
         else:
-            self.post_message(
-                self.Submitted(self._text_to_send, is_command=self._is_command, images=self.images)
-            )
+            message = self.Submitted(self._text_to_send, is_command=self._is_command, images=self.images)
+            self.clear_draft()  # the next key may be here before the message is: it belongs to another prompt
+            self.post_message(message)
+
+    def take_back(self, message: Submitted) -> None:
+        """It was not sent: it is the draft again, before what was written since."""
+        self.put_before(message.text)
+        self._set_images((*message.images, *self.images))
 
     def action_cancel(self) -> None:
         """Give no reason where one is asked for, else stop what is going on."""

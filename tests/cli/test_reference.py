@@ -1,0 +1,83 @@
+"""The references of settings and of keys, as the command line prints them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acp_tui.cli.main import main
+from acp_tui.client.settings import settings_file, trust_file
+from acp_tui.client.settings.project_settings import FILE_NAME, read_project_settings
+from acp_tui.client.settings.trust import Trust, remember
+
+
+def given_settings(text: str) -> None:
+    settings_file().parent.mkdir(parents=True)
+    settings_file().write_text(text)
+
+
+def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    given_settings("workspace.write = 'ask'\nappearance.asci = true")
+
+    assert main(["settings"]) == 0
+
+    told = capsys.readouterr()
+    assert 'workspace.write = "ask"\n    Files that an agent writes through acp-tui.' in told.out
+    assert 'Default: "on".' in told.out
+    assert "did you mean ascii?" in told.err
+
+
+def test_a_trusted_projects_settings_hold_where_it_lies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / FILE_NAME).write_text("workspace.read = 'off'")
+    project = read_project_settings(tmp_path)
+    assert project is not None
+    main(["settings", "--cwd", str(tmp_path)])
+    before = capsys.readouterr()
+    remember(project, Trust.TRUSTED, trust_file())
+    main(["settings", "--cwd", str(tmp_path)])
+    after = capsys.readouterr()
+
+    assert ('workspace.read = "on"' in before.out, 'workspace.read = "off"' in after.out) == (True, True)
+    assert "you have not trusted it yet" in before.err
+    assert after.err == ""
+
+
+def test_settings_can_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    given_settings("workspace.write = 'ask'")
+
+    main(["settings", "--markdown"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| Setting | Value | Default | In force |  |"
+    assert any(
+        line.startswith('| `workspace.write` | "on", "ask" or "off" | `"on"` | `"ask"` |') for line in lines
+    )
+    assert {line.replace("\\|", "").count("|") for line in lines} == {6}
+
+
+def test_keys_are_printed_as_the_user_chose_them(capsys: pytest.CaptureFixture[str]) -> None:
+    given_settings('[keys]\nfind = "ctrl+o"\n')
+
+    assert main(["keys"]) == 0
+
+    told = capsys.readouterr()
+    assert "  find                     Ctrl+O                       Find in the conversation" in told.out
+    assert "Ctrl+O is taken from toggle_all" in told.err
+
+
+def test_keys_can_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["keys", "--markdown"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("| In the prompt | `send` | Enter | Send the prompt") for line in lines)
+    assert {line.replace("\\|", "").count("|") for line in lines} == {5}
+
+
+def test_a_rule_that_cannot_be_read_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    given_settings("[[refuse]]\nkind = 3")
+
+    assert main(["settings"]) == 2
+    assert "refuse[0].kind" in capsys.readouterr().err

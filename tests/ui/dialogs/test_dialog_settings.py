@@ -1,0 +1,182 @@
+"""The settings on the screen: found, explained, changed, and put back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from acp_tui.client.settings.paths import leaves
+from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
+from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.keymap import AS_BUILT, BY_ID
+from acp_tui.ui.screens.settings import SettingsScreen
+from acp_tui.ui.screens.settings.items import explanation, item_rows
+from acp_tui.ui.settings_desk import SettingsDesk
+from support.dialogs import SIZE, DialogPage, open_dialog
+
+
+class App:
+    """Lives by any settings, and trusts any project."""
+
+    def use_settings(self, settings: Settings) -> tuple[str, ...]:
+        """Nothing of them cannot be."""
+        return ()
+
+    def say(self, text: str, *, is_wrong: bool = False) -> None:
+        """Nobody hears it."""
+
+    def tell_notes(self, notes: Sequence[str]) -> None:
+        """Nobody hears it."""
+
+    async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
+        """Always."""
+        return True
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> SettingsDesk:
+    return SettingsDesk(App(), tmp_path / "settings.toml", tmp_path)
+
+
+@asynccontextmanager
+async def opened(desk: SettingsDesk, size: tuple[int, int] = SIZE) -> AsyncIterator[DialogPage]:
+    await desk.open()
+    async with open_dialog(SettingsScreen(desk), size=size) as page:
+        yield page
+
+
+async def look_for(page: DialogPage, words: str) -> None:
+    page.app.screen.query_one(Input).value = words
+    await page.settled()
+
+
+# What is to be seen
+
+
+def test_every_setting_and_every_commands_keys_have_a_row(desk: SettingsDesk) -> None:
+    items = {row.value.key for row in item_rows(desk, Settings(), AS_BUILT)}
+
+    assert {key for key, _ in leaves()} - items == {"keys"}
+    assert {f"keys.{id_}" for id_, command in BY_ID.items() if not command.typed} <= items
+
+
+def test_every_row_says_what_it_is_about(desk: SettingsDesk) -> None:
+    rows = list(item_rows(desk, Settings(), AS_BUILT))
+
+    assert all(row.aside and explanation(row.value, desk, AS_BUILT)[0] for row in rows)
+
+
+@pytest.mark.parametrize("size", [(40, 24), (80, 24), SIZE])
+async def test_a_setting_is_found_with_its_limits_its_default_and_when_it_counts(
+    size: tuple[int, int], desk: SettingsDesk
+) -> None:
+    async with opened(desk, size) as page:
+        await look_for(page, "workspace write")
+        await look_for(page, "agent writes")
+        assert "Files that an agent writes through acp-tui." in page.words
+        assert '"on", "ask" or "off"' in page.words
+        assert 'default: "on"' in page.words
+
+
+async def test_it_is_said_whose_a_value_is(desk: SettingsDesk) -> None:
+    desk.file.write_text("workspace.read = 'ask'\nworkspace.write = 'ask'")
+    (desk.file.parent / FILE_NAME).write_text("workspace.write = 'off'")
+    async with opened(desk) as page:
+        await look_for(page, "through acp-tui")
+        assert 'yours · "ask"' in page.text
+        assert 'the project\'s · "off"' in page.text
+        await page.press("down")
+        assert 'yours: "ask"' in page.words
+
+
+async def test_what_is_wrong_stands_on_top_and_can_be_read_whole(desk: SettingsDesk) -> None:
+    desk.file.write_text("workspace.read = 3\nappearance.asci = true")
+    async with opened(desk) as page:
+        assert "workspace.read is 3" in page.words
+        assert "2 things are wrong (Ctrl+N)" in page.text
+        await page.press("ctrl+n")
+        assert "did you mean ascii?" in page.words
+
+
+# What the user changes
+
+
+async def test_a_choice_is_written(desk: SettingsDesk) -> None:
+    async with opened(desk) as page:
+        await look_for(page, "agent writes")
+        await page.press("enter", "down", "enter")
+        await page.until(lambda: 'yours · "ask"' in page.text)
+        assert desk.file.read_text() == '[workspace]\nwrite = "ask"\n'
+
+
+async def test_a_number_out_of_its_limits_is_refused_where_it_is_written(desk: SettingsDesk) -> None:
+    async with opened(desk) as page:
+        await look_for(page, "of a diff")
+        await page.press("enter", "9", "9", "9", "9")
+        await page.press("enter")
+        assert "is 249999; allowed: a whole number of lines, at least 0, at most 10_000" in page.words
+        await page.press("backspace", "backspace", "backspace", "enter")
+        await page.until(lambda: "yours · 249" in page.text)
+
+
+async def test_a_list_has_an_item_a_line(desk: SettingsDesk) -> None:
+    async with opened(desk) as page:
+        await look_for(page, "directories beside")
+        await page.press("enter")
+        await page.write("/a\n\n /b c ")
+        await page.press("ctrl+s")
+        await page.until(lambda: '["/a", "/b c"]' in page.text)
+
+
+async def test_several_of_some_are_chosen_with_space(desk: SettingsDesk) -> None:
+    async with opened(desk) as page:
+        await look_for(page, "folded away")
+        await page.press("enter", "space", "enter")
+        await page.until(lambda: "yours" in page.text)
+        assert 'fold_kinds = ["search", "think", "fetch"]' in desk.file.read_text()
+
+
+async def test_keys_are_changed_and_a_conflict_is_named(desk: SettingsDesk) -> None:
+    async with opened(desk) as page:
+        await look_for(page, "toggle_plan")
+        await page.press("enter", "ctrl+u")
+        await page.write("ctrl+q")
+        await page.press("enter")
+        assert "quit would be left without a key" in page.words
+        await page.press("ctrl+u")
+        await page.write("f3 ctrl+x")
+        await page.press("enter")
+        await page.until(lambda: desk.origin("keys.toggle_plan") == "yours")
+        assert 'toggle_plan = ["f3", "ctrl+x"]' in desk.file.read_text()
+
+
+@pytest.mark.parametrize("keys", [("ctrl+r",), ("enter", "ctrl+r")])
+async def test_a_reset_takes_it_out_of_the_file_again(keys: tuple[str, ...], desk: SettingsDesk) -> None:
+    desk.file.write_text('[workspace]\nwrite = "ask"\n')
+    async with opened(desk) as page:
+        await look_for(page, "agent writes")
+        await page.press(*keys)
+        await page.until(lambda: "yours" not in page.text)
+        assert desk.file.read_text() == "[workspace]\n"
+
+
+async def test_escape_leaves_everything_as_it_is(desk: SettingsDesk) -> None:
+    async with opened(desk) as page:
+        await look_for(page, "agent writes")
+        await page.press("enter", "down", "escape", "escape")
+        assert page.result is None
+        assert not desk.file.exists()
+
+
+async def test_a_file_that_cannot_be_changed_is_said(desk: SettingsDesk) -> None:
+    desk.file.write_text("[")
+    async with opened(desk) as page:
+        await look_for(page, "agent writes")
+        await page.press("enter", "down", "enter")
+        await page.until(lambda: "cannot be changed" in page.words)
+        assert "mend it in an editor first" in page.words

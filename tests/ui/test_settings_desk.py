@@ -1,0 +1,233 @@
+"""The settings while the app runs: what is read, asked, followed and written."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
+from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.settings_desk import SettingsDesk
+
+WAIT_S = 20.0
+
+
+class App:
+    """Keeps what it is told, and answers as it is set."""
+
+    def __init__(self) -> None:
+        self.settings = Settings()
+        self.said: list[str] = []
+        self.notes: list[str] = []
+        self.asked: list[ProjectSettings] = []
+        self.is_trusting = True
+        self.changed = anyio.Event()
+
+    def use_settings(self, settings: Settings) -> tuple[str, ...]:
+        """Keep them."""
+        self.settings = settings
+        self.changed.set()
+        self.changed = anyio.Event()
+        return ()
+
+    def say(self, text: str, *, is_wrong: bool = False) -> None:
+        """Keep it."""
+        self.said.append(text)
+
+    def tell_notes(self, notes: Sequence[str]) -> None:
+        """Keep them."""
+        self.notes += notes
+
+    async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
+        """Answer as it is set."""
+        self.asked.append(project)
+        return self.is_trusting
+
+
+@pytest.fixture
+def app() -> App:
+    return App()
+
+
+@pytest.fixture
+def desk(app: App, tmp_path: Path) -> SettingsDesk:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "project").mkdir()
+    return SettingsDesk(app, tmp_path / "config" / "settings.toml", tmp_path / "project")
+
+
+def project(desk: SettingsDesk, text: str) -> None:
+    (desk.project_file.parent / FILE_NAME).write_text(text)
+
+
+@asynccontextmanager
+async def following(desk: SettingsDesk) -> AsyncIterator[None]:
+    await desk.open()
+    with anyio.fail_after(WAIT_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(desk.follow)
+            await anyio.wait_all_tasks_blocked()
+            yield
+            tasks.cancel_scope.cancel()
+
+
+# What holds
+
+
+async def test_what_stands_in_the_users_file_holds_from_the_start(app: App, desk: SettingsDesk) -> None:
+    desk.file.write_text("appearance.ascii = true\nconversation.diff_lines = 'x'")
+
+    await desk.open()
+
+    assert app.settings.appearance.ascii
+    assert [desk.origin(key) for key in ("appearance.ascii", "appearance.theme")] == ["yours", "default"]
+    assert "conversation.diff_lines is" in desk.notes[0]
+    assert app.asked == []
+
+
+async def test_a_project_is_asked_about_once_and_narrows(app: App, desk: SettingsDesk) -> None:
+    project(desk, "workspace.write = 'off'")
+
+    await desk.open()
+    again = SettingsDesk(app, desk.file, desk.project_file.parent)
+    await again.open()
+
+    assert len(app.asked) == 1
+    assert again.settings.workspace.write == "off"
+    assert again.origin("workspace.write") == "project"
+
+
+async def test_a_project_that_is_not_trusted_changes_nothing(app: App, desk: SettingsDesk) -> None:
+    project(desk, "workspace.write = 'off'")
+    app.is_trusting = False
+
+    await desk.open()
+
+    assert (app.settings, desk.pending) == (Settings(), None)
+
+
+async def test_nothing_waits_where_the_files_cannot_be_read(desk: SettingsDesk) -> None:
+    desk.file.write_text("[")
+    project(desk, "[")
+
+    await desk.open()
+
+    with anyio.fail_after(WAIT_S):
+        await desk.ready()
+    assert len(desk.notes) == 2
+
+
+# As they change
+
+
+async def test_an_edit_counts_at_once(app: App, desk: SettingsDesk) -> None:
+    async with following(desk):
+        changed = app.changed
+        desk.file.write_text("appearance.theme = 'nord'")
+        await changed.wait()
+
+    assert app.settings.appearance.theme == "nord"
+
+
+async def test_after_a_wrong_edit_the_last_good_value_stays_and_the_others_count(
+    app: App, desk: SettingsDesk
+) -> None:
+    desk.file.write_text("conversation.diff_lines = 3")
+    await desk.open()
+    desk.file.write_text("conversation.diff_lines = 'x'\nconversation.text_lines = 4")
+
+    await desk.read_again()
+
+    shown = app.settings.conversation
+    assert (shown.diff_lines, shown.text_lines) == (3, 4)
+    assert app.notes == list(desk.notes)
+    assert app.notes[0].endswith("; what held before still does")
+
+
+async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: SettingsDesk) -> None:
+    desk.file.write_text("conversation.diff_lines = 3")
+    await desk.open()
+    desk.file.write_text("conversation.diff_lines = ")
+
+    await desk.read_again()
+
+    assert app.settings.conversation.diff_lines == 3
+    assert "cannot be read" in app.notes[0]
+
+
+async def test_what_counts_later_is_said(app: App, desk: SettingsDesk) -> None:
+    await desk.open()
+    desk.file.write_text("workspace.write = 'ask'\nappearance.ascii = true")
+
+    await desk.read_again()
+
+    assert app.said == ["workspace.write: counts from the next agent on."]
+
+
+@pytest.mark.parametrize("text", ["workspace.write = 'on'", None])
+async def test_what_a_trusted_project_said_holds_until_the_user_agrees_to_another(
+    text: str | None, app: App, desk: SettingsDesk
+) -> None:
+    project(desk, "workspace.write = 'off'")
+    async with following(desk):
+        changed = app.changed
+        if text is None:
+            desk.project_file.unlink()
+        else:
+            project(desk, text)
+        await changed.wait()
+
+    assert app.settings.workspace.write == "off"
+    assert len(app.asked) == 1
+    assert (desk.pending is not None) == (text is not None)
+
+
+async def test_the_user_decides_on_a_changed_project_when_they_like(app: App, desk: SettingsDesk) -> None:
+    project(desk, "workspace.write = 'off'")
+    async with following(desk):
+        changed = app.changed
+        project(desk, "workspace.read = 'ask'")
+        await changed.wait()
+    await desk.ask()
+
+    assert (app.settings.workspace.read, app.settings.workspace.write) == ("ask", "on")
+    assert desk.pending is None
+
+
+# Writing
+
+
+async def test_what_is_set_is_written_and_holds(app: App, desk: SettingsDesk) -> None:
+    await desk.open()
+
+    await desk.set("appearance.theme", "nord")
+
+    assert app.settings.appearance.theme == "nord"
+    assert desk.file.read_text() == '[appearance]\ntheme = "nord"\n'
+
+
+async def test_a_reset_brings_the_default_back(app: App, desk: SettingsDesk) -> None:
+    desk.file.write_text("[keys]\nfind = 'ctrl+f'\n")
+    await desk.open()
+    assert desk.origin("keys.find") == "yours"
+
+    await desk.reset("keys.find")
+
+    assert app.settings.keys == ()
+    assert desk.origin("keys.find") == "default"
+
+
+async def test_what_cannot_be_written_changes_nothing(app: App, desk: SettingsDesk) -> None:
+    desk.file.write_text("[")
+    await desk.open()
+
+    with pytest.raises(SettingsError, match="cannot be changed"):
+        await desk.set("appearance.theme", "nord")
+
+    assert app.settings == Settings()
