@@ -10,13 +10,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from acp_tui import __version__
 from acp_tui.cli.command_line import Command, Given, Kind, Option, Value, WrongUse, add_to
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.help_text import help_of, overview
 from acp_tui.client.transcript.record_to import RecordTo
+
+if TYPE_CHECKING:
+    from acp_tui.ui.replaying.pace import Pace
+    from acp_tui.ui.replaying.spot import Spot
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,38 @@ class ShowKeys:
     as_markdown: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Show a recording on the screen."""
+
+    file: Path
+    pace: Pace
+    until: Spot | None = None
+    """Where to pause; None: at the end."""
+    is_followed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Render:
+    """Make a file of a moment of a recording, or of what the scripted agent plays."""
+
+    source: Path | str
+    """A recording, or the name of a scenario."""
+    output: Path
+    at: Spot | None = None
+    """None: the end."""
+    columns: int = 120
+    rows: int = 40
+    theme: str = ""
+    is_at_top: bool = False
+    answer: str = "allow_once"
+    """How permissions that the scripted agent asks for are answered: an option's kind."""
+    prompt: str | None = None
+    """What the scripted agent is asked."""
+    max_wait_s: float = 2.0
+    """Of a film: no pause is longer."""
+
+
 Request: TypeAlias = (
     Run
     | ChooseAgent
@@ -122,6 +158,8 @@ Request: TypeAlias = (
     | Doctor
     | ShowSettings
     | ShowKeys
+    | Replay
+    | Render
     | Completion
 )
 
@@ -166,6 +204,66 @@ def _read_completion(given: Given) -> Completion:
     if given.word is None:
         raise WrongUse("completion wants a shell: bash, zsh or fish")
     return Completion(given.word)
+
+
+def _read_replay(given: Given) -> Replay:
+    from acp_tui.ui.replaying.pace import Pace  # only for this
+
+    if given.word is None:
+        raise WrongUse("replay wants a recording: acp-tui replay FILE")
+    pace = Pace(given.speed, given.max_wait)
+    return Replay(Path(given.word), pace, _spot(given.until), given.follow)
+
+
+def _read_render(given: Given) -> Render:
+    from acp_tui.ui.replaying.spot import Spot
+
+    if given.word is None or given.output is None:
+        raise WrongUse(
+            "render wants a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg"
+        )
+    if given.at is not None and given.at_text is not None:
+        raise WrongUse("--at and --at-text name two moments: one is enough")
+    scheme, _, name = given.word.partition(":")
+    columns, rows = given.size
+    return Render(
+        source=name if scheme == "demo" else Path(given.word),
+        output=given.output,
+        at=_spot(given.at) if given.at_text is None else Spot(text=given.at_text),
+        columns=columns,
+        rows=rows,
+        theme=given.theme,
+        is_at_top=given.scroll == "top",
+        answer=given.answer,
+        prompt=given.prompt,
+        max_wait_s=given.max_wait,
+    )
+
+
+def _spot(text: str | None) -> Spot | None:
+    from acp_tui.ui.replaying.spot import read_spot
+
+    try:
+        return None if text is None else read_spot(text)
+    except ValueError as error:
+        raise WrongUse(str(error)) from error
+
+
+def _size(text: str) -> tuple[int, int]:
+    columns, _, rows = text.partition("x")
+    if not (columns.isdecimal() and rows.isdecimal() and 0 < int(columns) <= 1000 and 0 < int(rows) <= 1000):
+        raise argparse.ArgumentTypeError(f"{text} is no size: COLUMNSxROWS, as in 120x40")
+    return int(columns), int(rows)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no number from 0 on")
+    return seconds
 
 
 def _record(given: Given) -> RecordTo | None:
@@ -229,6 +327,13 @@ with 0 when all is ready, 1 when something is wrong, 6 when the agent wants a
 login, 7 when it died or broke the protocol, 126/127 when its command cannot
 be run / is not found.
 """
+_MOMENTS = """\
+A moment is a number of events (120), a time (12.5s, 1:05), or "question": when
+a permission is asked for first.
+"""
+_MAX_WAIT = Option(
+    ("--max-wait",), "no pause is longer than so many seconds", Value("S", reads=_seconds), 2.0
+)
 _COMPLETION_NOTES = """\
   bash  eval "$(acp-tui completion bash)"     in ~/.bashrc
   zsh   eval "$(acp-tui completion zsh)"      in ~/.zshrc, behind compinit
@@ -278,6 +383,50 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
             Option(("--list",), "say which scenarios there are"),
             Option(("--speed",), "how many times as fast; 0: without waiting", Value("X", reads=float), 1.0),
         ),
+    ),
+    Command(
+        "replay",
+        "show a recording: no agent, no file is touched",
+        _read_replay,
+        Value("FILE", Kind.FILE),
+        word_is_required=True,
+        options=(
+            Option(
+                ("--speed",), "how many times as fast; 0: without waiting", Value("X", reads=_seconds), 1.0
+            ),
+            _MAX_WAIT,
+            Option(("--until",), "where to pause", Value("MOMENT")),
+            Option(("--follow",), "begin at the end, and show what is being recorded"),
+        ),
+        notes=_MOMENTS,
+    ),
+    Command(
+        "render",
+        "make a picture, a text or a film of a recording or the demo",
+        _read_render,
+        Value("FILE|demo:NAME", Kind.FILE),
+        word_is_required=True,
+        options=(
+            Option(
+                ("--output", "-o"),
+                "what to write: .svg, .txt, .png, .html, .md or .cast",
+                Value("FILE", Kind.FILE, reads=Path),
+            ),
+            Option(("--at",), "which moment (default: the end)", Value("MOMENT")),
+            Option(("--at-text",), "the moment when this was said first", Value("TEXT")),
+            Option(("--size",), "of the screen (default: 120x40)", Value("CxR", reads=_size), (120, 40)),
+            Option(("--theme",), "acp-dark, acp-light, ... (default: acp-dark)", Value("THEME"), ""),
+            Option(("--scroll",), "which end is in view", Value("END", choices=("top", "bottom")), "bottom"),
+            Option(
+                ("--answer",),
+                "of the demo's user, to permissions",
+                Value("KIND", choices=("allow_once", "reject_once")),
+                "allow_once",
+            ),
+            Option(("--prompt",), "of the demo's user", Value("TEXT")),
+            _MAX_WAIT,
+        ),
+        notes=_MOMENTS,
     ),
     Command(
         "doctor",

@@ -102,7 +102,8 @@ class PermissionDesk:
         return self._session.conversation.tool_call(request.tool_call_id).call
 
     async def _ask(self, terminal: Terminal, request: PermissionRequest) -> None:
-        text = await to_thread.run_sync(question_text, replace(self._call(request)), request)
+        cwd = str(self._session.cwd)
+        text = await to_thread.run_sync(question_text, replace(self._call(request)), request, cwd)
         terminal.show(f"\n{text}\n")
         # What is typed until the question can have been read was meant for something else.
         await self._sleep(GUARD_S)

@@ -7,29 +7,51 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.places import is_outside
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.unset import UNSET
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import (
+    make_visible,
+    make_visible_command,
+    make_visible_line,
+    make_visible_path,
+)
 
 MAX_INPUT_CHARACTERS: Final = 20_000
 """Of a call's raw input: more would push all else out of the terminal's memory."""
 
 
-def question_text(call: ToolCall, request: PermissionRequest) -> str:
-    """The question whole, visible, with the numbers of its options. A large diff takes about a second."""
-    return "\n".join([*_lines(call, request.note), "", *_options(request)])
+def question_text(call: ToolCall, request: PermissionRequest, cwd: str = "") -> str:
+    """The question whole, visible, with the numbers of its options. A large diff takes about a second.
+
+    `cwd` is the session's directory: what lies outside of it is said to.
+    """
+    return "\n".join([*_lines(call, request.note, cwd), "", *_options(request)])
 
 
-def _lines(call: ToolCall, note: str | None) -> Iterator[str]:
+def _lines(call: ToolCall, note: str | None, cwd: str) -> Iterator[str]:
     if note is not None:
         yield make_visible_line(note)
-    yield f"The agent asks for permission: {make_visible_line(call.shown_title)}"
+    # In the words of other titles look-alike letters may well be meant.
+    title = make_visible_command(call.shown_title) if call.kind == "execute" else call.shown_title
+    yield f"The agent asks for permission: {make_visible_line(title)}"
     for location in call.locations:
-        yield f"  at {make_visible_line(location.path)}"
+        yield f"  at {make_visible_path(location.path)}"
+    for path in _paths(call):
+        if is_outside(path, cwd):
+            yield f"  outside of the session's directory: {make_visible_path(path)}"
     for item in call.content:
         if isinstance(item, TextDiff):
             yield from _diff_lines(item)
     yield from f"  input: {_input(call.raw_input)}".split("\n")
+
+
+def _paths(call: ToolCall) -> Iterator[str]:
+    """Every path that is reported, once."""
+    diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
+    given = call.raw_input.get("cwd") if isinstance(call.raw_input, dict) else None
+    where = [given] if isinstance(given, str) else []
+    yield from dict.fromkeys([*diffs, *(location.path for location in call.locations), *where])
 
 
 def _options(request: PermissionRequest) -> Iterator[str]:

@@ -58,6 +58,12 @@ def _run(request: arguments.Request) -> int:
             return _show_reference(cwd, "settings", is_markdown=is_markdown)
         case arguments.ShowKeys(is_markdown):
             return _show_reference(Path.cwd(), "keys", is_markdown=is_markdown)
+        case arguments.Replay():
+            return _run_replay(request)
+        case arguments.Render():
+            from acp_tui.cli.render import run_render
+
+            return run_render(request)
         case arguments.Completion(what):
             from acp_tui.cli.shell_completion import print_completion
 
@@ -164,19 +170,24 @@ def _has_terminal() -> bool:
 
 
 def _show(command: AgentCommand | None, cwd: Path, record: RecordTo | None = None) -> int:
-    if not _has_terminal():
-        sys.stderr.write("acp-tui needs a terminal; for a turn without one: acp-tui exec\n")
-        return ExitCode.USAGE
-    reason = reason_not_to_draw(os.environ)
-    if reason:
-        sys.stderr.write(f"acp-tui: {reason}\n")
-        return ExitCode.USAGE
-    read = _read_settings()
+    read = _settings_to_draw_with("for a turn without one: acp-tui exec")
     if isinstance(read, int):
         return read
     from acp_tui.cli.screen import run_screen
 
     return run_screen(command, cwd, read.settings, _notes(read), record)
+
+
+def _settings_to_draw_with(otherwise: str) -> SettingsRead | int:
+    """The settings; an exit status where there is no terminal to draw on, or they stop us."""
+    if not _has_terminal():
+        sys.stderr.write(f"acp-tui needs a terminal; {otherwise}\n")
+        return ExitCode.USAGE
+    reason = reason_not_to_draw(os.environ)
+    if reason:
+        sys.stderr.write(f"acp-tui: {reason}\n")
+        return ExitCode.USAGE
+    return _read_settings()
 
 
 def _show_reference(cwd: Path, of: str, *, is_markdown: bool) -> int:
@@ -203,6 +214,22 @@ def _run_exec(request: arguments.Exec) -> int:
         sys.stderr.write(f"acp-tui: {note}\n")
     return run_exec(
         command, command.cwd or request.cwd, request.prompt, request.format, read.settings, request.record
+    )
+
+
+def _run_replay(request: arguments.Replay) -> int:
+    read = _settings_to_draw_with("for a file instead: acp-tui render")
+    if isinstance(read, int):
+        return read
+    from acp_tui.cli.replay import run_replay
+
+    return run_replay(
+        request.file,
+        request.pace,
+        request.until,
+        read.settings,
+        _notes(read),
+        is_followed=request.is_followed,
     )
 
 

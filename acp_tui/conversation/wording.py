@@ -5,6 +5,10 @@ What comes from the agent is as it was said: whoever shows it makes it visible.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Usage
 
 
@@ -23,3 +27,26 @@ def usage_words(usage: Usage | None) -> str:
     if usage.cost_amount is None:
         return tokens
     return f"{tokens}, {usage.cost_amount:.2f} {usage.cost_currency or ''}".rstrip()
+
+
+def session_facts(
+    conversation: Conversation, agent: str, cwd: Path, servers: Iterable[str]
+) -> tuple[tuple[str, str], ...]:
+    """What there is to know of a session at a glance: what each is called, and what it is."""
+    running = [
+        state.command or "a command" for state in conversation.terminals.values() if not state.has_exited
+    ]
+    return (
+        ("Agent", agent),
+        ("Folder", from_home(cwd)),
+        *((option.name, value_name(option)) for option in conversation.options),
+        ("Usage", usage_words(conversation.usage)),
+        ("MCP", ", ".join(servers) or "no servers"),
+        *(("Running", command) for command in running),
+    )
+
+
+def from_home(path: Path) -> str:
+    """The path as a shell would shorten it."""
+    home = Path.home()
+    return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)

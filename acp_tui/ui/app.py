@@ -59,6 +59,7 @@ class AcpTuiApp(SettingsApp):
         self._notifier: Notifier | None = None
         self.record_to: RecordTo | None = None
         """Where the user wants a recording, beside the one that is kept."""
+        self._follows = False
         self.last_key_at = 0.0
         """When the last key came, by the event loop's clock: what can wait makes room for its echo."""
 
@@ -66,12 +67,16 @@ class AcpTuiApp(SettingsApp):
         """Let the user choose an agent where none was named; say what is wrong in the settings, briefly."""
         if self._command is None:
             self.call_after_refresh(self.action_choose_agent)  # over a screen that has its size
-        self.call_after_refresh(self._begin_notifying)
         self.tell_notes(self._notes)
-        self.call_after_refresh(self.follow_settings)
+
+    def begin_to_follow(self) -> None:
+        """Tell a user who looks elsewhere what is new in the tabs, and see when the settings change."""
+        if not self._follows:
+            self._follows = True
+            self._begin_notifying()
+            self.follow_settings()
 
     def _begin_notifying(self) -> None:
-        """Tell a user who looks elsewhere what is new in the tabs."""
         from acp_tui.ui.notifying.notifier import Notifier
 
         if self._driver is not None and not self.is_headless:

@@ -50,6 +50,15 @@ COMMANDS: Final = (
         has_priority=True,
     ),
     Command(
+        "sidebar",
+        "Show the sidebar, go to it, hide it",
+        "plan, changed files, facts of the session",
+        "alt+s",
+        "turn_sidebar",
+        has_priority=True,
+        slash="sidebar",
+    ),
+    Command(
         "choose_option",
         "Change a setting of the session",
         "mode, model, what the agent has",

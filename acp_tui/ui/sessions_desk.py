@@ -1,16 +1,15 @@
-"""What a user does with the sessions of an agent: begin, choose, open, delete and close one, go on after a restart.
+"""What a user does with the sessions of an agent: begin, open, delete and close one, go on after a restart.
 
-In which tab a session is shown is decided by whoever asks.
+Which one is chosen is `history_desk`'s matter, in which tab it is shown is decided by whoever asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.client.errors import AgentRefused, Unsupported
+from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.facts import Fact, SessionId
 
@@ -20,20 +19,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.agent_desk import AgentDesk
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What the user wants of a list of sessions."""
-
-    what: str
-    """"new", "open" or "delete"."""
-    session_id: SessionId
-    cwd: Path
-
-
 class SessionsDesk:
     """The sessions of one agent, for one tab. Calls raise ClientError, and log in first where the agent wants that."""
 
-    def __init__(self, desk: AgentDesk, cwd: Path, show: Callable[[Session], Coroutine[Any, Any, None]]) -> None:
+    def __init__(
+        self, desk: AgentDesk, cwd: Path, show: Callable[[Session], Coroutine[Any, Any, None]]
+    ) -> None:
         """`show` brings a session to the screen that has something to ask before it is loaded."""
         self._desk = desk
         self._cwd = cwd
@@ -101,40 +92,9 @@ class SessionsDesk:
             earlier=earlier,
         )
 
-    async def choose(self, current: Session | None) -> Wish | None:
-        """Let the user open, delete or begin a session."""
-        from acp_tui.ui.screens.sessions import SessionsDialog
-
-        agent = self._desk.agent_or_say()
-        if agent is None:
-            return None
-        offered = agent.capabilities
-        if not offered.list_sessions:
-            missing = f"{agent.title} does not offer to list its sessions; Ctrl+N begins a new one"
-            self._desk.say_error(Unsupported(missing))
-            return None
-        folders: dict[SessionId, Path] = {}
-
-        async def load_page(cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Any], str | None]:
-            # fast-agent 0.10.46 and Qwen Code 0.24.4, asked for all, list those of their own process's folder only.
-            page = await agent.list_sessions(cwd=None if is_everywhere else self._cwd, cursor=cursor)
-            folders.update({listed.session_id: listed.cwd for listed in page.sessions})
-            return page.sessions, page.next_cursor
-
-        can_open = offered.load_session or offered.resume_session
-        dialog = SessionsDialog(
-            agent.title,
-            load_page,
-            current=current.session_id if current is not None else "",
-            here=self._cwd,
-            no_delete="" if offered.delete_session else f"{agent.title} does not offer to delete sessions",
-            no_open="" if can_open else f"{agent.title} offers neither to load nor to resume sessions",
-        )
-        wish = await self._desk.ask(dialog)
-        if wish is None:
-            return None
-        session_id = SessionId(wish[1])
-        return Wish(wish[0], session_id, folders.get(session_id, self._cwd))
+    def say_not_opened(self, error: ClientError) -> None:
+        """Why a session is shown from its recording instead."""
+        self._desk.say_error(error)
 
     async def delete(self, session_id: SessionId) -> None:
         """Let the agent forget a session."""

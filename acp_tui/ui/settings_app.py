@@ -51,8 +51,14 @@ class SettingsApp(KeyedApp, TabbedApp):
         for own in OWN_THEMES:
             self.register_theme(own)
         self._set_look(settings.appearance)
+        self._style_once()
         self.keymap = keymap_of(settings.keys)
         self._notes = (*notes, *self._theme_notes(settings.appearance.theme), *self.keymap.notes)
+
+    def _style_once(self) -> None:
+        """Nothing is styled yet: the theme is in the first parse of the style sheets, and needs no second one."""
+        self._next_callbacks.clear()
+        self.stylesheet.set_variables(self.get_css_variables())
 
     # How it looks
 

@@ -31,7 +31,6 @@ class TabbedApp(PacedApp):
         self.tabs = Tabs(self)
         self._changes: dict[Path, ChangesDesk] = {}
         self._memory: PromptMemory | None = None
-        self.add_mode(FIRST_MODE, self.get_default_screen)
 
     async def open_tab(
         self, link: AgentLink | None, cwd: Path, opening: Opening | None = None
@@ -65,6 +64,9 @@ class TabbedApp(PacedApp):
             history = self.settings.history
             self._memory = PromptMemory(state_folder() if history.keep else None, history.max_entries)
         return self._memory
+
+    def begin_to_follow(self) -> None:
+        """A first tab is there: what can wait for that begins now."""
 
     # What the user does
 

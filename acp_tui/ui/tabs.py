@@ -107,6 +107,9 @@ class Tabs:
         if self.front is tab:
             await self.step(-1 if tab is self._screens[-1] else 1)
         self._screens.remove(tab)
+        if tab.mode == FIRST_MODE:
+            # It could not be added before: Textual parses the style sheets twice for a first screen that is of a mode.
+            self._app.add_mode(FIRST_MODE, lambda: tab)
         await self._app.remove_mode(tab.mode)
         self.tell()
 

@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from acp_tui.conversation.tool_calls import TerminalId
-from support.agents import in_memory, in_session, open_session, shake_hands
+from support.agents import in_memory, in_session, open_session, our_children, shake_hands
 from support.peers import Counterpart, settle
 
 SLEEP = ("-S", "-c", "import signal; print('up', flush=True); signal.pause()")
@@ -113,5 +112,5 @@ async def test_what_still_runs_ends_with_the_agent(tmp_path: Path):
     async with in_session(tmp_path) as (_, wire):
         await create(wire, *SLEEP)
         await settle()
-        assert len(psutil.Process().children(recursive=True)) == 1
-    assert psutil.Process().children(recursive=True) == []
+        assert len(our_children()) == 1
+    assert our_children() == []

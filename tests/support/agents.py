@@ -16,6 +16,7 @@ import pytest
 from anyio.abc import ByteStream
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.processes.guard import guard
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
@@ -53,9 +54,9 @@ async def running(
 
 
 def our_children() -> list[psutil.Process]:
-    """The processes below this one, zombies too."""
+    """The processes below this one, zombies too; without the guardian, as long as it has something to guard."""
     children: list[psutil.Process] = psutil.Process().children(recursive=True)
-    return children
+    return [child for child in children if child.pid != guard.pid]
 
 
 @dataclass

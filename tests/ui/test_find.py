@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from textual.widgets import Input
 
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.tool_calls import BlockContent
+from acp_tui.conversation.tool_calls import BlockContent, TerminalContent, TerminalId
+from acp_tui.conversation.updates import TerminalOpened, TerminalOutput
 from acp_tui.ui.widgets.find_bar import FindBar
 from support.folding import agent, call, prompt, thought
 from support.screens import Page, open_page
@@ -54,6 +57,38 @@ async def test_what_a_fold_hides_is_found_and_unfolded_when_one_goes_there() -> 
         await page.press("enter")
         await page.press("enter")
         assert "the needle" in page.text
+
+
+async def test_every_hit_that_a_fold_hides_is_counted() -> None:
+    terminal = TerminalId("t")
+    output = "".join(f"line {number} of needles\r\n" for number in range(30)).encode()
+    made = call("m", title="make", kind="execute", status="completed", content=(TerminalContent(terminal),))
+    thought_of = thought("hm\n\nthe needle\n\nanother needle")
+    async with open_page(
+        TerminalOpened(terminal), made, TerminalOutput(terminal, output), thought_of
+    ) as page:
+        await page.emulator_loaded()
+        await look_for(page, "needle")
+        assert "-/32 " in page.text
+
+
+async def test_what_was_unfolded_for_a_hit_is_folded_when_one_goes_on_and_stays_when_one_is_done() -> None:
+    async with open_page(thought("a\n\nneedle 1"), thought("b\n\nneedle 2", "b"), agent("needle 3")) as page:
+        await look_for(page, "needle")
+        for key, hit in (("enter", 1), ("down", 2), ("down", 3), ("up", 2)):
+            await page.press(key)
+            assert re.findall(r"needle (\d)", page.text) == sorted({str(hit), "3"})
+        await page.press("escape")
+        assert "needle 2" in page.text
+
+
+async def test_what_the_user_unfolds_himself_stays_so_while_one_looks() -> None:
+    async with open_page(thought("a\n\nneedle 1"), thought("b\n\nneedle 2", "b")) as page:
+        await page.press("ctrl+o")
+        await look_for(page, "needle")
+        await page.press("enter", "down", "escape")
+        assert "needle 1" in page.text
+        assert "needle 2" in page.text
 
 
 async def test_what_comes_while_one_looks_is_counted_too() -> None:

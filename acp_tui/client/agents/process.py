@@ -18,6 +18,8 @@ from anyio.streams.stapled import StapledByteStream
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, AgentNotRunnable
+from acp_tui.client.processes.guard import guard
+from acp_tui.client.processes.signalling import signal_group
 from acp_tui.conversation.byte_ring import ByteRing
 
 STDERR_KEPT_BYTES: Final = 64 << 10
@@ -37,6 +39,11 @@ class AgentProcess:
         self._stderr_ended = anyio.Event()
         self.stream: ByteStream = StapledByteStream(process.stdin, process.stdout)
         """The agent's stdin and stdout as one stream."""
+
+    @property
+    def pid(self) -> int:
+        """Also the id of its group and of its session."""
+        return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
@@ -67,6 +74,11 @@ class AgentProcess:
                 self._on_stderr(data)
         self._stderr_ended.set()
 
+    async def note_exit(self) -> None:
+        """Wait for its exit, and let the guardian know: its number is no proof of it any more."""
+        await self._process.wait()
+        guard.note_exit(self.pid)
+
     async def wait(self, timeout_s: float) -> bool:
         """True once the process has ended, False where that took longer."""
         with anyio.move_on_after(timeout_s):
@@ -85,8 +97,7 @@ class AgentProcess:
 
     def signal_group(self, number: signal.Signals) -> None:
         """Signal the process and its children, also where the process itself is gone already."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+        signal_group(self.pid, number)
 
     async def end(self) -> None:
         """Close its stdin, wait, terminate, kill; takes a few seconds at the most and cannot be cancelled."""
@@ -111,15 +122,18 @@ async def running_agent(
 ) -> AsyncIterator[AgentProcess]:
     """The agent's process, from its start to its certain end. Raises AgentNotFound and AgentNotRunnable."""
     process = AgentProcess(await _spawn(command), on_stderr)
+    guard.watch(process.pid, "session")
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.drain_stderr)
+            tasks.start_soon(process.note_exit)
             try:
                 yield process
             finally:
                 await process.end()
                 tasks.cancel_scope.cancel()
     finally:
+        guard.forget(process.pid)
         with anyio.CancelScope(shield=True):
             await process.release()
 

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-DEBOUNCE_MS: Final = 200
+DEBOUNCE_MS: Final = 900
+STEP_MS: Final = 300
+"""How often watchfiles' own thread looks at what the system has told it: seldom, since settings seldom change."""
 _NO_TIMEOUT: Final = 0
 
 
@@ -22,7 +24,12 @@ async def changes_of(files: Sequence[Path]) -> AsyncIterator[frozenset[Path]]:
     while True:
         folders = _folders(files)
         async for events in watchfiles.awatch(
-            *folders, watch_filter=None, recursive=False, debounce=DEBOUNCE_MS, rust_timeout=_NO_TIMEOUT
+            *folders,
+            watch_filter=None,
+            recursive=False,
+            debounce=DEBOUNCE_MS,
+            step=STEP_MS,
+            rust_timeout=_NO_TIMEOUT,
         ):
             paths = {path for _, path in events}
             has_moved = _folders(files) != folders

@@ -47,6 +47,17 @@ class Appearance:
         "How pictures are shown: by Kitty's protocol, as blocks of colour, by their names only, or as well as the"
         " terminal can.",
     )
+    sidebar: Literal["auto", "on", "off"] = setting(
+        "auto",
+        "Whether plan, changed files and facts of the session stand beside the conversation; `auto`: from 150 columns"
+        " on. Alt+S shows and hides them in any case.",
+    )
+    plain: bool = setting(
+        False,
+        "Whether acp-tui prints lines instead of filling the screen, as with --plain: for screen readers and terminals"
+        " that cannot be drawn on.",
+        applies="next start",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from acp_tui.client.processes.guard import guard
 from acp_tui.client.terminals.errors import TerminalSpawnFailed
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -81,6 +82,7 @@ class Child(asyncio.SubprocessProtocol):
         assert self._transport is not None
         code = self._transport.get_returncode()
         assert code is not None
+        guard.note_exit(self.pid)
         if not self.exit.done():
             self.exit.set_result(code)
 
@@ -115,6 +117,8 @@ async def spawn(order: Order, terminal_fd: int) -> Child:
     with ours, theirs:
         ours.setblocking(False)
         child = await _start_launcher(order.command, terminal_fd, theirs.fileno())
+        # Before it gets its order: where we are killed now, it ends without one, and later the guardian knows of it.
+        guard.watch(child.pid, "family")
         theirs.close()
         try:
             failure = await _hand_over(ours, encoded)

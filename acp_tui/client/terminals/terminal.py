@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from acp_tui.client.processes.ending import terminate
+from acp_tui.client.processes.guard import guard
+from acp_tui.client.processes.signalling import group_exists
 from acp_tui.client.terminals.input_wait import InputWatch
 from acp_tui.client.terminals.plain_text import plain_text
-from acp_tui.client.terminals.process_tree import group_exists, terminate
 from acp_tui.client.terminals.pty import Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, Order, spawn
 from acp_tui.conversation.byte_ring import ByteRing, from_character_boundary
@@ -123,6 +125,7 @@ class Terminal:
             if self._child is not None and (self._child.is_running or self._leaves_processes):
                 await terminate(self._child.pid, grace_s=KILL_GRACE_S)
                 self._leaves_processes = False
+                guard.forget(self._child.pid)
             with anyio.move_on_after(REAP_LIMIT_S):
                 await self._exited.wait()
 

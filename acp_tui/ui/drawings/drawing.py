@@ -36,6 +36,11 @@ class Scene:
     """None: they are named, not shown."""
     folds: Folds = AS_BY_DEFAULT
 
+    def is_laid_out_as(self, other: Scene) -> bool:
+        """Whether only the colours differ: then every entry takes as many lines in both."""
+        mine, others = (self.width, self.folds, self.cwd), (other.width, other.folds, other.cwd)
+        return mine == others and self.pictures is other.pictures and self.terminals is other.terminals
+
 
 class Drawing(Protocol):
     """One entry as lines; it keeps what it has drawn and draws again only what changed."""
@@ -48,6 +53,9 @@ class Drawing(Protocol):
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The lines, of at most the scene's width and of their natural length."""
+
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """The lines as they are when the entry is unfolded; where it is, or does not fold, the same as `lines`."""
 
     def toggle(self) -> bool:
         """Fold or unfold; False for an entry that does not fold."""
@@ -80,6 +88,16 @@ class KeptDrawing(ABC):
         if self._drawn is None or self._drawn[0] is not scene:
             self._drawn = (scene, self._draw(scene))
         return self._drawn[1]
+
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """The lines as they are when it is open."""
+        if self._is_open:
+            return self.lines(scene)
+        self._is_open = True
+        try:
+            return self._draw(scene)
+        finally:
+            self._is_open = False
 
     def toggle(self) -> bool:
         """Show all of it, or the gist."""

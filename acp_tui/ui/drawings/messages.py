@@ -70,6 +70,10 @@ class AgentMessage:
             return parts[0]
         return Joined(*[run for part in parts if part for run in (GAP, part)][1:])
 
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """The message: it does not fold."""
+        return self.lines(scene)
+
     def _with_margin(self, index: int, width: int, scene: Scene) -> Indented:
         lines = self._part(index, self._message.parts[index], width, scene)
         kept = self._indented.get(index)
@@ -114,6 +118,10 @@ class UserMessage(KeptDrawing):
         bar = Gutter("▌ ", scene.palette.accent + style.background_style)
         return Indented(Joined(*runs), bar, ground=style, width=scene.width)
 
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """The prompt: it does not fold."""
+        return self.lines(scene)
+
     def toggle(self) -> bool:
         """A prompt does not fold."""
         return False
@@ -142,8 +150,15 @@ class Thought(KeptDrawing):
         self._is_shut = False
 
     def _draw(self, scene: Scene) -> list[Strip]:
-        is_whole = self._is_open or (scene.folds.are_thoughts_open and not self._is_shut)
-        self._is_whole = is_whole
+        self._is_whole = self._is_open or (scene.folds.are_thoughts_open and not self._is_shut)
+        return self._lines(scene, is_whole=self._is_whole)
+
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """All of what was thought."""
+        lines = self.lines(scene)
+        return lines if self._is_whole else self._lines(scene, is_whole=True)
+
+    def _lines(self, scene: Scene, *, is_whole: bool) -> list[Strip]:
         style = scene.palette.thought
         text = self._message.text.strip()
         width = min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS)

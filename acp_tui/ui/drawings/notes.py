@@ -119,6 +119,10 @@ class Undrawable:
         """One line that says so."""
         return wrap([("  ✗ acp-tui failed to draw what stands here", scene.palette.error)], scene.width)[:1]
 
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """The same."""
+        return self.lines(scene)
+
     def toggle(self) -> bool:
         """It does not fold."""
         return False

@@ -26,6 +26,7 @@ from acp_tui.ui.widgets.plan_line import PRIORITY_MARKS, STEP_GLYPHS
 
 INDENT: Final = 2
 LABEL_CELLS: Final = 10
+MIN_ASIDE_CELLS: Final = 3
 MOST_FILES: Final = 200
 """Nobody reads more of them at the side: F5 lists all."""
 
@@ -94,8 +95,9 @@ def _heading(
         Section.CHANGES: state.summary,
         Section.SESSION: "",
     }
-    start = f"{'▸' if is_folded else '▾'} {section.value}"
-    aside = cut(asides[section], max(width - width_cells(start) - 2, 2))
+    start = cut(f"{'▸' if is_folded else '▾'} {section.value}", width)
+    room = width - width_cells(start) - 1
+    aside = cut(asides[section], room) if room >= MIN_ASIDE_CELLS else ""
     gap = " " * (width - width_cells(start) - width_cells(aside))
     return Strip([Segment(start, palette.strong), Segment(gap), Segment(aside, palette.muted)])
 

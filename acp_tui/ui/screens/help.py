@@ -19,7 +19,6 @@ from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame
 from acp_tui.ui.widgets.fields.row_list import PickerRow
 
-
 NARROW_CELLS: Final = 60
 
 
@@ -74,7 +73,7 @@ def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
         yield f"usually {' '.join(map(shown_key, usual)) or 'without a key'}"
     wanting = " and ".join(shown_key(key) for key in keys if needs_kitty(key))
     if wanting:
-        yield f"{wanting} only where the terminal speaks Kitty's keyboard protocol (in tmux: set -s extended-keys always)"
+        yield f"{wanting} only with Kitty's keyboard protocol (in tmux: set -s extended-keys always)"
     for key in keys:
         if key in TERMINALS_OWN:
             yield f"{shown_key(key)}: {TERMINALS_OWN[key]}"

@@ -80,10 +80,14 @@ class SessionScreen(SessionStart):
         follow_keys(self, self._show_status)
         if self._link is not None:
             self.call_after_refresh(self.connect)
-        self.call_after_refresh(self._help_writing)
-        self.call_after_refresh(self._begin_to_recall)
+        else:
+            self.call_after_refresh(self._help_writing)
 
     @work
+    async def _help_writing(self) -> None:
+        await self._begin_to_suggest()
+        await self._begin_to_recall()
+
     async def _begin_to_recall(self) -> None:
         """Know earlier prompts, and offer the draft that was left."""
         from anyio import to_thread
@@ -101,8 +105,7 @@ class SessionScreen(SessionStart):
         if self._recall is not None:
             await self._recall.end()
 
-    @work
-    async def _help_writing(self) -> None:
+    async def _begin_to_suggest(self) -> None:
         """Let suggestions be made for what is written, as soon as what makes them is loaded."""
         from anyio import to_thread
 
@@ -117,8 +120,10 @@ class SessionScreen(SessionStart):
         self._prompt.assistants.insert(0, Completion(self._prompt, surroundings))
 
     def on_changes_desk_changed(self) -> None:
-        """Say how much has changed."""
+        """Say how much has changed, and what."""
         self._show_status()
+        if self._sidebar is not None:
+            self._sidebar.look_at_changes()
 
     def on_screen_resume(self) -> None:
         """The tab comes to the front: what it had to say is seen, what was held back is shown."""
@@ -157,7 +162,12 @@ class SessionScreen(SessionStart):
             line.show(self.tabbed.tabs)
 
     async def _show_agents_session(self, session: Session | None) -> None:
-        if session is not None and self._desk is not None and self._desk.agent is not None:
+        from acp_tui.client.sessions.rereading import RereadSession
+
+        self._is_reread = isinstance(session, RereadSession)
+        if isinstance(session, RereadSession):
+            await self.show_session(session, session.recorded.agent)
+        elif session is not None and self._desk is not None and self._desk.agent is not None:
             await self.show_session(session, self._desk.agent.title)
 
     async def show_session(self, session: Session, agent_title: str) -> None:
@@ -168,7 +178,8 @@ class SessionScreen(SessionStart):
         if self._desk is None:
             self._take_desks(AgentLink(None), session.cwd)
         self._agent_title = make_visible_line(agent_title)
-        self._prompt.cwd = session.cwd
+        for prompt in self.query(PromptInput):  # none where the screen is not composed yet
+            prompt.cwd = session.cwd
         await self._show_panel(self._panel_of(session))
 
     def _panel_of(self, session: Session) -> SessionPanel:
@@ -198,6 +209,7 @@ class SessionScreen(SessionStart):
         self._settings = settings
         if self._desk is not None:
             self._desk.use_settings(settings)
+        self._show_sidebar()
         if self._panel is not None and self._panel.is_mounted:
             self._panel.view.show_as(self._folds, settings.appearance.images)
 
@@ -209,13 +221,33 @@ class SessionScreen(SessionStart):
             await shown.remove()
         for place in self.query("#session"):  # none where the user has quit meanwhile
             await place.mount(panel)
+            self._tell_sidebar(panel)
         if self._recall is not None and panel.session is not None:
             self._recall.show_session(panel.session)
         self._show_status()
 
+    def _tell_sidebar(self, panel: SessionPanel) -> None:
+        """Let it tell of this session from now on."""
+        from acp_tui.ui.sidebar_desk import SidebarDesk
+
+        if self._sidebar is None:
+            self._sidebar = SidebarDesk(self, panel)
+        self._sidebar.use(panel, self._desk, self._changes)
+        self._show_sidebar()
+
+    def on_resize(self) -> None:
+        """There may be room for the sidebar now, or no more."""
+        self._show_sidebar()
+
+    def _show_sidebar(self) -> None:
+        """Show what it has to say, or hide it, as the settings and the user want it."""
+        if self._sidebar is not None:
+            self._sidebar.look(self._settings.appearance.sidebar)
+
     def on_session_panel_facts_changed(self) -> None:
-        """Say so in the status line, and show what the agent asks."""
+        """Say so in the status line and the sidebar, and show what the agent asks."""
         self._show_status()
+        self._show_sidebar()
         self._note_state()
         self._prompting.show_waiting(self._session)
         if self._desk is not None and self._panel is not None:
@@ -225,6 +257,9 @@ class SessionScreen(SessionStart):
         panel = self._panel
         if panel is None or panel.session is None:
             self._say_status(Status(phase=self._phase))
+            return
+        if self._is_reread:
+            self._say_status(Status(phase=self._rereading))
             return
         from acp_tui.ui.status import facts_of, state_of
 
@@ -287,7 +322,16 @@ class SessionScreen(SessionStart):
             return f"There is no session yet: {self._phase}."
         if self._panel.session is None:
             return "There is no session. Alt+R tries again."
+        if self._is_reread:
+            return f"This is {self._rereading}."
         return None if self._panel.conversation.is_connected else "The agent is gone; Alt+R starts it again."
+
+    @property
+    def _rereading(self) -> str:
+        """What can be done with a session that is shown from its recording."""
+        if self._link is None or not self._link.can_start:
+            return "re-read from a recording, only to be read"
+        return keys_in_force(self).hint("re-read from a recording; {restart} goes on with it in its agent")
 
     def on_prompt_input_pull_back_requested(self) -> None:
         """The last queued prompt becomes the draft again."""

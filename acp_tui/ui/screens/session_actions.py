@@ -5,6 +5,7 @@ How the screen looks and how it comes to a session is `session`'s. What an actio
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from textual.screen import Screen
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.preloading import preload
 from acp_tui.ui.prompting import Prompting
 from acp_tui.ui.tabbed_app import TabbedApp
 from acp_tui.ui.tabs import FIRST_MODE
@@ -22,17 +24,19 @@ from acp_tui.ui.widgets.queue_lines import QueueLines
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
-    from acp_tui.conversation.facts import SessionId
+    from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.ui.agent_desk import AgentDesk
     from acp_tui.ui.agent_link import AgentLink
     from acp_tui.ui.changes_desk import ChangesDesk
     from acp_tui.ui.conversation_desk import ConversationDesk
     from acp_tui.ui.entry_desk import EntryDesk
-    from acp_tui.ui.sessions_desk import SessionsDesk, Wish
+    from acp_tui.ui.sessions_desk import SessionsDesk
+    from acp_tui.ui.sidebar_desk import SidebarDesk
     from acp_tui.ui.terminal_desk import TerminalDesk
     from acp_tui.ui.widgets.history.recall import Recall
     from acp_tui.ui.widgets.history.search import HistorySearch
     from acp_tui.ui.widgets.session_panel import SessionPanel
+    from acp_tui.ui.widgets.sidebar import Sidebar
 
 
 class SessionActions(Screen[None]):
@@ -48,8 +52,11 @@ class SessionActions(Screen[None]):
         self._settings = Settings()
         self._desk: AgentDesk | None = None
         self._sessions: SessionsDesk | None = None
+        self._has_desks = asyncio.Event()
         self._panel: SessionPanel | None = None
         self._changes: ChangesDesk | None = None
+        self._sidebar: SidebarDesk | None = None
+        """None until there is a session to tell of."""
         self._prompting = Prompting(self)
         self._recall: Recall | None = None
         """Earlier prompts, once they are loaded."""
@@ -145,9 +152,25 @@ class SessionActions(Screen[None]):
             self._panel.view.toggle_all()
 
     def action_toggle_plan(self) -> None:
-        """Unfold or fold the plan."""
+        """Unfold or fold the plan, in the sidebar where that is shown."""
+        if self._sidebar is not None and self._sidebar.toggle_plan():
+            return
         if self._panel is not None:
             self._panel.toggle_plan()
+
+    def action_turn_sidebar(self) -> None:
+        """Show the sidebar; where it is shown, go to it; from there, hide it."""
+        if self._sidebar is not None:
+            self._sidebar.turn()
+        else:
+            self.notify("There is no session yet.")
+
+    def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
+        """Show what became of the file."""
+        from acp_tui.ui.screens.review import ReviewScreen
+
+        if self._changes is not None:
+            self.app.push_screen(ReviewScreen(self._changes, message.path))
 
     @work
     async def action_help(self) -> None:
@@ -251,53 +274,45 @@ class SessionActions(Screen[None]):
 
     @work
     async def action_choose_session(self) -> None:
-        """Open, delete or begin a session."""
-        wish = await self._sessions.choose(self._session) if self._sessions is not None else None
-        if wish is not None:
-            await self._fulfil(wish)
+        """Look for a session of the past; open it, or begin another."""
+        from anyio import to_thread
 
-    async def _fulfil(self, wish: Wish) -> None:
-        from acp_tui.client.errors import ClientError
+        await to_thread.run_sync(preload, ("acp_tui.ui.history_desk",))
+        from acp_tui.ui.history_desk import HistoryDesk
 
+        await HistoryDesk(self).choose()
+
+    def shows(self, past: PastSession) -> bool:
+        """Whether it is this session."""
+        from acp_tui.ui.reopening import is_shown
+
+        return is_shown(past, self._session, self.link)
+
+    async def show_opened(self, session: Session) -> None:
+        """Show this session from now on."""
+        await self._show_agents_session(session)
+
+    async def desks(self) -> tuple[AgentDesk, SessionsDesk]:
+        """What is done with its agent; a tab that has just been opened has none yet."""
+        await self._has_desks.wait()
         assert self._desk is not None
         assert self._sessions is not None
-        try:
-            match wish.what:
-                case "new":
-                    await self.tabbed.open_tab(self._desk.link, self._cwd)
-                case "delete":
-                    await self._delete_session(wish.session_id)
-                case _:
-                    await self._open_session(wish)
-        except ClientError as error:
-            self._desk.say_error(error)
+        return self._desk, self._sessions
 
-    async def _open_session(self, wish: Wish) -> None:
-        """Go to its tab; where it has none, show it here if nothing was said here yet, else in a new tab."""
-        assert self._desk is not None
-        assert self._sessions is not None
-        for tab in self.tabbed.tabs:
-            if tab.shows(wish.session_id, self._desk.link):
-                await self.tabbed.tabs.go_to(tab)
-                return
-        if self._session is not None and not self._session.conversation.entries:
-            await self._show_agents_session(await self._sessions.open(wish.session_id, wish.cwd))
-        else:
-            await self.tabbed.open_tab(
-                self._desk.link, wish.cwd, lambda sessions: sessions.open(wish.session_id, wish.cwd)
-            )
+    @property
+    def link(self) -> AgentLink | None:
+        """The way to its agent, once there is one."""
+        return self._desk.link if self._desk is not None else None
 
-    async def _delete_session(self, session_id: SessionId) -> None:
-        assert self._sessions is not None
-        await self._sessions.delete(session_id)
-        if self._session is not None and self._session.session_id == session_id:
-            await self._show_agents_session(await self._sessions.begin())
+    @property
+    def session(self) -> Session | None:
+        """The session that it shows."""
+        return self._session
 
-    def shows(self, session_id: SessionId, link: AgentLink) -> bool:
-        """Whether it is this session of that agent."""
-        session = self._session
-        is_its = self._desk is not None and self._desk.link is link
-        return is_its and session is not None and session.session_id == session_id
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing was said here yet."""
+        return self._session is not None and not self._session.conversation.entries
 
     @work
     async def action_begin_session(self) -> None:

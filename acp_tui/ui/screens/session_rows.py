@@ -1,74 +1,133 @@
-"""How a session of an agent's list looks as a row: what it is called, when it was used last, and where it works.
+"""How a session of the past looks as a row: what it is called, whose it is, when it was used last, where it works.
 
-What is known of a session is an agent's word: a time may be no time, a folder may be anywhere.
+What is known of a session is an agent's or a file's word: a time may be no time, a folder may be anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from enum import Enum
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.wrapping import width_cells
-from acp_tui.ui.widgets.fields.row_list import GAP, PickerRow, cut
+from acp_tui.ui.widgets.fields.row_list import GAP, MIN_LABEL_CELLS, PickerRow, cut
 
 MOST_WHEN_CELLS: Final = 16
 MOST_FOLDER_CELLS: Final = 24
+MOST_AGENT_CELLS: Final = 14
 
 
-class Listed(Protocol):
-    """A session as an agent lists it."""
+class Way(Enum):
+    """How a session is come to; the value is what its row says of that."""
 
-    @property
-    def session_id(self) -> str: ...
-    @property
-    def cwd(self) -> Path: ...
-    @property
-    def title(self) -> str | None: ...
-    @property
-    def updated_at(self) -> str | None: ...
+    HERE = ""
+    """It is on the screen."""
+    TAB = "open"
+    """It is in another tab."""
+    AGENT = " "
+    """Its agent may open it."""
+    RECORDING = "re-read"
+    """It can be read, and not gone on with."""
+    NONE = "not here"
+
+
+Judge: TypeAlias = Callable[[PastSession], tuple[Way, str]]
+"""How a session is come to, and why its agent cannot open it, "" where it may."""
 
 
 def session_rows(
-    sessions: Iterable[Listed], *, current: str, here: Path | None, now: datetime
+    sessions: Iterable[PastSession],
+    *,
+    judge: Judge,
+    here: Path | None,
+    now: datetime,
+    cells: int,
+    group: str = "",
 ) -> list[PickerRow[str]]:
-    """A row for each, with the times and the folders in columns; the folder only where it is not `here`."""
-    listed = list(sessions)
-    columns = (
-        _aligned([short_time(session.updated_at, now) for session in listed]),
-        _aligned([short_folder(session.cwd, here) for session in listed]),
+    """A row for each, with what is to be known of it in columns; the folder only where it is not `here`.
+
+    Of `cells` a row has, the title gets enough: columns that there is no room for are left out.
+    """
+    past = list(sessions)
+    judged = [judge(session) for session in past]
+    columns = _fitting(
+        {
+            "way": _aligned([way.value.strip() for way, _ in judged]),
+            "agent": _aligned([_short(session.agent) for session in past]),
+            "prompts": _aligned([_prompts(session) for session in past]),
+            "when": _aligned([_when(session, now) for session in past]),
+            "folder": _aligned([short_folder(session.cwd, here) for session in past]),
+        },
+        cells - MIN_LABEL_CELLS - len(GAP),
     )
+    asides = zip(*columns, strict=True) if columns else ((),) * len(past)
     return [
         PickerRow(
-            session.session_id,
+            session.key,
             session.title or session.session_id,
-            _whole(session),
-            aside=GAP.join(filter(None, aside)),
-            is_current=session.session_id == current,
+            _whole(session, why),
+            group,
+            aside=GAP.join(aside),
+            is_current=way is Way.HERE,
         )
-        for session, aside in zip(listed, zip(*columns, strict=True), strict=True)
+        for session, (way, why), aside in zip(past, judged, asides, strict=True)
     ]
 
 
-def _aligned(texts: list[str]) -> list[str]:
-    """The texts as a column; "" for each where none says anything."""
+def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
+    """Those that say anything, in so many cells; what matters least goes first."""
+    columns = {name: texts for name, texts in columns.items() if any(texts)}
+    for name in ("prompts", "way", "agent", "folder"):
+        if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
+            break
+        columns.pop(name, None)
+    return list(columns.values())
+
+
+def _aligned(texts: Sequence[str]) -> list[str]:
+    """The texts as a column."""
     cells = [width_cells(text) for text in texts]
     return [text + " " * (max(cells) - width) for text, width in zip(texts, cells, strict=True)]
 
 
-def _whole(session: Listed) -> str:
-    when = _local_time(session.updated_at)
-    shown = when.strftime("%Y-%m-%d %H:%M") if when is not None else session.updated_at
-    return " · ".join(filter(None, (shown, str(session.cwd), session.session_id)))
+def _short(agent: str) -> str:
+    return cut(make_visible_line(agent), MOST_AGENT_CELLS)
 
 
-def short_time(text: str | None, now: datetime) -> str:
-    """How long ago it was within a week, else the day; what is no time is shown as it is, shortened."""
-    when = _local_time(text)
-    if when is None:
-        return cut(make_visible_line(text or ""), MOST_WHEN_CELLS)
+def _prompts(session: PastSession) -> str:
+    count = session.recorded.prompts if session.recorded is not None else 0
+    return f"{count} prompt{'s' * (count != 1)}" if count else ""
+
+
+def _when(session: PastSession, now: datetime) -> str:
+    when = _local_time(session)
+    return short_time(when, now) if when else cut(make_visible_line(session.told_time), MOST_WHEN_CELLS)
+
+
+def _whole(session: PastSession, why: str) -> str:
+    """All that is known of a session, in one line; first, why it cannot be opened."""
+    when = _local_time(session)
+    return " · ".join(
+        filter(
+            None,
+            (
+                why and f"cannot be opened: {why}",
+                f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
+                session.agent,
+                _prompts(session),
+                str(session.cwd),
+                session.session_id,
+            ),
+        )
+    )
+
+
+def short_time(when: datetime, now: datetime) -> str:
+    """How long ago it was within a week, else the day."""
     age = now - when
     if not timedelta(0) <= age < timedelta(days=7):
         return when.strftime("%Y-%m-%d")
@@ -81,10 +140,10 @@ def short_time(text: str | None, now: datetime) -> str:
     return "1 day ago" if age.days == 1 else f"{age.days} days ago"
 
 
-def _local_time(text: str | None) -> datetime | None:
+def _local_time(session: PastSession) -> datetime | None:
     try:
-        return datetime.fromisoformat(text or "").astimezone()
-    except (ValueError, OverflowError, OSError):  # the latter for years that the system's clock does not know
+        return None if session.last_at is None else datetime.fromtimestamp(session.last_at).astimezone()
+    except (ValueError, OverflowError, OSError):  # years that the system's clock does not know
         return None
 
 

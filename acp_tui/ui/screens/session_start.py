@@ -44,6 +44,8 @@ class SessionStart(SessionActions):
         self._link = link
         self._opening = opening
         self._phase = "starting"
+        self._is_reread = False
+        """What is shown can only be read, until it goes on in an agent."""
 
     @work
     async def connect(self) -> None:
@@ -51,14 +53,29 @@ class SessionStart(SessionActions):
         from anyio import move_on_after, to_thread
 
         assert self._link is not None
+        if not self._link.can_start:
+            await self._reread(self._link)
+            return
         await to_thread.run_sync(preload, BEFORE_TAKING_STOCK)
         changes = self._take_stock()
         await to_thread.run_sync(preload, BEFORE_A_SESSION)
         with move_on_after(HEAD_START_S):
             await changes.ready()
         self._take_desks(self._link, self._cwd)
+        self.tabbed.begin_to_follow()
+        self._help_writing()  # while the agent starts
         await self._open(self._opening or _begin)
         keep_what_is_loaded()
+
+    async def _reread(self, link: AgentLink) -> None:
+        """Show a session that needs no agent; its folder may be gone."""
+        from anyio import to_thread
+
+        assert self._opening is not None
+        await to_thread.run_sync(preload, (*BEFORE_A_SESSION, "acp_tui.ui.reopening"))
+        self._take_desks(link, self._cwd)
+        await self._open(self._opening)
+        self.tabbed.begin_to_follow()
 
     def _take_desks(self, link: AgentLink, cwd: Path) -> None:
         from acp_tui.ui.agent_desk import AgentDesk
@@ -66,6 +83,7 @@ class SessionStart(SessionActions):
 
         self._desk = AgentDesk(self, link, cwd, self._settings, self._on_phase)
         self._sessions = SessionsDesk(self._desk, cwd, self._show_agents_session)
+        self._has_desks.set()
 
     def _take_stock(self) -> ChangesDesk:
         """Begin to keep what the files are, where no other tab has begun already."""
@@ -124,7 +142,7 @@ class SessionStart(SessionActions):
     async def action_restart(self) -> None:
         """Start the agent again, and go on with the session as far as the agent remembers it."""
         session = self._session
-        if self._desk is None or self._link is None:
+        if self._desk is None or self._link is None or not self._link.can_start:
             self.notify("There is no agent that could be started again.")
         elif session is None:
             await self._open(self._opening or _begin)
@@ -156,9 +174,14 @@ class SessionStart(SessionActions):
             return TabState.STARTING
         from acp_tui.ui.status import tab_state
 
+        if self._is_reread:
+            return TabState.IDLE
         return tab_state(self._panel.conversation, has_news=self._has_news)
 
     # What the screen does
+
+    def _help_writing(self) -> object:
+        raise NotImplementedError
 
     async def _show_panel(self, panel: SessionPanel) -> None:
         raise NotImplementedError

@@ -1,11 +1,12 @@
-"""The sessions that an agent keeps, page by page; opening and deleting them is the caller's business."""
+"""The sessions of the past, an agent's and those that were recorded, as one list; the dialog opens none itself."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Protocol
 
 from textual import work
 from textual.app import ComposeResult
@@ -16,90 +17,151 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.ui.screens.session_rows import Listed, session_rows
+from acp_tui.client.sessions.session_history import PastSession, merged
+from acp_tui.conversation.facts import SessionPage, SessionSummary
+from acp_tui.ui.screens.session_list import FOUND, SessionList
+from acp_tui.ui.screens.session_rows import Way, session_rows
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
+from acp_tui.ui.widgets.fields.row_list import PickerRow
 
 EMPTY_PAGES_IN_A_ROW: Final = 20
 """An empty page with a cursor is not the end (R-SESS-9); an agent that sends only such pages gets no more turns."""
-KEYS: Final = "Enter open · n new · d delete · a {other} · / search · Esc close"
+KEYS: Final = "Enter open · n new · d delete · e export · a {other} · / search · Esc close"
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
+MARK_CELLS: Final = 2
+NOWHERE: Final = Content()
 
 
-LoadPage: TypeAlias = Callable[[str | None, bool], Awaitable[tuple[Sequence[Listed], str | None]]]
-"""The page at a cursor, None for the first, and the cursor of the next, None for the end: of the sessions in the folder
-that the user works in, or, where the second argument is true, of those everywhere. Raises ClientError."""
-Wish: TypeAlias = tuple[Literal["open", "delete", "new"], str]
-"""What the user wants, and with which session; "" for a new one."""
+class Source(Protocol):
+    """Where the sessions come from, and what becomes of them. What is awaited raises ClientError."""
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent that is asked for its sessions; "" for none."""
+
+    async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
+        """The page at a cursor, None for the first, of the folder that the user works in or of all."""
+
+    async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
+        """Those that were recorded, with `words` only those in which they stand."""
+
+    async def line_with(self, session: PastSession, words: str) -> str:
+        """A line of what was said in it, for words that stand there."""
+
+    def judge(self, session: PastSession) -> tuple[Way, str]:
+        """How it is come to, and why its agent cannot open it."""
+
+    def no_delete(self, session: PastSession) -> str:
+        """Why its agent cannot delete it; "" where it can."""
+
+    async def delete(self, session: PastSession) -> None:
+        """Have it deleted by its agent."""
+
+    async def forget(self, session: PastSession) -> None:
+        """Delete what was recorded of it."""
+
+    async def export(self, session: PastSession) -> None:
+        """Write it to a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user wants: to open a session, or a new one."""
+
+    session: PastSession | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something that is only done after a plain yes."""
+
+    words: Content
+    do: Callable[[PastSession], Awaitable[None]]
 
 
 class SessionsDialog(ModalScreen[Wish | None]):
-    """Lists sessions, and gives what to do with which."""
+    """Lists sessions, and gives which is wanted; deletes and exports them while it is open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Close", show=False),
         Binding("n", "new", "New session", show=False),
         Binding("d", "delete", "Delete the session", show=False),
         Binding("y", "confirm", "Yes, delete it", show=False),
+        Binding("e", "export", "Write it to a file", show=False),
         Binding("a", "switch_folders", "All folders or this one", show=False),
         Binding("r", "retry", "Load again", show=False),
         Binding("slash", "search", "Search", show=False),
     ]
 
     def __init__(
-        self,
-        agent_title: str,
-        load_page: LoadPage,
-        *,
-        current: str = "",
-        here: Path | None = None,
-        no_delete: str = "",
-        no_open: str = "",
-        now: Callable[[], datetime] = datetime.now,
+        self, source: Source, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
     ) -> None:
-        """`current` is the id of the session shown, `here` the folder that the user works in.
-
-        `no_delete` and `no_open` say why that cannot be done.
-        """
+        """`here` is the folder that the user works in."""
         super().__init__(classes="dialog")
-        self._agent_title = agent_title
-        self._load_page = load_page
-        self._current = current
+        self._source = source
         self._here = here
         self._now = now
-        self._no_delete, self._no_open = no_delete, no_open
-        self._sessions: dict[str, Listed] = {}
+        self._listed: dict[str, SessionSummary] = {}
+        self._recorded: Sequence[PastSession] = ()
+        self._found: Sequence[PastSession] = ()
+        """By the words that are looked for."""
+        self._past: dict[str, PastSession] = {}
+        """All that are shown, by key."""
+        self._troubles: dict[str, ClientError] = {}
+        """What could not be listed, and why."""
         self._cursor: str | None = None
         self._is_everywhere = False
-        self._is_at_end = False
+        self._is_at_end = not source.agent
         self._has_restarted = False
         self._loading: Worker[None] | None = None
-        self._doomed: str | None = None
-        """The id of the session that is deleted when the user says yes."""
-        self._list = FilteredList(has_search=False, empty="Loading …")
+        self._doomed: PastSession | None = None
+        """What the questions are about."""
+        self._questions: list[Question] = []
+        self._waiting: set[str] = set()
+        """What is still being read."""
+        self._looking: Worker[None] | None = None
+        self._wanted = ""
+        """The words that are to be found in what was said."""
+        self._lines: dict[str, str] = {}
+        self._list = SessionList(empty="Loading …")
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
         """The list, and below it what is going on."""
-        title = Content.assemble("Sessions of ", shown_line(self._agent_title))
-        yield Frame(title, KEYS.format(other=EVERYWHERE), self._list, self._said)
+        yield Frame(Content("Sessions"), KEYS.format(other=EVERYWHERE), self._list, self._said)
 
     def on_mount(self) -> None:
-        """Load the first page."""
-        self._loading = self._load()
+        """Load what there is."""
+        self._begin()
 
     # Loading
 
-    @work(exclusive=True)
+    def _begin(self) -> None:
+        self._troubles.clear()
+        self._waiting = {"recorded"}
+        self._read_recorded()
+        if self._source.agent:
+            self._load_more()
+
+    @work(exclusive=True, group="recorded")
+    async def _read_recorded(self) -> None:
+        try:
+            self._recorded = await self._source.recorded("", self._is_everywhere)
+        except ClientError as error:
+            self._troubles["recorded"] = error
+        self._waiting.discard("recorded")
+        self._show()
+
+    @work(exclusive=True, group="listed")
     async def _load(self) -> None:
-        self._say("Loading …")
         try:
             await self._load_some()
         except ClientError as error:
-            self._fail(error)
-        else:
-            self._say(self._summary())
+            self._troubles["listed"] = error
+        self._waiting.discard("listed")
+        self._show()
 
     async def _load_some(self) -> None:
         """Load pages until one has something in it."""
@@ -108,43 +170,21 @@ class SessionsDialog(ModalScreen[Wish | None]):
             self._is_at_end = self._cursor is None
             if found or self._is_at_end:
                 break
-        self._show()
 
     async def _next_page(self) -> bool:
         """Load a page; True where it held sessions. A cursor that is refused leads back to the first page, once."""
         start = self._cursor
         try:
-            page, self._cursor = await self._load_page(start, self._is_everywhere)
+            page = await self._source.page(start, self._is_everywhere)
         except AgentRefused:
             if start is None or self._has_restarted:
                 raise
             self._has_restarted = True
-            self._sessions.clear()
-            page, self._cursor = await self._load_page(None, self._is_everywhere)
-        self._sessions |= {session.session_id: session for session in page}
-        return bool(page)
-
-    def _show(self) -> None:
-        rows = session_rows(
-            self._sessions.values(), current=self._current, here=self._here, now=self._now().astimezone()
-        )
-        elsewhere = "" if self._is_everywhere else " in this folder; a lists those in all folders"
-        self._list.show_rows(rows, empty=f"There is no session yet{elsewhere}, n makes one")
-
-    def _fail(self, error: ClientError) -> None:
-        if not self._sessions:
-            self._list.show_rows((), empty="No session could be listed")
-        parts = filter(None, (str(error), error.detail, error.hint))
-        self._say(shown("\n".join((*parts, "r: load again")), "$text-error"))
-
-    def _summary(self) -> str:
-        found = f"{len(self._sessions)} in {EVERYWHERE if self._is_everywhere else HERE}"
-        if self._is_at_end:
-            return found if self._sessions else ""
-        return f"{found} so far · ↓ at the end loads more"
-
-    def _say(self, what: str | Content) -> None:
-        self._said.update(what)
+            self._listed.clear()
+            page = await self._source.page(None, self._is_everywhere)
+        self._cursor = page.next_cursor
+        self._listed |= {session.session_id: session for session in page.sessions}
+        return bool(page.sessions)
 
     def on_filtered_list_end_reached(self) -> None:
         """There may be more."""
@@ -153,77 +193,240 @@ class SessionsDialog(ModalScreen[Wish | None]):
     def action_retry(self) -> None:
         """Load what is missing."""
         self._has_restarted = False
-        self._load_more()
+        if "recorded" in self._troubles:
+            self._begin()
+        else:
+            self._load_more()
 
     def _load_more(self) -> None:
         is_idle = self._loading is None or self._loading.is_finished
         if is_idle and not self._is_at_end:
+            self._troubles.pop("listed", None)
+            self._waiting.add("listed")
             self._loading = self._load()
+            self._say_how_it_stands()
 
     def action_switch_folders(self) -> None:
         """List the sessions of all folders, or again of this one; in the middle of a question, only that ends."""
-        if self._doomed is not None:
+        if self._questions:
             self._spare()
             return
         self._is_everywhere = not self._is_everywhere
-        self._sessions.clear()
-        self._cursor, self._is_at_end, self._has_restarted = None, False, False
-        self._list.show_rows((), empty="Loading …")
+        self._listed.clear()
+        self._recorded = self._found = ()
+        self._cursor, self._is_at_end, self._has_restarted = None, not self._source.agent, False
+        self._loading = None
         self.query_one(Frame).show_keys(KEYS.format(other=HERE if self._is_everywhere else EVERYWHERE))
-        self._loading = self._load()
+        self._begin()
+        self._show()
+        self._look_for(self._list.words)
 
-    # What the user wants
+    # What is shown
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Open it; in the middle of the question whether to delete, only the question ends."""
-        if self._doomed is not None:
-            self._spare()
-        elif self._no_open:
-            self._say(shown(self._no_open, "$text-warning"))
-        else:
-            self.dismiss(("open", message.row.value))
+    def _show(self) -> None:
+        past = merged(self._listed.values(), self._source.agent, self._recorded)
+        self._past = {session.key: session for session in past}
+        self._list.show_rows(self._rows(past), empty=self._nothing())
+        self._show_found()
+        self._say_how_it_stands()
 
-    def action_new(self) -> None:
-        """A new session; in the middle of a question about another, only that question ends."""
-        if self._doomed is not None:
-            self._spare()
-        else:
-            self.dismiss(("new", ""))
-
-    def action_delete(self) -> None:
-        """Ask first."""
-        row = self._list.row
-        if row is None:
-            return
-        if self._no_delete:
-            self._say(shown(self._no_delete, "$text-warning"))
-            return
-        self._doomed = row.value
-        question = Content.assemble(
-            ("Delete “", "$text-warning"),
-            shown_line(row.label),
-            ("”? y deletes it, n keeps it", "$text-warning"),
+    def _rows(self, past: Sequence[PastSession], group: str = "") -> list[PickerRow[str]]:
+        return session_rows(
+            past,
+            judge=self._source.judge,
+            here=self._here,
+            now=self._now().astimezone(),
+            cells=self._list.size.width - MARK_CELLS,
+            group=group,
         )
-        self._say(question)
 
-    def action_confirm(self) -> None:
-        """Yes, that one."""
-        if self._doomed is not None:
-            self.dismiss(("delete", self._doomed))
+    def _nothing(self) -> str:
+        """What to say where there is no row."""
+        if self._waiting:
+            return "Loading …"
+        if self._troubles:
+            return "No session could be listed"
+        elsewhere = "" if self._is_everywhere else " in this folder; a lists those in all folders"
+        return f"There is no session yet{elsewhere}, n makes one"
 
-    def _spare(self) -> None:
-        self._doomed = None
-        self._say(self._summary())
+    def on_session_list_resized(self) -> None:
+        """Fit the columns."""
+        self._show()
+
+    def _say_how_it_stands(self) -> None:
+        if self._questions:
+            self._said.update(self._questions[0].words)
+            return
+        troubles = [shown(_told(error), "$text-error") for error in self._troubles.values()]
+        self._said.update(Content("\n").join([*troubles, Content(self._summary())]))
+
+    def _summary(self) -> str:
+        found = f"{len(self._past)} in {EVERYWHERE if self._is_everywhere else HERE}"
+        if self._waiting:
+            return "Loading …"
+        if self._troubles:
+            return "r: load again"
+        if self._is_at_end:
+            return found if self._past else ""
+        return f"{found} so far · ↓ at the end loads more"
+
+    # Looking through what was said
 
     def action_search(self) -> None:
         """Narrow the list by what is typed."""
         self._list.search()
 
+    def on_session_list_sought(self, message: SessionList.Sought) -> None:
+        """The titles are narrowed at once; what was said takes a moment."""
+        self._found, self._lines = (), {}
+        self._look_for(message.words)
+
+    def _look_for(self, words: str) -> None:
+        """One search at a time: what is typed meanwhile is looked for when it is done."""
+        self._wanted = words
+        if words and (self._looking is None or self._looking.is_finished):
+            self._looking = self._look()
+
+    @work(group="looking")
+    async def _look(self) -> None:
+        sought = ("", False)
+        while self._wanted and sought != (self._wanted, self._is_everywhere):
+            sought = (self._wanted, self._is_everywhere)
+            try:
+                found = await self._source.recorded(*sought)
+            except ClientError as error:
+                self._troubles["recorded"] = error
+                break
+            if sought == (self._wanted, self._is_everywhere):
+                self._found = found
+                self._show_found()
+        self._say_how_it_stands()
+
+    def _show_found(self) -> None:
+        """Below those that are found by their titles."""
+        for session in self._found:
+            self._past.setdefault(session.key, session)
+        self._list.show_found(self._rows(self._found, FOUND) if self._found else ())
+
+    @work(exclusive=True, group="line")
+    async def on_filtered_list_moved(self) -> None:
+        """Show what was said in the session under the cursor that is looked for."""
+        session, words = self._session, self._list.words
+        if session is None or not words or session.key in self._lines or session not in self._found:
+            return
+        try:
+            line = await self._source.line_with(session, words)
+        except ClientError as error:
+            line = str(error)
+        if words == self._list.words:
+            self._lines[session.key] = line
+            self._list.show_lines(self._lines)
+
+    # What the user wants
+
+    @property
+    def _session(self) -> PastSession | None:
+        """The one under the cursor."""
+        return self._past.get(self._list.row.value) if self._list.row is not None else None
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """Open it; in the middle of the question whether to delete, only the question ends."""
+        session = self._past[message.row.value]
+        way, why = self._source.judge(session)
+        if self._questions:
+            self._spare()
+        elif way is Way.NONE:
+            self._say(shown(why, "$text-warning"))
+        else:
+            self.dismiss(Wish(session))
+
+    def action_new(self) -> None:
+        """A new session; in answer to a question, no."""
+        if self._questions:
+            self._next_question()
+        else:
+            self.dismiss(Wish())
+
+    def action_delete(self) -> None:
+        """Ask first: in the agent, and what was recorded here, are two things."""
+        session = self._session
+        if session is None or self._questions:
+            self._spare()
+            return
+        self._doomed = session
+        no_delete = self._source.no_delete(session)
+        if not no_delete:
+            where = Content.assemble(" in ", shown_line(session.agent))
+            self._questions.append(Question(_question("Delete ", session, where), self._source.delete))
+        if session.recorded is not None:
+            self._questions.append(
+                Question(_question("Delete acp-tui's recording of ", session), self._source.forget)
+            )
+        if self._questions:
+            self._say_how_it_stands()
+        else:
+            self._say(shown(no_delete, "$text-warning"))
+
+    @work(exclusive=True, group="deleting")
+    async def action_confirm(self) -> None:
+        """Yes, that one."""
+        if not self._questions or self._doomed is None:
+            return
+        question = self._questions[0]
+        self._questions = self._questions[1:]
+        try:
+            await question.do(self._doomed)
+        except ClientError as error:
+            self._spare()
+            self._say(shown(_told(error), "$text-error"))
+            return
+        if question.do == self._source.delete:
+            self._listed.pop(self._doomed.session_id, None)
+        else:
+            self._recorded = [one for one in self._recorded if one.key != self._doomed.key]
+            self._found = [one for one in self._found if one.key != self._doomed.key]
+        self._show()
+
+    def _next_question(self) -> None:
+        self._questions = self._questions[1:]
+        self._say_how_it_stands()
+
+    def _spare(self) -> None:
+        self._questions = []
+        self._say_how_it_stands()
+
+    @work
+    async def action_export(self) -> None:
+        """Write it to a file; the dialog stays."""
+        session = self._session
+        if session is None or self._questions:
+            self._spare()
+        elif session.recorded is None:
+            self._say(shown("There is no recording of it here: open it, then /export.", "$text-warning"))
+        else:
+            try:
+                await self._source.export(session)
+            except ClientError as error:
+                self._say(shown(_told(error), "$text-error"))
+
     def action_back(self) -> None:
         """Close what is open: the question, the search, the dialog."""
-        if self._doomed is not None:
+        if self._questions:
             self._spare()
         elif self._list.is_searching:
             self._list.end_search()
         else:
             self.dismiss(None)
+
+    def _say(self, what: Content) -> None:
+        self._said.update(what)
+
+
+def _question(what: str, session: PastSession, where: Content = NOWHERE) -> Content:
+    name = shown_line(session.title or session.session_id)
+    start, end = (Content.styled(text, "$text-warning") for text in (f"{what}“", "”"))
+    return Content.assemble(start, name, end, where, ("? y deletes it for good, n keeps it", "$text-warning"))
+
+
+def _told(error: ClientError) -> str:
+    return "\n".join(filter(None, (str(error), error.detail, error.hint)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from acp_tui.client.settings.tree import (
     Workspace,
 )
 
+APPEARANCE = ", ".join(each.name for each in fields(Appearance))
 ENVIRON = {"HOME": "/home/u", "WORK": "/work", "PARENT": "00-1-2-01"}
 
 
@@ -307,11 +309,11 @@ def test_an_item_that_is_no_table_is_no_rule() -> None:
         ),
         (
             "appearance.x = 1",
-            "appearance.x means nothing and is ignored; known: theme, reduced_motion, ascii, images",
+            f"appearance.x means nothing and is ignored; known: {APPEARANCE}",
         ),
         (
             "appearance.'a\\nb' = 1",
-            "appearance.'a\\\\nb' means nothing and is ignored; known: theme, reduced_motion, ascii, images",
+            f"appearance.'a\\\\nb' means nothing and is ignored; known: {APPEARANCE}",
         ),
         (
             "refuse = [{path = '/', knd = 'read'}]",

@@ -38,7 +38,7 @@ def test_what_counts_where_the_user_is_comes_first() -> None:
 def test_keys_that_a_terminal_may_not_send_are_said_to_be_such() -> None:
     about = {row.value.id: row.description for row in help_rows(AS_BUILT)}
 
-    assert "Shift+Enter and Alt+Enter only where the terminal speaks Kitty's" in about["new_line"]
+    assert "Shift+Enter and Alt+Enter only with Kitty's keyboard protocol" in about["new_line"]
     assert "extended-keys" in about["new_line"]
     assert "Ctrl+S: some terminals hold their output with it" in about["save_attached"]
 

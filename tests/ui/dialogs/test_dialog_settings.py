@@ -76,8 +76,7 @@ async def test_a_setting_is_found_with_its_limits_its_default_and_when_it_counts
     size: tuple[int, int], desk: SettingsDesk
 ) -> None:
     async with opened(desk, size) as page:
-        await look_for(page, "workspace write")
-        await look_for(page, "agent writes")
+        await look_for(page, "workspace.write")
         assert "Files that an agent writes through acp-tui." in page.words
         assert '"on", "ask" or "off"' in page.words
         assert 'default: "on"' in page.words

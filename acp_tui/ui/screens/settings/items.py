@@ -55,7 +55,7 @@ def item_rows(desk: SettingsDesk, settings: Settings, keymap: Keymap) -> Iterato
 
 def _row(desk: SettingsDesk, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
     aside = " · ".join(filter(None, (_ORIGINS[desk.origin(item.key)], cut(value, MOST_VALUE_CELLS))))
-    return PickerRow(item, name, doc, group, aside=aside)
+    return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside)  # what is searched
 
 
 def _short_value(one: Declared, value: object) -> str:

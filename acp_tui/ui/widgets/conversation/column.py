@@ -27,14 +27,15 @@ GUESSED_LINES: Final = 4
 
 
 class Column:
-    """Drawings and their heights; `scene` gives what to draw with now.
+    """Drawings and their heights; `scene` gives what to draw with now, `on_measured` hears of each that is laid out.
 
-    A height may be a guess, until the entry's turn comes or a window asks for it with `measure_guesses`: to lay out
-    thousands of entries takes seconds, those in view milliseconds.
+    A height may be a guess, until the entry's turn comes, or somebody asks for it with `measure_guesses` or `read`: to
+    lay out thousands of entries takes seconds, those in view milliseconds.
     """
 
-    def __init__(self, scene: Callable[[], Scene]) -> None:
+    def __init__(self, scene: Callable[[], Scene], on_measured: Callable[[int], None] = lambda _: None) -> None:
         self._scene = scene
+        self._on_measured = on_measured
         self._conversation = Conversation()
         self._is_all_open = False
         self._measured_for: Scene | None = None
@@ -64,11 +65,18 @@ class Column:
         self.dirty.add(entry_id)
         return entry_id
 
-    def mark_scene(self) -> None:
-        """Everything looks different where there is another scene than before."""
-        if self._scene() is not self._measured_for:
-            self._measured_for = self._scene()
+    def mark_scene(self) -> bool:
+        """Everything looks different where there is another scene than before; False where there is not."""
+        before, scene = self._measured_for, self._scene()
+        if scene is before:
+            return False
+        self._measured_for = scene
+        if before is not None and scene.is_laid_out_as(before):
+            # The heights are as they were; what has other colours is drawn when it is seen.
+            self._guesses = set(range(len(self.drawings)))
+        else:
             self._mark_all()
+        return True
 
     def _mark_all(self) -> None:
         self._guesses = set(range(len(self.drawings)))
@@ -78,16 +86,24 @@ class Column:
         """Draw the entries that changed, newest first; False where the time was not enough."""
         self._open_to(max(self.dirty, default=-1))
         for entry_id in sorted(self.dirty, reverse=True):
-            while not self._read(entry_id):
-                if is_time_up():
-                    return False
-            if self.dirty and is_time_up():
+            if not self.read(entry_id, is_time_up) or (self.dirty and is_time_up()):
                 return False
         if self._conversation.turn is Turn.IDLE and self.drawings:
             self._close(len(self.drawings) - 1)
         return True
 
-    def _read(self, index: int) -> bool:
+    def read(self, index: int, is_time_up: Callable[[], bool] = lambda: False) -> bool:
+        """Draw an entry as it is now, if that was not done; False where the time was not enough."""
+        while not self.is_read(index):
+            if not self._read_piece(index) and is_time_up():
+                return False
+        return True
+
+    def is_read(self, index: int) -> bool:
+        """Whether the entry is drawn as it is now, and its height is no guess."""
+        return index not in self._guesses and index not in self.dirty
+
+    def _read_piece(self, index: int) -> bool:
         """Draw an entry anew, or a piece of a long one; False where there is more of it."""
         is_done = self.drawings[index].refresh()
         if is_done:
@@ -101,18 +117,26 @@ class Column:
         """How many lines the entry takes now."""
         self._guesses.discard(index)
         self.heights.set(index, len(self.lines(index)))
+        self._on_measured(index)
 
     def measure_guesses(self, lines: range) -> bool:
         """Draw what is on these lines by a guess only; False where nothing is."""
         guesses = self._guesses.intersection(self.heights.between(lines)) if self._guesses else ()
         for index in guesses:
-            self._read(index)
+            self._read_piece(index)
         return bool(guesses)
 
     def lines(self, index: int) -> Sequence[Strip]:
         """The entry's lines."""
+        return self._drawn(index, lambda drawing, scene: drawing.lines(scene))
+
+    def whole(self, index: int) -> Sequence[Strip]:
+        """The entry's lines as they are when it is unfolded; the same as `lines` where nothing is hidden."""
+        return self._drawn(index, lambda drawing, scene: drawing.whole(scene))
+
+    def _drawn(self, index: int, draw: Callable[[Drawing, Scene], Sequence[Strip]]) -> Sequence[Strip]:
         try:
-            return self.drawings[index].lines(self._scene())
+            return draw(self.drawings[index], self._scene())
         except Exception:
             # What an agent sent must not take the screen down; the rest of the conversation stays readable.
             log.exception("entry %d cannot be drawn", index)
@@ -145,11 +169,6 @@ class Column:
             return False
         self.measure(index)
         return True
-
-    def open(self, index: int) -> None:
-        """Unfold an entry."""
-        self.drawings[index].set_open(True)
-        self.measure(index)
 
     def toggle_all(self) -> None:
         """Unfold everything, or fold everything again."""

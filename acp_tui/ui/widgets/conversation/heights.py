@@ -11,6 +11,8 @@ class Heights:
 
     def __init__(self) -> None:
         self._heights: list[int] = []
+        # An entry without lines (a message that is not for the user) takes no empty line either.
+        self._steps: list[int] = []
         self._tops: list[int] = []
         # Tops are right up to here; changes are mostly at the end, so little is summed again.
         self._valid = 0
@@ -21,6 +23,7 @@ class Heights:
     def append(self, height: int) -> None:
         """Add an entry at the end."""
         self._heights.append(height)
+        self._steps.append(_step(height))
         self._tops.append(0)
 
     def set(self, index: int, height: int) -> bool:
@@ -28,6 +31,7 @@ class Heights:
         if self._heights[index] == height:
             return False
         self._heights[index] = height
+        self._steps[index] = _step(height)
         self._valid = min(self._valid, index + 1)
         return True
 
@@ -64,10 +68,9 @@ class Heights:
             return
         # All of the rest at once: what comes after is asked for next, and this loop runs in C.
         first = max(self._valid - 1, 0)
-        tops = accumulate(map(self._step, range(first, len(self) - 1)), initial=self._tops[first])
-        self._tops[first:] = tops
+        self._tops[first:] = accumulate(self._steps[first:-1], initial=self._tops[first])
         self._valid = len(self)
 
-    def _step(self, index: int) -> int:
-        # An entry without lines (a message that is not for the user) takes no empty line either.
-        return self._heights[index] + 1 if self._heights[index] else 0
+
+def _step(height: int) -> int:
+    return height + 1 if height else 0

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from acp_tui.conversation.content import Text
-from acp_tui.conversation.entries import Entry, Message, ToolCallEntry
-from acp_tui.conversation.tool_calls import BlockContent, TextDiff
 from acp_tui.ui.widgets.conversation.column import Column
-from acp_tui.ui.widgets.conversation.finding import Match, Span, find_in, pattern_of
+from acp_tui.ui.widgets.conversation.finding import Match, find_in, pattern_of
+
+IsTimeUp = Callable[[], bool]
 
 
 class Found(NamedTuple):
-    """A match by its place among those of its entry."""
+    """A match by its place among those of its entry: that stays whatever way the entry is laid out."""
 
     entry: int
     number: int
@@ -31,124 +31,186 @@ class Standing(NamedTuple):
     """Whether everything was looked through."""
 
 
-class Searching:
-    """One search at a time. A match that a fold hides counts once for its entry, at its first line."""
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was found in one entry."""
 
-    def __init__(self, column: Column, entry_of: Callable[[int], Entry]) -> None:
+    shown: tuple[Match, ...]
+    """Those that are to be seen, from top to bottom."""
+    count: int
+    """Of all, also of those that a fold hides."""
+
+    @property
+    def hides_some(self) -> bool:
+        """Whether the entry is to be unfolded to see them all."""
+        return self.count > len(self.shown)
+
+
+NOTHING = Looked((), 0)
+
+
+class Searching:
+    """One search at a time. What is folded is looked through as if it was not, and unfolded when one goes there."""
+
+    def __init__(self, column: Column, may_hide: Callable[[int, str], bool]) -> None:
+        """`may_hide` rules out quickly what an entry does not hide."""
         self._column = column
-        self._entry_of = entry_of
+        self._may_hide = may_hide
+        self._query = ""
         self._pattern: re.Pattern[str] | None = None
-        self._matches: dict[int, tuple[Match, ...]] = {}
+        self._looked: dict[int, Looked] = {}
+        """Of the entries in which something was found."""
         self._left: set[int] = set()
         self._current: Found | None = None
+        self._steps_due = 0
+        self._unfolded: int | None = None
+        """The entry that is open only because one is at a match in it."""
 
     @property
     def is_active(self) -> bool:
         """Whether anything is looked for."""
         return self._pattern is not None
 
-    @property
-    def has_work(self) -> bool:
-        """Whether there is more to look through."""
-        return bool(self._left)
-
     def begin(self, query: str) -> None:
-        """Look for this from now on; nothing, where it is blank."""
-        self._pattern = pattern_of(query)
-        self._matches, self._current = {}, None
+        """Look for this from now on; nothing, where it is blank: then the entry that one came to stays unfolded."""
+        self._query, self._pattern = query, pattern_of(query)
+        if self._pattern is None:
+            self.keep_unfolded()
+        else:
+            self._fold_again()
+        self._looked, self._current, self._steps_due = {}, None, 0
         self._left = set(range(len(self._column.drawings))) if self._pattern is not None else set()
 
-    def mark(self, entries: Iterable[int]) -> None:
-        """These are drawn differently now."""
+    def mark(self, entry: int) -> None:
+        """It is drawn differently now."""
         if self._pattern is not None:
-            self._left.update(entries)
+            self._left.add(entry)
 
-    def work(self, is_time_up: Callable[[], bool]) -> bool:
+    def work(self, is_time_up: IsTimeUp) -> bool:
         """Look through entries, oldest first; False where the time was not enough."""
         for entry in sorted(self._left):
-            self._left.discard(entry)
-            if entry < len(self._column.drawings):
-                self._look_through(entry)
-            if self._left and is_time_up():
+            if not self._look_through(entry, is_time_up) or (self._left and is_time_up()):
                 return False
         return True
 
-    def _look_through(self, entry: int) -> None:
+    def _look_through(self, entry: int, is_time_up: IsTimeUp) -> bool:
+        """Look through an entry as it is now; False where the time was not enough to draw it."""
+        if entry in self._left and not self._column.read(entry, is_time_up):
+            return False
+        self._look(entry)
+        return True
+
+    def _look(self, entry: int) -> Looked:
+        """What there is in an entry as it is drawn."""
+        if entry in self._left:
+            self._left.discard(entry)
+            looked = self._find(entry)
+            if looked.count:
+                self._looked[entry] = looked
+            else:
+                self._looked.pop(entry, None)
+        return self._looked.get(entry, NOTHING)
+
+    def _find(self, entry: int) -> Looked:
         assert self._pattern is not None
-        matches = tuple(find_in(self._column.lines(entry), self._pattern))
-        if not matches and self._column.heights.height(entry):
-            hidden = _folded_text(self._entry_of(entry))
-            matches = ((Span(0, range(0)),),) if self._pattern.search(hidden) else ()
-        if matches:
-            self._matches[entry] = matches
-        else:
-            self._matches.pop(entry, None)
+        lines = self._column.lines(entry)
+        shown = tuple(find_in(lines, self._pattern))
+        count = len(shown)
+        if lines and self._may_hide(entry, self._query):
+            whole = self._column.whole(entry)
+            if whole is not lines:
+                count = max(count, sum(1 for _ in find_in(whole, self._pattern)))
+        return Looked(shown, count)
 
     # From match to match
 
     def standing(self) -> Standing:
         """At which match of how many one is."""
-        total = sum(map(len, self._matches.values()))
+        total = sum(looked.count for looked in self._looked.values())
         current = 0
         if self._current is not None:
-            before = sum(len(found) for entry, found in self._matches.items() if entry < self._current.entry)
-            current = min(before + self._current.number + 1, total)
+            entry, number = self._current
+            before = sum(looked.count for at, looked in self._looked.items() if at < entry)
+            current = min(before + number + 1, total)
         return Standing(current, total, not self._left)
 
-    def step(self, direction: int, near: int) -> Found | None:
-        """Go to the next (1) or the previous (-1) match, round the ends; the first time, to the one next to `near`."""
-        entries = sorted(self._matches)
-        if not entries:
-            self._current = None
-            return None
-        if self._current is None:
-            at = bisect_left(entries, near) if direction > 0 else bisect_right(entries, near) - 1
-            entry = entries[at % len(entries)]
-            self._current = Found(entry, 0 if direction > 0 else len(self._matches[entry]) - 1)
-            return self._current
-        number = self._current.number + direction
-        if self._current.entry in self._matches and 0 <= number < len(self._matches[self._current.entry]):
-            self._current = Found(self._current.entry, number)
-            return self._current
-        if direction > 0:
-            at = bisect_right(entries, self._current.entry)
-        else:
-            at = bisect_left(entries, self._current.entry) - 1
-        entry = entries[at % len(entries)]
-        self._current = Found(entry, 0 if direction > 0 else len(self._matches[entry]) - 1)
-        return self._current
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or the previous (-1) match, round the ends, when `walk` comes to it."""
+        if self._pattern is not None:
+            self._steps_due += direction
 
-    def place(self, found: Found) -> Span:
-        """Where a match begins; no cells where a fold hides it."""
-        return self._matches[found.entry][found.number][0]
+    @property
+    def has_steps_due(self) -> bool:
+        """Whether a step was not made yet."""
+        return self._steps_due != 0
+
+    def walk(self, near: int, is_time_up: IsTimeUp) -> bool:
+        """Make the steps that are due, the first one to the match next to the entry `near`; False as for `work`.
+
+        What lies on the way is looked through first, so that no match is passed over.
+        """
+        while self._steps_due:
+            direction = 1 if self._steps_due > 0 else -1
+            if not self._walk(direction, near, is_time_up):
+                return False
+            self._steps_due -= direction
+        return True
+
+    def _walk(self, direction: int, near: int, is_time_up: IsTimeUp) -> bool:
+        if self._current is not None:
+            if not self._look_through(self._current.entry, is_time_up):
+                return False
+            number = self._current.number + direction
+            if 0 <= number < self._look(self._current.entry).count:
+                self._current = self._current._replace(number=number)
+                return True
+        for entry in self._ahead(direction, near):
+            if not self._look_through(entry, is_time_up):
+                return False
+            if count := self._look(entry).count:
+                self._current = Found(entry, 0 if direction > 0 else count - 1)
+                return True
+            if is_time_up():
+                return False
+        self._current = None
+        return True
+
+    def _ahead(self, direction: int, near: int) -> Iterator[int]:
+        """The entries in which something was found or may be, as one comes to them, round the ends."""
+        entries = sorted(self._looked.keys() | self._left)
+        at = near if self._current is None else self._current.entry
+        is_beyond = (direction > 0) == (self._current is not None)
+        middle = bisect_right(entries, at) if is_beyond else bisect_left(entries, at)
+        behind, ahead = entries[:middle], entries[middle:]
+        yield from [*ahead, *behind] if direction > 0 else [*reversed(behind), *reversed(ahead)]
+
+    def reveal(self) -> tuple[int, int] | None:
+        """Have the match that one is at unfolded, and nothing else that was unfolded for one: its entry and row."""
+        if self._current is None:
+            return None
+        entry, number = self._current
+        if self._unfolded != entry:
+            self._fold_again()
+        if self._look(entry).hides_some and self._column.toggle(entry):
+            self._unfolded = entry
+        shown = self._look(entry).shown
+        return entry, shown[min(number, len(shown) - 1)][0].row if shown else 0
+
+    def keep_unfolded(self) -> None:
+        """What was unfolded for a match stays so: the user has folded or unfolded something himself."""
+        self._unfolded = None
+
+    def _fold_again(self) -> None:
+        if self._unfolded is not None:
+            self._column.toggle(self._unfolded)
+            self._unfolded = None
 
     def spans(self, entry: int, row: int) -> Mapping[bool, tuple[range, ...]]:
         """The cells of this row that belong to matches: under True those of the one that one is at."""
-        found = self._matches.get(entry)
-        if not found:
-            return {}
         here: dict[bool, tuple[range, ...]] = {}
-        for number, match in enumerate(found):
+        for number, match in enumerate(self._look(entry).shown):
             cells = tuple(span.cells for span in match if span.row == row)
             if cells:
                 is_current = self._current == Found(entry, number)
                 here[is_current] = (*here.get(is_current, ()), *cells)
         return here
-
-
-def _folded_text(entry: Entry) -> str:
-    """What an entry says when it is unfolded."""
-    if isinstance(entry, Message):
-        return entry.text
-    if not isinstance(entry, ToolCallEntry):
-        return ""
-    parts = [entry.call.title]
-    for item in entry.call.content:
-        match item:
-            case BlockContent(Text(text)):
-                parts.append(text)
-            case TextDiff(_, new_text, old_text):
-                parts += [old_text or "", new_text]
-            case _:
-                pass
-    return "\n".join(parts)

@@ -87,6 +87,7 @@ class Selecting:
         """Select the whole conversation."""
         last = len(self._column.drawings) - 1
         if last >= 0:
+            self._column.read(last)
             height = self._column.heights.height(last)
             self._selection = Selection(Place(0, 0, 0), Place(last, height, 0))
 
@@ -104,6 +105,7 @@ class Selecting:
 
     def _pieces(self, entry: int) -> Iterator[Piece]:
         assert self._selection is not None
+        self._column.read(entry)
         lines = self._column.lines(entry)
         first, last = self._selection.first, self._selection.last
         start = first.row if entry == first.entry else 0

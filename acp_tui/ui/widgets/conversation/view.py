@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -18,6 +18,7 @@ from acp_tui.conversation.entries import Entry, Message
 from acp_tui.ui.drawings.drawing import Scene
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
+from acp_tui.ui.widgets.conversation.folded_text import may_hide
 from acp_tui.ui.widgets.conversation.searching import Searching, Standing
 from acp_tui.ui.widgets.conversation.selecting import Selecting
 from acp_tui.ui.widgets.conversation.window import FRAME_S, ConversationWindow
@@ -61,7 +62,9 @@ class ConversationView(ConversationWindow):
     ) -> None:
         super().__init__(images=images, folds=folds, id=id)
         self._selecting = Selecting(self._column)
-        self._searching = Searching(self._column, lambda index: self._conversation.entries[index])
+        self._searching = Searching(self._column, self._may_hide)
+        self._told: Standing | None = None
+        """How the search stood when that was last told."""
         self._cursor: int | None = None
         self._is_dragging = False
         self._scroll_timer: Timer | None = None
@@ -80,15 +83,40 @@ class ConversationView(ConversationWindow):
 
     # What is laid over the lines
 
-    def _note_changed(self, entries: Collection[int]) -> None:
-        self._searching.mark(entries)
+    def _note_measured(self, entry: int) -> None:
+        self._searching.mark(entry)
+
+    def _may_hide(self, index: int, query: str) -> bool:
+        return may_hide(self._conversation.entries[index], query, self._conversation.terminals)
+
+    def _work_ahead(self, is_time_up: Callable[[], bool]) -> bool:
+        if not self._searching.has_steps_due:
+            return True
+        at = self._column.heights.at(self.top_line)
+        with self._standing_still():
+            is_done = self._searching.walk(at[0] if at is not None else 0, is_time_up)
+            place = self._searching.reveal() if is_done else None
+        if place is not None:
+            self._bring_into_view(*place)
+        self._tell_standing()
+        return is_done
+
+    def _bring_into_view(self, index: int, row: int) -> None:
+        line = self._column.heights.top(index) + row
+        if self.top_line <= line < self.top_line + self.size.height:
+            self.scroll_to_line(self.top_line)  # what was unfolded there may reach beyond the end
+        else:
+            self.scroll_to_row(index, row, above=self.size.height // 3)
 
     def _work_on(self, is_time_up: Callable[[], bool]) -> bool:
-        if not self._searching.has_work:
-            return True
         is_done = self._searching.work(is_time_up)
-        self.post_message(self.Searched(self._searching.standing()))
+        self._tell_standing()
         return is_done
+
+    def _tell_standing(self) -> None:
+        if self._searching.is_active and self._told != (standing := self._searching.standing()):
+            self._told = standing
+            self.post_message(self.Searched(standing))
 
     def _marker(self, index: int, scene: Scene) -> Style | None:
         return scene.palette.accent if index == self._cursor and self.has_focus else None
@@ -178,19 +206,23 @@ class ConversationView(ConversationWindow):
             return
         at = self._cursor + step
         count = len(self._column.drawings)
-        while 0 <= at < count and not self._column.heights.height(at):
+        while 0 <= at < count and not self._has_lines(at):
             at += step
         if 0 <= at < count:
             self._cursor = at
             self._scroll_to_entry(at)
             self.refresh()
 
+    def _has_lines(self, index: int) -> bool:
+        self._column.read(index, lambda: True)  # a piece of it is enough to know
+        return self._column.heights.height(index) > 0
+
     def _scroll_to_entry(self, index: int) -> None:
         top, height = self._column.heights.top(index), self._column.heights.height(index)
         if top < self.top_line:
-            self.scroll_to_line(top)
+            self.scroll_to_row(index, 0)
         elif top + height > self.top_line + self.size.height:
-            self.scroll_to_line(min(top, top + height - self.size.height))
+            self.scroll_to_row(index, 0, above=max(self.size.height - height, 0))
 
     def action_toggle_entry(self) -> None:
         """Fold or unfold the entry at the cursor."""
@@ -198,29 +230,34 @@ class ConversationView(ConversationWindow):
             self._toggle(self._cursor)
 
     def _toggle(self, index: int) -> None:
+        self._searching.keep_unfolded()
         if self._column.toggle(index):
             # What unfolds is read from its beginning; where all of it fits, there is nothing to scroll away from.
             self._set_following(self.max_top_line == 0)
-            self._searching.mark((index,))
             self._schedule(0)
             self._show_length()
 
     def toggle_all(self) -> None:
         """Unfold everything, or fold everything again."""
+        self._searching.keep_unfolded()
         self._column.toggle_all()
         self._redraw()
 
     def action_to_prompt(self, direction: int) -> None:
         """Go to the user's prompt above (-1) or below (1) the first line in view."""
-        entries, tops = self._conversation.entries, self._column.heights
-        prompts = [
-            tops.top(index)
-            for index, entry in enumerate(entries[: len(self._column.drawings)])
-            if isinstance(entry, Message) and entry.role == "user" and tops.height(index)
-        ]
-        ahead = [line for line in prompts if (line - self.top_line) * direction > 0]
-        if ahead:
-            self.scroll_to_line(min(ahead) if direction > 0 else max(ahead))
+        place = self._column.heights.at(self.top_line)
+        if place is None:
+            return
+        index, row = place
+        above = range(index if row else index - 1, -1, -1)
+        below = range(index + 1, len(self._column.drawings))
+        prompt = next(filter(self._is_prompt, below if direction > 0 else above), None)
+        if prompt is not None:
+            self.scroll_to_row(prompt, 0)
+
+    def _is_prompt(self, index: int) -> bool:
+        entry = self._conversation.entries[index]
+        return isinstance(entry, Message) and entry.role == "user" and self._has_lines(index)
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on an entry; its first line folds it. Two clicks select a word, three a line."""
@@ -258,24 +295,16 @@ class ConversationView(ConversationWindow):
     def look_for(self, query: str) -> None:
         """Mark every place that says this; `Searched` tells how many there are. A blank query ends it."""
         self._searching.begin(query)
-        self.post_message(self.Searched(self._searching.standing()))
+        self._told = self._searching.standing()
+        self.post_message(self.Searched(self._told))
         self._schedule(0)
         self.refresh()
 
     def action_find(self, direction: int) -> None:
         """Go to the next (1) or the previous (-1) place that was found."""
-        at = self._column.heights.at(self.top_line)
-        found = self._searching.step(direction, at[0] if at is not None else 0)
-        if found is not None:
-            span = self._searching.place(found)
-            if not span.cells:
-                self._column.open(found.entry)
-                self._searching.mark((found.entry,))
-                self._schedule(0)
-            line = self._column.heights.top(found.entry) + span.row
-            if not self.top_line <= line < self.top_line + self.size.height:
-                self.scroll_to_line(line - self.size.height // 3)
-        self.post_message(self.Searched(self._searching.standing()))
+        self._searching.step(direction)
+        self._work_ahead(self._time_for_a_slice())
+        self._schedule(0)
         self.refresh()
 
 
@@ -283,8 +312,8 @@ def _styled(strip: Strip, cells: range, style: Style) -> Strip:
     """The strip with another look for these cells."""
     if not cells:
         return strip
-    before, within, after = strip.divide([cells.start, cells.stop, strip.cell_length])
+    within = strip.crop(cells.start, cells.stop)
     marked = Strip(
         [Segment(text, (own or Style.null()) + style) for text, own, _ in within], within.cell_length
     )
-    return Strip.join([before, marked, after])
+    return Strip.join([strip.crop(0, cells.start), marked, strip.crop(cells.stop, strip.cell_length)])

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar, Final
 
 from rich.style import Style
@@ -84,7 +85,7 @@ class ConversationWindow(Widget, can_focus=True):
         """The line of the conversation on the first row."""
         self._conversation = Conversation()
         self._cwd = ""
-        self._column = Column(self._current_scene)
+        self._column = Column(self._current_scene, self._note_measured)
         self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal, self._reply)
         self._images = images
         self._folds = folds
@@ -163,13 +164,13 @@ class ConversationWindow(Widget, can_focus=True):
         if held_s > 0 or not self._has_room:
             self._schedule(max(held_s, RETRY_S))
             return
-        deadline = self._loop.time() + SLICE_S
+        is_time_up = self._time_for_a_slice()
         self._column.mark_scene()
-        changed, place = set(self._column.dirty), self._place
-        is_done = self._column.read_dirty(lambda: self._now >= deadline)
-        self._stand_at(place)
-        self._note_changed(changed - self._column.dirty)
-        is_done = is_done and self._work_on(lambda: self._now >= deadline)
+        is_done = self._work_ahead(is_time_up)
+        if is_done:
+            with self._standing_still():
+                is_done = self._column.read_dirty(is_time_up)
+        is_done = is_done and self._work_on(is_time_up)
         if is_done or self._now >= self._last_frame + FRAME_S:
             self._last_frame = self._now
             self._show_length()
@@ -185,34 +186,48 @@ class ConversationWindow(Widget, can_focus=True):
     def _now(self) -> float:
         return self._loop.time() if self._loop is not None else 0.0
 
-    def _note_changed(self, entries: Collection[int]) -> None:
-        """These were drawn anew; for whoever keeps something on their lines."""
+    def _time_for_a_slice(self) -> Callable[[], bool]:
+        """Says when keys are to get their turn."""
+        deadline = self._now + SLICE_S
+        return lambda: self._now >= deadline
+
+    def _note_measured(self, entry: int) -> None:
+        """It was drawn anew; for whoever keeps something on its lines."""
+
+    def _work_ahead(self, is_time_up: Callable[[], bool]) -> bool:
+        """Do what the user waits for, before anything is drawn; False where the time was not enough."""
+        return True
 
     def _work_on(self, is_time_up: Callable[[], bool]) -> bool:
         """Do something else that takes long; False where the time was not enough."""
         return True
 
-    @property
-    def _place(self) -> tuple[int, int] | None:
-        """The entry at the top and the row in it; None where the end is followed, or there is nothing."""
-        return None if self._is_following else self._column.heights.at(self.top_line)
+    @contextmanager
+    def _standing_still(self) -> Iterator[None]:
+        """Have what is on the first row there afterwards too, although something above may have grown.
 
-    def _stand_at(self, place: tuple[int, int] | None) -> None:
-        """Go to where one was before something above has grown: what is read does not move."""
+        So what is read does not move; and until the next frame, the mouse finds what is still to be seen.
+        """
+        heights = self._column.heights
+        place = heights.at(self.top_line)
+        yield
         if place is not None:
             index, row = place
-            heights = self._column.heights
             self.top_line = heights.top(index) + min(row, heights.height(index))
 
     def _measure_near(self) -> None:
         """Let nothing be a guess in view, nor a window above and below it, where the next key may lead."""
-        height = self.size.height
         while True:
             self.top_line = self.max_top_line if self._is_following else min(self.top_line, self.max_top_line)
-            place, near = self._place, range(self.top_line - height, self.top_line + 2 * height)
-            if not self._column.measure_guesses(near):
+            with self._standing_still():
+                has_grown = self._measure_around(self.top_line)
+            if not has_grown:
                 return
-            self._stand_at(place)
+
+    def _measure_around(self, line: int) -> bool:
+        """Lay out what is in a window at this line, and in one above and one below; False where all of it was."""
+        height = self.size.height
+        return self._column.measure_guesses(range(line - height, line + 2 * height))
 
     def _current_scene(self) -> Scene:
         width = self.size.width - 1  # the scroll bar
@@ -307,6 +322,8 @@ class ConversationWindow(Widget, can_focus=True):
 
     def _rows(self, rows: range) -> list[Strip]:
         self._bakery.use(self.visual_style.rich_style, self.get_line_filters(), self.background_colors[1])
+        if self._column.mark_scene():  # Textual draws before it tells of another size
+            self._measure_near()
         scene, thumb = self._current_scene(), self._thumb
         return [self._row(y, scene, thumb) for y in rows]
 
@@ -350,6 +367,14 @@ class ConversationWindow(Widget, can_focus=True):
         self._set_following(self.top_line >= self.max_top_line)
         self._paint()
 
+    def scroll_to_row(self, index: int, row: int, above: int = 0) -> None:
+        """Put this row of an entry on the one with so many `above` it, as far as there is enough around it."""
+        while True:
+            line = self._column.heights.top(index) + row - above
+            if not self._measure_around(line):
+                break
+        self.scroll_to_line(line)
+
     def _set_following(self, is_following: bool) -> None:
         if self._is_following != is_following:
             self._is_following = is_following
@@ -362,7 +387,9 @@ class ConversationWindow(Widget, can_focus=True):
 
     def action_follow(self) -> None:
         """Go to the end and stay there."""
-        self.scroll_to_line(self.max_top_line)
+        self._set_following(True)
+        self._measure_near()
+        self._paint()
 
     def action_top(self) -> None:
         """Go to the beginning."""

@@ -1,0 +1,216 @@
+"""`acp-tui check`: drives an agent as a client does, and says which rules of the protocol it breaks.
+
+The JSON form is one object: `version` (1), `status` (the exit status), `agent` (`name` and `version`, or null), `failure`
+(why the check came to an early end, or null), `left_out` (what was not done, and why), `looked_at` and `not_looked_at`
+(ids of rules), and `findings`, one for each broken rule, the worst first. Each has `rule` (its id), `severity` ("error",
+"warning" or "note"), `sentence` (what the rule says), `advice`, `reference` (where to read on), `requirement` ("" where
+there is none), `times` and `breaches`: the first of them, each with `text` and `frames`, a list of objects with `index`,
+`direction` ("in" is from the agent), `at_s` and `text` (how it begins). New keys may come in any version.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import anyio
+
+from acp_tui.cli.exit_codes import ExitCode, weightiest
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.checking.examination import Examination
+from acp_tui.client.checking.procedure import Plan
+from acp_tui.client.checking.report import Report
+from acp_tui.client.doctor.leaving_out import SECRET_NAME, leaving_out
+from acp_tui.client.errors import (
+    AgentLost,
+    AgentNotFound,
+    AgentNotRunnable,
+    AuthenticationRequired,
+    ClientError,
+)
+from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
+from acp_tui.rpc import Direction
+
+SHOWN_BREACHES: Final = 3
+SHOWN_FRAMES: Final = 3
+FRAME_CELLS: Final = 160
+"""Of a frame where the width is not that of a terminal."""
+HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
+ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
+
+Clean = Callable[[str], str]
+
+
+def run_check(command: AgentCommand, plan: Plan, output_format: str, record: RecordTo | None) -> int:
+    """Check the agent and print the report; returns the exit status."""
+    report = anyio.run(Examination(command, plan, record).run)
+    code = weightiest({_code_of(report.failure), ExitCode.ERROR if report.has_errors else ExitCode.DONE})
+    clean = _cleaning(command)
+    _print(_as_json(report, code, clean) if output_format == "json" else "\n".join(_as_text(report, clean)))
+    return code
+
+
+def print_rules(output_format: str) -> int:
+    """Print all rules; returns the exit status."""
+    if output_format == "json":
+        _print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES]}, indent=2))
+        return ExitCode.DONE
+    for rule in RULES:
+        _print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}")
+    return ExitCode.DONE
+
+
+def _print(text: str) -> None:
+    print(text.encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding))
+
+
+def _code_of(failure: ClientError | None) -> ExitCode:
+    match failure:
+        case None:
+            return ExitCode.DONE
+        case AgentNotFound():
+            return ExitCode.NOT_FOUND
+        case AgentNotRunnable():
+            return ExitCode.NOT_RUNNABLE
+        case AuthenticationRequired():
+            return ExitCode.LOGIN_NEEDED
+        case AgentLost():
+            return ExitCode.AGENT_LOST
+        case _:
+            return ExitCode.ERROR
+
+
+def _cleaning(command: AgentCommand) -> Clean:
+    given = [value for name, value in command.env.items() if SECRET_NAME.search(name)]
+    clean = leaving_out(os.environ, given, os.environ.get("HOME", ""))
+    return lambda text: make_visible_line(clean(text))
+
+
+# JSON
+
+
+def _described(rule: Rule) -> dict[str, str]:
+    return {
+        "rule": rule.rule_id,
+        "severity": rule.severity.value,
+        "sentence": rule.sentence,
+        "advice": rule.advice,
+        "reference": rule.reference,
+        "requirement": rule.requirement,
+    }
+
+
+def _as_json(report: Report, code: ExitCode, clean: Clean) -> str:
+    identity, failure = report.identity, report.failure
+    value = {
+        "version": 1,
+        "status": int(code),
+        "agent": None
+        if identity is None
+        else {"name": clean(identity.name), "version": clean(identity.version)},
+        "failure": None if failure is None else clean(str(failure)),
+        "left_out": [clean(each) for each in report.left_out],
+        "looked_at": [rule.rule_id for rule in RULES if rule.rule_id in report.looked_at],
+        "not_looked_at": [rule.rule_id for rule in report.not_looked_at],
+        "findings": [
+            {
+                **_described(rule),
+                "times": len(found),
+                "breaches": [_breach(report, each, clean) for each in found[:SHOWN_BREACHES]],
+            }
+            for severity in Severity
+            for rule, found in report.breaches(severity)
+        ],
+    }
+    return json.dumps(value, ensure_ascii=True, indent=2)
+
+
+def _breach(report: Report, finding: Finding, clean: Clean) -> dict[str, Any]:
+    frames = [(index, report.frames[index]) for index in finding.frames if index < len(report.frames)]
+    begin = report.frames[0].at_s if report.frames else 0.0
+    return {
+        "text": clean(finding.text),
+        "frames": [
+            {
+                "index": index,
+                "direction": frame.direction.value,
+                "at_s": round(frame.at_s - begin, 3),
+                "text": clean(frame.raw.decode("utf-8", "replace")),
+            }
+            for index, frame in frames
+        ],
+    }
+
+
+# Text
+
+
+def _as_text(report: Report, clean: Clean) -> Iterator[str]:
+    if report.identity is not None:
+        yield f"{clean(report.identity.name)} {clean(report.identity.version)}"
+        yield ""
+    for severity in Severity:
+        broken = list(report.breaches(severity))
+        if broken:
+            yield HEADINGS[severity]
+        for rule, found in broken:
+            yield from _of_rule(report, rule, found, clean)
+            yield ""
+    if report.failure is not None:
+        yield _wrapped(f"The check ended early: {clean(str(report.failure))}", "")
+        yield from (_wrapped(clean(line), "  ") for line in report.failure.hint.splitlines())
+    yield from (_wrapped(clean(each), "Left out: ", "          ") for each in report.left_out)
+    yield from _summary(report)
+
+
+def _of_rule(report: Report, rule: Rule, found: list[Finding], clean: Clean) -> Iterator[str]:
+    behind = " " * 14
+    yield _wrapped(rule.sentence, f"  {rule.rule_id:<11} ", behind)
+    for finding in found[:SHOWN_BREACHES]:
+        yield _wrapped(clean(finding.text), behind + "- ", behind + "  ")
+        yield from _frames(report, finding, behind + "  ", clean)
+    if len(found) > SHOWN_BREACHES:
+        yield f"{behind}- and {len(found) - SHOWN_BREACHES} more like that"
+    yield _wrapped(rule.advice, behind, behind)
+    yield f"{behind}{rule.reference}"
+
+
+def _frames(report: Report, finding: Finding, before: str, clean: Clean) -> Iterator[str]:
+    for index in finding.frames[-SHOWN_FRAMES:]:
+        if index < len(report.frames):
+            frame = report.frames[index]
+            head = f"{before}{index} {ARROWS[frame.direction]} "
+            text = clean(frame.raw.decode("utf-8", "replace"))
+            room = max((_width() or len(head) + FRAME_CELLS) - len(head), 20)
+            yield head + (text if len(text) < room else text[: room - 4] + "...")
+
+
+def _summary(report: Report) -> Iterator[str]:
+    counts = {severity: sum(1 for _ in report.breaches(severity)) for severity in Severity}
+    broken = ", ".join(
+        f"{number} {severity.value}{'' if number == 1 else 's'}" for severity, number in counts.items()
+    )
+    unseen = report.not_looked_at
+    yield _wrapped(f"{broken}. {len(RULES) - len(unseen)} of {len(RULES)} rules had an occasion.", "")
+    if unseen:
+        names = " ".join(rule.rule_id for rule in unseen)
+        yield _wrapped(f"Neither kept nor broken, for want of one: {names}", "")
+
+
+def _width() -> int | None:
+    """Of the terminal; None: a pipe or a file takes any."""
+    return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else None
+
+
+def _wrapped(text: str, before: str, behind: str = "") -> str:
+    width = _width() or len(before + text) + 1
+    return textwrap.fill(
+        text, width, initial_indent=before, subsequent_indent=behind, break_on_hyphens=False
+    )

@@ -1,0 +1,313 @@
+"""The terminal of the line mode: prints whole lines and reads them, with the line editing that the terminal has.
+
+It belongs to the main thread, where `input` and Ctrl+C work; what is to be said and asked comes from the event loop in
+another. A line that is being typed is not torn: what is to be said waits for its end, and only a question does not.
+What lines mean is not its matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final, Protocol
+
+import anyio
+
+try:
+    import readline
+except ImportError:  # a Python without it: the terminal's own editing is all there is
+    readline = None  # type: ignore[assignment]
+
+GUARD_S: Final = 0.4
+"""Nobody reads a question and answers it in less."""
+NUDGE_AGAIN_S: Final = 0.1
+"""A signal between two system calls wakes nobody, so it is sent until it is heeded."""
+
+
+class Woken(Exception):
+    """Reading was interrupted: there is something else to do."""
+
+
+class Host(Protocol):
+    """Who is told what the user does; called in the main thread."""
+
+    def take_line(self, line: str) -> None:
+        """A line was typed."""
+
+    def interrupt(self, *, had_draft: bool) -> None:
+        """Ctrl+C; what was being typed is gone."""
+
+    def end(self) -> None:
+        """Ctrl+D on an empty line, or the terminal is gone."""
+
+
+class _Errand:
+    """Something that the loop wants of the terminal, and waits for."""
+
+    def __init__(self, do: Callable[[], Any]) -> None:
+        self.do = do
+        """In the main thread. Raises Woken where it is not wanted any more, or something else comes first."""
+        self.done = anyio.Event()
+        self.result: Any = None
+
+
+class Console:
+    """Prints what it is told to, and reads lines under the prompt that it is told."""
+
+    def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
+        self.prompt: str | None = None
+        """What stands before the next line; "" while the agent works, None: nothing is read."""
+        self._sleep = sleep
+        self._said: deque[str] = deque()
+        self._errand: _Errand | None = None
+        self._asking = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_nudging = False
+        self._is_reading = False
+        self._read_for: _Errand | None = None
+        self._is_dirty = False
+        """There is something that the main thread has not looked at."""
+        self._interrupts: deque[bool] = deque()
+        """For each Ctrl+C whether something was being typed."""
+        self._is_over = False
+        self._draft = ""
+        """What was being typed when a question came; it is put back."""
+        self._is_at_line_start = True
+        self._wake_fd, self._waking_fd = os.pipe()
+        os.set_blocking(self._waking_fd, False)
+        os.set_blocking(self._wake_fd, False)
+
+    # For the event loop
+
+    def attach(self) -> None:
+        """From now on this loop tells what to say."""
+        self._loop = asyncio.get_running_loop()
+
+    def say(self, text: str) -> None:
+        """Print these lines, which have been made visible."""
+        self._said.append(text)
+        self._wake()
+
+    def show_prompt(self, prompt: str | None) -> None:
+        """Read under this prompt from now on."""
+        if prompt != self.prompt:
+            self.prompt = prompt
+            self._wake()
+
+    async def ask(self, prompt: str, *, is_guarded: bool = True) -> str | None:
+        """The line that the user types behind `prompt`, without blanks around; None at the end of input.
+
+        Guarded, what was typed before the question can have been read does not count. Nothing else is printed
+        meanwhile. The wait can be cancelled.
+        """
+        line: str | None = await self._run(lambda: self._read_answer(prompt, is_guarded=is_guarded))
+        return line
+
+    async def lend(self, argv: Sequence[str], env: Mapping[str, str]) -> int:
+        """Give the terminal to a program; gives its exit status."""
+        status: int = await self._run(lambda: _run_program(argv, env))
+        return status
+
+    async def _run(self, do: Callable[[], Any]) -> Any:
+        async with self._asking:
+            errand = self._errand = _Errand(do)
+            self._wake()
+            try:
+                await errand.done.wait()
+            finally:
+                if self._errand is errand:
+                    self._errand = None
+                    self._wake()
+            return errand.result
+
+    def end(self) -> None:
+        """Print what is left, then leave `serve`."""
+        self._is_over = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._is_dirty = True
+        if self._loop is not None and not self._is_nudging:
+            self._is_nudging = True
+            self._loop.call_soon_threadsafe(self._nudge)
+
+    def _nudge(self) -> None:
+        """Until the main thread has looked."""
+        self._is_nudging = self._is_dirty
+        if not self._is_dirty or self._loop is None:
+            return
+        with suppress(BlockingIOError):
+            os.write(self._waking_fd, b"\0")
+        if self._is_reading:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+        self._loop.call_later(NUDGE_AGAIN_S, self._nudge)
+
+    # For the main thread
+
+    def serve(self, host: Host) -> None:
+        """Print and read until `end` is called."""
+        with _signals(self._on_wake, self._on_interrupt, self._on_hangup):
+            while True:
+                self._is_dirty = False
+                while self._interrupts:
+                    host.interrupt(had_draft=self._interrupts.popleft())
+                self._print()
+                if self._is_over:
+                    return
+                with suppress(Woken):
+                    self._serve_once(host)
+
+    def _serve_once(self, host: Host) -> None:
+        errand = self._errand
+        if errand is not None:
+            self._read_for = errand
+            result = errand.do()
+            if self._errand is errand:
+                self._errand = None
+            self._finish(errand, result)
+        elif self.prompt is None:
+            select.select([self._wake_fd], [], [])
+            with suppress(BlockingIOError):
+                os.read(self._wake_fd, 4096)
+        else:
+            self._read_for = None
+            draft, self._draft = self._draft, ""
+            line = self._read(self.prompt, draft)
+            if line is None:
+                host.end()
+            else:
+                host.take_line(line)
+
+    def _finish(self, errand: _Errand, result: Any) -> None:
+        def finish() -> None:
+            errand.result = result
+            errand.done.set()
+
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(finish)
+
+    def _read_answer(self, prompt: str, *, is_guarded: bool) -> str | None:
+        if is_guarded:
+            self._sleep(GUARD_S)
+            _forget_typed()
+        line = self._read(prompt, "")
+        return None if line is None else line.strip()
+
+    def _read(self, prompt: str, draft: str) -> str | None:
+        """A line; None at the end of input. Raises Woken."""
+        if readline is not None:
+            readline.set_startup_hook(lambda: readline.insert_text(draft) if draft else None)
+        self._is_at_line_start = not prompt and not draft
+        try:
+            self._is_reading = True
+            if self._is_dirty:
+                raise Woken
+            line = input(prompt)
+        except EOFError:
+            self._is_at_line_start = not prompt
+            return None
+        except UnicodeDecodeError:
+            return ""
+        finally:
+            self._is_reading = False
+        self._is_at_line_start = True
+        return line
+
+    def _on_wake(self, *_: object) -> None:
+        """Between two keys: leave what is read now, unless it is not to be torn."""
+        if not self._is_reading:
+            return
+        typed = _typed()
+        is_same = self._errand is self._read_for
+        if is_same and (typed or self._read_for is not None) and not self._is_over:
+            self._is_dirty = False  # it is looked at behind this line
+            return
+        if self._read_for is None:
+            self._draft = typed
+        self._is_at_line_start = self._is_at_line_start and not typed
+        raise Woken
+
+    def _on_interrupt(self, *_: object) -> None:
+        """Ctrl+C, at any moment; what is being typed is dropped."""
+        self._interrupts.append(self._is_reading and bool(_typed()))
+        self._stop_reading()
+
+    def _on_hangup(self, *_: object) -> None:
+        """The terminal is closed, or we are to end."""
+        self._is_over = True
+        self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        with suppress(BlockingIOError):
+            os.write(self._waking_fd, b"\0")
+        if self._is_reading:
+            self._is_at_line_start = False  # the terminal shows ^C
+            raise Woken
+
+    def _print(self) -> None:
+        if not self._said:
+            return
+        text = "" if self._is_at_line_start else "\n"
+        while self._said:
+            text += f"{self._said.popleft()}\n"
+        encoding = sys.stdout.encoding or "utf-8"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.flush()
+        self._is_at_line_start = True
+
+    def remember(self, line: str) -> None:
+        """Let the user have this line again by the arrow keys; answers to questions are none of these."""
+        if readline is not None and line.strip():
+            readline.add_history(line)
+
+
+def _typed() -> str:
+    """What stands in the line that is being typed, as far as that is known."""
+    return readline.get_line_buffer() if readline is not None else ""
+
+
+def _forget_typed() -> None:
+    with suppress(termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+def _run_program(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.call(argv, env={**os.environ, **env})
+    except OSError as error:
+        return error.errno or 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _signals(
+    on_wake: Callable[..., None], on_interrupt: Callable[..., None], on_hangup: Callable[..., None]
+) -> Iterator[None]:
+    """Handled like this within; readline leaves the history alone."""
+    handlers = {
+        signal.SIGUSR1: on_wake,
+        signal.SIGINT: on_interrupt,
+        signal.SIGTERM: on_hangup,
+        signal.SIGHUP: on_hangup,
+    }
+    if readline is not None:
+        readline.set_auto_history(False)
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

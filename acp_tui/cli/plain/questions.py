@@ -1,0 +1,263 @@
+"""What an agent asks beside permissions, in words: forms field by field, pages with their host.
+
+What is right for a field, `client.form_answers` knows.
+"""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from acp_tui.cli.plain.asking import WITHDRAWN, number_in
+from acp_tui.cli.plain.console import Console
+from acp_tui.cli.plain.outbox import Outbox
+from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, looks_secret, pattern_note
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    Field,
+    Form,
+    FormValues,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+    UrlVisit,
+)
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.visible import make_visible, make_visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.agent import Agent
+    from acp_tui.client.sessions.session import Session
+
+Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
+CANCEL: Final[Answered] = ("cancel", None)
+DECLINE: Final[Answered] = ("decline", None)
+_WORDS: Final[dict[str, Answered]] = {"/cancel": CANCEL, "/decline": DECLINE}
+
+
+class Questions:
+    """The questions of a session, or those of an agent outside of any session."""
+
+    def __init__(self, owner: Session | Agent, title: str, console: Console, outbox: Outbox) -> None:
+        """`title` is the agent's."""
+        self._owner = owner
+        self._title = make_visible_line(title)
+        self._console = console
+        self._outbox = outbox
+        self._asked: RequestKey | None = None
+        self._asking = anyio.CancelScope()
+
+    @property
+    def _waiting(self) -> dict[RequestKey, Elicitation]:
+        owner: Any = self._owner
+        waiting: dict[RequestKey, Elicitation] = getattr(owner, "conversation", owner).elicitations
+        return waiting
+
+    def look(self, tasks: TaskGroup) -> None:
+        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        if self._asked is not None and self._asked not in self._waiting:
+            self._asking.cancel()
+        elif self._asked is None and self._waiting:
+            self._asked = next(iter(self._waiting))
+            tasks.start_soon(self._ask_all)
+
+    async def _ask_all(self) -> None:
+        while self._waiting:
+            self._asked, elicitation = next(iter(self._waiting.items()))
+            action = None
+            with anyio.CancelScope() as self._asking:
+                await self._outbox.flush()
+                action, values = await self._ask(elicitation)
+                self._owner.answer_elicitation(elicitation.key, action, values)
+            if action is None:
+                self._console.say(WITHDRAWN)
+            elif isinstance(elicitation, UrlVisit) and action == "accept":
+                await self._open(elicitation.url)
+        self._asked = None
+
+    async def _ask(self, elicitation: Elicitation) -> Answered:
+        if isinstance(elicitation, UrlVisit):
+            return await self._ask_to_visit(elicitation)
+        return await self._ask_form(elicitation)
+
+    # Forms
+
+    async def _ask_form(self, form: Form) -> Answered:
+        head = [text for text in (form.title, form.message, form.description) if text]
+        self._console.say(f"\n{self._title} asks:\n" + make_visible("\n".join(head)))
+        self._console.say(
+            "Enter takes what stands in brackets; /decline and /cancel answer the whole question."
+        )
+        unanswerable = [
+            field for field in form.fields if isinstance(field, UnknownField) and field.is_required
+        ]
+        if unanswerable:
+            name = make_visible_line(unanswerable[0].name)
+            self._console.say(
+                f"It cannot be sent: {name} is required and of a kind that cannot be answered here."
+            )
+        raws: dict[str, Raw] = {}
+        for field in form.fields:
+            raw = await self._ask_field(field)
+            if isinstance(raw, tuple):
+                return raw
+            raws[field.name] = raw
+        values, wrong = check_all(form.fields, raws)
+        return await self._confirm(values, is_sendable=not wrong)
+
+    async def _ask_field(self, field: Field) -> Raw | Answered:
+        """What the user says to it, when it fits; or the answer to the whole form."""
+        if isinstance(field, UnknownField):
+            return None
+        self._console.say("\n".join(_about(field)))
+        while True:
+            line = await self._console.ask(f"{_name(field)}{_default_words(field)}: ")
+            if line is None:
+                return CANCEL
+            if line in _WORDS:
+                return _WORDS[line]
+            raw = _raw(field, line)
+            try:
+                check(field, raw)
+            except InvalidAnswer as error:
+                self._console.say(f"{_name(field)} {make_visible_line(str(error))}.")
+            else:
+                return raw
+
+    async def _confirm(self, values: FormValues, *, is_sendable: bool) -> Answered:
+        prompt = "Type send, decline or cancel: " if is_sendable else "Type decline or cancel: "
+        while True:
+            line = await self._console.ask(prompt)
+            match "cancel" if line is None else line.lower().removeprefix("/"):
+                case "send" if is_sendable:
+                    return "accept", values
+                case "decline":
+                    return DECLINE
+                case "cancel":
+                    return CANCEL
+
+    # Pages
+
+    async def _ask_to_visit(self, visit: UrlVisit) -> Answered:
+        from acp_tui.ui.screens.visit import host_of, is_openable, warnings_of
+
+        host = make_visible_line(host_of(visit.url)) or "none"
+        lines = [
+            f"\n{self._title} asks you to visit a page: {make_visible(visit.message)}",
+            f"Host: {host}",
+            f"Page: {make_visible_line(visit.url)}",
+            *(f"Warning: {make_visible_line(warning)}" for warning in warnings_of(visit.url)),
+        ]
+        self._console.say("\n".join(lines))
+        can_open = is_openable(visit.url)
+        prompt = "Type open, decline or cancel: " if can_open else "Type decline or cancel: "
+        while True:
+            line = await self._console.ask(prompt)
+            match "cancel" if line is None else line.lower().removeprefix("/"):
+                case "open" if can_open:
+                    return "accept", None
+                case "decline":
+                    return DECLINE
+                case "cancel":
+                    return CANCEL
+
+    async def _open(self, url: str) -> None:
+        if not await to_thread.run_sync(_open_in_window, url):
+            self._console.say(f"Open this page in your browser: {make_visible_line(url)}")
+
+
+def _open_in_window(url: str) -> bool:
+    """Whether a browser with a window of its own shows it; one that would take the terminal does not."""
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return type(browser) is not webbrowser.GenericBrowser and browser.open(url)
+
+
+# Fields
+
+
+def _name(field: Field) -> str:
+    title = None if isinstance(field, UnknownField) else field.title
+    return make_visible_line(title or field.name)
+
+
+def _about(field: Field) -> Iterator[str]:
+    """What there is to know before it is answered."""
+    assert not isinstance(field, UnknownField)
+    description = f": {make_visible_line(field.description)}" if field.description else ""
+    yield f"\n{_name(field)} ({'required' if field.is_required else 'optional'}){description}"
+    if isinstance(field, ChoiceField | MultiChoiceField):
+        for number, choice in enumerate(field.choices, 1):
+            about = f" - {choice.description}" if choice.description else ""
+            yield f"  {number}  {make_visible_line(choice.title + about)}"
+    if isinstance(field, MultiChoiceField):
+        yield "Any of these: their numbers with blanks between."
+    elif isinstance(field, ChoiceField):
+        yield "One of these: its number."
+    elif isinstance(field, BooleanField):
+        yield "y or n."
+    elif isinstance(field, NumberField):
+        yield "A whole number." if field.is_integer else "A number."
+    if note := pattern_note(field):
+        yield note
+    if looks_secret(field.name, field.title, field.description):
+        yield "Warning: this looks like a secret. The agent gets what you type, and it is shown here."
+
+
+def _default_words(field: Field) -> str:
+    """What an empty line stands for, in brackets; "" where for nothing."""
+    match field:
+        case ChoiceField(choices=choices, default=str(default)):
+            numbers = [str(at) for at, choice in enumerate(choices, 1) if choice.value == default]
+            return f" [{numbers[0]}]" if numbers else ""
+        case MultiChoiceField(choices=choices, default=defaults) if defaults:
+            return (
+                f" [{' '.join(str(at) for at, choice in enumerate(choices, 1) if choice.value in defaults)}]"
+            )
+        case BooleanField(default=bool(default)):
+            return f" [{'y' if default else 'n'}]"
+        case TextField(default=default) | NumberField(default=default) if default is not None:
+            return f" [{make_visible_line(str(default))}]"
+        case _:
+            return ""
+
+
+def _raw(field: Field, line: str) -> Raw:
+    """What the line says, as a control of a form would give it; what makes no sense is left to the check."""
+    if not line:
+        return _default(field)
+    match field:
+        case BooleanField():
+            return {"y": True, "yes": True, "n": False, "no": False}.get(line.lower(), line)
+        case ChoiceField(choices=choices):
+            number = number_in(line, len(choices))
+            return choices[number - 1].value if number is not None else line
+        case MultiChoiceField(choices=choices):
+            numbers = [number_in(word, len(choices)) for word in line.replace(",", " ").split()]
+            return [choices[number - 1].value if number is not None else "" for number in numbers]
+        case _:
+            return line
+
+
+def _default(field: Field) -> Raw:
+    match field:
+        case NumberField(default=default):
+            return None if default is None else str(default)
+        case TextField(default=default) | ChoiceField(default=default):
+            return default
+        case BooleanField(default=default):
+            return default
+        case MultiChoiceField(default=default):
+            return default
+        case _:
+            return None

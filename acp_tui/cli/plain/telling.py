@@ -1,0 +1,255 @@
+"""Tells what changes in a conversation, in lines: blocks of messages as they are finished, tool calls at start and end.
+
+It reads the conversation and asks nothing; how a thing is worded is `words`' matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from acp_tui.cli.plain.blocks import Blocks
+from acp_tui.cli.plain.outbox import Outbox
+from acp_tui.cli.plain.words import (
+    STATUS_WORDS,
+    block_text,
+    command_of,
+    limits_of,
+    ours,
+    output_of,
+    place_of,
+    result_of,
+    theirs,
+    title_of,
+)
+from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.conversation.content import ContentBlock, is_for_user
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.entries import (
+    Compaction,
+    Entry,
+    EntryId,
+    Failure,
+    Message,
+    OwnCommand,
+    Restart,
+    ToolCallEntry,
+    TurnEnd,
+    Unknown,
+)
+from acp_tui.conversation.facts import Fact, Plan
+from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.tool_calls import SETTLED, TerminalId
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import value_name
+
+
+@dataclass(slots=True)
+class _Told:
+    """How much of a message is told."""
+
+    is_typed_here: bool
+    """The user has it before his eyes."""
+    part: int = 0
+    """The part that is told, as far as `characters`."""
+    characters: int = 0
+    blocks: Blocks = field(default_factory=Blocks)
+
+
+class Teller:
+    """Tells of one conversation from now on."""
+
+    def __init__(self, conversation: Conversation, outbox: Outbox, shown: ConversationSettings) -> None:
+        self._conversation = conversation
+        self._outbox = outbox
+        self._shown = shown
+        self._limits = limits_of(shown)
+        self._messages: dict[EntryId, _Told] = {}
+        self._open: EntryId | None = None
+        """The message that may go on."""
+        self._calls: dict[EntryId, str] = {}
+        """The status of each call that was told."""
+        self._others: set[EntryId] = set()
+        self._plans: dict[str, Plan] = {}
+        self._options: dict[str, str] = {}
+        self._notices = conversation.notice_count
+        self._ended: set[TerminalId] = set()
+        self._waiting: set[TerminalId] = set()
+
+    def tell_all(self) -> None:
+        """What was said before there was somebody to hear it."""
+        self.note_options()
+        entries = tuple(map(EntryId, range(len(self._conversation.entries))))
+        self.tell(Change(entries, (Fact.PLAN, Fact.NOTICES)))
+        if self._conversation.is_idle:
+            self.finish()
+
+    def note_options(self) -> None:
+        """The options are known as they are now: only what becomes of them is told."""
+        self._options = {option.option_id: value_name(option) for option in self._conversation.options}
+
+    def tell(self, change: Change) -> None:
+        """What has changed."""
+        for entry_id in change.entries:
+            self._tell_entry(entry_id, self._conversation.entries[entry_id])
+        if Fact.PLAN in change.facts:
+            self._tell_plans()
+        if Fact.OPTIONS in change.facts:
+            self._tell_options()
+        if Fact.NOTICES in change.facts:
+            self._tell_notices()
+        if change.terminal is not None:
+            self._tell_terminal(change.terminal)
+
+    def finish(self) -> None:
+        """Nothing more comes for now: tell what is left of the last message."""
+        if self._open is not None:
+            entry_id, self._open = self._open, None
+            message = self._conversation.entries[entry_id]
+            assert isinstance(message, Message)
+            told = self._messages[entry_id]
+            self._say_blocks(message, told, told.blocks.rest())
+
+    # Entries
+
+    def _tell_entry(self, entry_id: EntryId, entry: Entry) -> None:
+        if self._open is not None and entry_id != self._open:
+            self.finish()
+        match entry:
+            case Message():
+                self._tell_message(entry_id, entry)
+            case ToolCallEntry():
+                self._tell_call(entry_id, entry)
+            case Compaction():
+                self._tell_compaction(entry_id, entry)
+            case _ if entry_id not in self._others:
+                self._others.add(entry_id)
+                self._outbox.put(_words(entry))
+
+    def _tell_message(self, entry_id: EntryId, message: Message) -> None:
+        if entry_id not in self._messages and message.role == "user":
+            self._outbox.put("\n".join(ours(make_visible(note)) for note in message.notes))
+        is_typed_here = message.role == "user" and not self._conversation.is_idle
+        told = self._messages.setdefault(entry_id, _Told(is_typed_here))
+        self._open = entry_id
+        for news in _news(message, told):
+            if isinstance(news, str):
+                self._say_blocks(message, told, told.blocks.add(news))
+            else:
+                self._say_blocks(message, told, told.blocks.rest())
+                self._say_blocks(message, told, iter([block_text(news)]))
+
+    def _say_blocks(self, message: Message, told: _Told, blocks: Iterator[str]) -> None:
+        for block in blocks:
+            text = theirs(block)
+            if message.role == "thought":
+                self._say_thought(text)
+            elif message.role == "agent":
+                self._outbox.put(f"\n{text}")
+            elif not told.is_typed_here:
+                self._outbox.put(f"\n> {text}")
+
+    def _say_thought(self, text: str) -> None:
+        if self._shown.thoughts == "open":
+            self._outbox.put(f"\n{ours(f'thought: {text}')}")
+        else:
+            first, _, more = text.partition("\n")
+            self._outbox.put(ours(f"thought: {first}{' ...' if more else ''}"))
+
+    def _tell_call(self, entry_id: EntryId, entry: ToolCallEntry) -> None:
+        call, told = entry.call, self._calls.get(entry_id)
+        if call.status == told or (told is not None and call.status not in SETTLED):
+            return
+        if told is None and not call.title and call.status not in SETTLED:
+            return  # many agents give the title a moment later
+        self._calls[entry_id] = call.status
+        if call.status not in SETTLED:
+            self._outbox.put(ours(f"tool: {title_of(call)}{place_of(call)}"))
+            return
+        word = STATUS_WORDS.get(call.status, make_visible_line(call.status))
+        self._outbox.put(ours(f"{word}: {title_of(call)}{place_of(call) if told is None else ''}"))
+        if call.kind not in self._shown.fold_kinds or call.status == "failed":
+            settled = replace(call)  # it is looked at in a thread
+            self._outbox.put(lambda: result_of(settled, self._limits))
+
+    def _tell_compaction(self, entry_id: EntryId, entry: Compaction) -> None:
+        self._others.add(entry_id)
+        status = make_visible_line(entry.error or entry.status.replace("_", " "))
+        self._outbox.put(ours(f"the agent shortens its context: {status}"))
+
+    # Facts
+
+    def _tell_plans(self) -> None:
+        for name, plan in self._conversation.plans.items():
+            if self._plans.get(name) != plan:
+                self._outbox.put(ours(_plan_words(plan)))
+        self._plans = dict(self._conversation.plans)
+
+    def _tell_options(self) -> None:
+        before = self._options
+        self.note_options()
+        for option in self._conversation.options:
+            if before.get(option.option_id) not in (None, self._options[option.option_id]):
+                value = make_visible_line(self._options[option.option_id])
+                self._outbox.put(ours(f"{make_visible_line(option.name)} is now {value}"))
+
+    def _tell_notices(self) -> None:
+        # Only the latest are kept, so what is new is counted from the end.
+        new, self._notices = self._conversation.notice_count - self._notices, self._conversation.notice_count
+        for notice in self._conversation.notices[-new:] if new > 0 else ():
+            words = ": ".join(filter(None, (notice.severity, notice.title, notice.description)))
+            self._outbox.put(ours(make_visible(words)))
+
+    def _tell_terminal(self, terminal_id: TerminalId) -> None:
+        """Once, when its command has ended: lines that come while others are read would only be in the way."""
+        state = self._conversation.terminals[terminal_id]
+        if state.has_exited and terminal_id not in self._ended:
+            self._ended.add(terminal_id)
+            # Nothing is added to what has ended.
+            self._outbox.put(lambda: output_of(state, self._limits))
+        elif state.is_waiting and terminal_id not in self._waiting:
+            self._outbox.put(ours(f"waits for input: {command_of(state)}\n/type TEXT sends it a line"))
+        if state.is_waiting:
+            self._waiting.add(terminal_id)
+        else:
+            self._waiting.discard(terminal_id)
+
+
+def _news(message: Message, told: _Told) -> Iterator[str | ContentBlock]:
+    """What is new in a message. The last text goes on where only blocks that the user does not see follow it."""
+    at = told.part
+    while at < len(message.parts):
+        part = message.parts[at]
+        if isinstance(part, TextBuffer):
+            new = part.since(told.characters if at == told.part else 0)
+            told.part, told.characters = at, part.length
+            if new:
+                yield new
+        elif is_for_user(part):
+            told.part, told.characters = at + 1, 0
+            yield part
+        at += 1
+
+
+def _words(entry: Entry) -> str:
+    """An entry that is told once."""
+    match entry:
+        case TurnEnd(stop_reason):
+            return ours(f"the turn ended: {make_visible_line(stop_reason)}")
+        case Failure(message, detail, stderr_tail):
+            return ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
+        case Restart(remembers):
+            knows = "knows" if remembers else "does not know"
+            return ours(f"another process of the agent goes on here; it {knows} what was said above")
+        case OwnCommand(line):
+            return ours(f"you run: {make_visible_line(line)}")
+        case Unknown(kind):
+            return ours(f"an update of a kind that acp-tui does not know: {make_visible_line(kind)}")
+        case _:
+            raise AssertionError(f"{entry} is told as it changes")
+
+
+def _plan_words(plan: Plan) -> str:
+    step = plan.current
+    count = f"plan {plan.completed}/{len(plan.steps)}"
+    return f"{count}: {make_visible_line(step.content) if step is not None else 'all steps are done'}"

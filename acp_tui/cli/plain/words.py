@@ -1,0 +1,149 @@
+"""Content and tool calls as lines of text that can be read aloud: no column, no colour, everything made visible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from acp_tui.client.export.blocks import block_parts
+from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose
+from acp_tui.client.export.unified import unified_diff
+from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.tool_calls import (
+    FAILED,
+    BlockContent,
+    TerminalContent,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+    UnknownContent,
+)
+from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.visible import (
+    make_visible,
+    make_visible_command,
+    make_visible_line,
+    make_visible_path,
+)
+
+MARK: Final = "* "
+"""Before a line of ours; a line of the agent's that begins with it is moved by a blank."""
+INDENT: Final = "  "
+STATUS_WORDS: Final = {"completed": "done", "in_progress": "running", "pending": "announced"}
+NO_LIMIT: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many lines are printed of what a tool call brings."""
+
+    diff: int
+    text: int
+    terminal: int
+
+
+ALL: Final = Limits(NO_LIMIT, NO_LIMIT, NO_LIMIT)
+
+
+def limits_of(shown: ConversationSettings) -> Limits:
+    """As the settings say."""
+    return Limits(shown.diff_lines, shown.text_lines, shown.terminal_lines)
+
+
+def theirs(text: str) -> str:
+    """What an agent says, which shall not look like a line of ours."""
+    lines = make_visible(text).split("\n")
+    return "\n".join(f" {line}" if line.startswith(MARK) else line for line in lines)
+
+
+def ours(text: str) -> str:
+    """A word of ours; what goes on below it is indented."""
+    return MARK + text.replace("\n", f"\n{INDENT}")
+
+
+def title_of(call: ToolCall) -> str:
+    """What the call is called; a command's look-alike letters are marked."""
+    shown = call.shown_title
+    return make_visible_line(make_visible_command(shown) if call.kind == "execute" else shown)
+
+
+def place_of(call: ToolCall) -> str:
+    """Where it happens, in brackets behind the title; "" where it is not reported or stands in the title."""
+    location = next(iter(call.locations), None)
+    if location is None or location.path in call.shown_title:
+        return ""
+    line = "" if location.line is None else f", line {location.line}"
+    return f" ({make_visible_path(location.path)}{line})"
+
+
+def result_of(call: ToolCall, limits: Limits) -> str:
+    """What a call has brought, without its terminals: they are told of by themselves. It may take a second."""
+    lines = [line for item in call.content for line in _content(item, limits)]
+    if call.status == FAILED and not lines and call.raw_output is not UNSET:
+        lines = _limited(make_visible(str(call.raw_output)).split("\n"), limits.text)
+    return "\n".join(f"{INDENT}{line}" for line in lines)
+
+
+def _content(item: ToolCallContent, limits: Limits) -> Iterator[str]:
+    match item:
+        case TextDiff():
+            yield from _limited(
+                unified_diff(item.path, item.old_text, item.new_text).split("\n"), limits.diff
+            )
+        case BlockContent(block):
+            yield from _limited(block_text(block).split("\n"), limits.text)
+        case UnknownContent(kind):
+            yield f"[{make_visible_line(kind)}: a kind of content that acp-tui does not know]"
+        case TerminalContent():
+            pass
+
+
+def _limited(lines: list[str], most: int) -> list[str]:
+    more = len(lines) - most
+    return lines if more <= 0 else [*lines[:most], f"[{more:,} more lines: /show prints all]"]
+
+
+def block_text(block: ContentBlock) -> str:
+    """A content block in words; "" where it is not meant for the user."""
+    return make_visible("\n".join(map(_part, block_parts(block))))
+
+
+def _part(part: Part) -> str:
+    match part:
+        case Prose(text) | Code(text) | Note(text):
+            return text
+        case Link(label, uri):
+            return f"[link: {label}, {uri}]"
+        case Picture(label=label):
+            return label
+        case Folded(title, parts):
+            return "\n".join([f"[{title}]", *map(_part, parts)])
+        case _:
+            raise AssertionError(f"no content block is a {part}")
+
+
+def output_of(state: TerminalState, limits: Limits) -> str:
+    """What a command has printed, the end of it where it is long, and how it has ended."""
+    text = plain_text(state.output.read(), is_complete=state.has_exited).strip("\n")
+    lines = make_visible(text).split("\n") if text else []
+    left_out = max(len(lines) - limits.terminal, 0)
+    head = ours(f"{end_of(state)}: {command_of(state)}")
+    above = [f"[{left_out:,} lines above: /output prints all]"] if left_out else []
+    return "\n".join([head, *(f"{INDENT}{line}" for line in (*above, *lines[left_out:]))])
+
+
+def command_of(state: TerminalState) -> str:
+    """The command line."""
+    return make_visible_line(state.command or "a command that is not reported")
+
+
+def end_of(state: TerminalState) -> str:
+    """How it ended, if it has."""
+    if not state.has_exited:
+        return "still running"
+    how = f"exit {state.exit_code}" if state.signal is None else f"ended by {state.signal}"
+    return how if state.seconds is None else f"{how} after {state.seconds:.1f} s"

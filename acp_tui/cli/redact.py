@@ -1,0 +1,56 @@
+"""`acp-tui redact`: a recording that can be given away, and a table of what was replaced in it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.client.errors import ClientError
+from acp_tui.client.redaction.redacting import Report, Wishes, redact
+
+
+def run_redact(source: Path, out: Path, wishes: Wishes) -> int:
+    """Write `out`, say what was replaced; returns the exit status."""
+    try:
+        report = redact(source, out, wishes, os.environ, socket.gethostname())
+    except ClientError as error:
+        sys.stderr.write(f"acp-tui: {error}\n")
+        return ExitCode.ERROR
+    print("\n".join(_lines(report, out)))
+    return ExitCode.DONE
+
+
+def _lines(report: Report, out: Path) -> Iterator[str]:
+    rows = [(secret.kind, str(secret.count), secret.stand_in) for secret in report.replaced]
+    if rows:
+        yield from _table([("what", "times", "stands there now"), *rows])
+        yield ""
+    else:
+        yield "Nothing was found that looks like a secret, a name or an address."
+    for count, what in _beyond(report):
+        if count:
+            yield f"{count} {what}"
+    yield f"Written to {out}. Look at it before you give it away: what nobody can tell from a word is still there."
+
+
+def _beyond(report: Report) -> Iterator[tuple[int, str]]:
+    yield report.files_left_out, "files: contents left out, by lines of the same length"
+    yield report.media_left_out, "images or sounds: left out"
+    yield report.media_kept, "images or sounds: NOT looked into, and kept (--drop-media leaves them out)"
+    yield report.blobs_kept, "attachments that are no text: NOT looked into, but for plain text in them"
+    yield report.bad_lines, "lines that are no events: looked at as text"
+
+
+def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for kind, count, stand_in in rows:
+        yield f"{kind:<{widths[0]}}  {count:>{widths[1]}}  {_shortened(stand_in)}"
+
+
+def _shortened(text: str) -> str:
+    first = text.strip().split("\n")[0]
+    return first if len(first) <= 60 else f"{first[:59]}…"

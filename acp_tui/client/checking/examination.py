@@ -1,0 +1,125 @@
+"""One check of one agent: starts it, runs the procedure, lets the rules look at every frame, and ends it for certain."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import to_thread
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.process import CLOSE_GRACE_S
+from acp_tui.client.checking.procedure import Plan, Procedure
+from acp_tui.client.checking.refusing import Refusing
+from acp_tui.client.checking.report import Report
+from acp_tui.client.errors import ClientError, UnsupportedProtocol
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.policy import Grant, Policy
+from acp_tui.client.transcript.events import Exited
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.protocol.conformance import Frame, Linter
+from acp_tui.protocol.handler import ClientOffer
+from acp_tui.rpc import Direction
+
+OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
+"""As much as nobody's presence allows: an agent shows more of itself to a client that can do more."""
+POLICY: Final = Policy(write=Grant.ASK, terminals=Grant.ASK)
+"""What it wants to write and to run is asked about, and so refused."""
+NOTES: Final = "Notes on keeping bees: feed them in autumn, leave them alone in winter.\n"
+_STATUS: Final = re.compile(r"exited with code (\d+)")
+
+
+class Examination:
+    """Made for one run."""
+
+    def __init__(self, command: AgentCommand, plan: Plan, record: RecordTo | None = None) -> None:
+        self.report = Report()
+        self._command = command
+        self._plan = plan
+        self._record = record
+        self._linter = Linter()
+        self._frame_came = anyio.Event()
+
+    async def run(self) -> Report:
+        """All of it; takes no longer than the limits of its steps, and raises nothing of the agent's."""
+        folder = await to_thread.run_sync(_make_folder)
+        try:
+            await self._run_in(Path(folder.name).resolve())
+        except ClientError as error:
+            self.report.failure = error
+        finally:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(folder.cleanup)
+        self.report.looked_at = self._linter.looked_at
+        return self.report
+
+    async def _run_in(self, folder: Path) -> None:
+        record = self._record or RecordTo(folder / "check.jsonl")
+        workspace = folder / "workspace"
+        recordings = RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
+        async with open_hub() as hub, anyio.create_task_group() as tasks:
+            agent = await hub.start_agent(
+                self._command, offer=OFFER, policy=POLICY, tap=self._see, recordings=recordings
+            )
+            try:
+                await self._talk(agent, workspace, Refusing(tasks))
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await self._end(agent, record.file)
+
+    async def _talk(self, agent: Agent, workspace: Path, refusing: Refusing) -> None:
+        refusing.attend_agent(agent)
+        procedure = Procedure(agent, workspace, self._plan, refusing, lambda: self._frame_came)
+        try:
+            await procedure.run()
+        except ClientError as error:
+            self.report.failure = error
+        finally:
+            self.report.identity = agent.identity
+            self.report.left_out = procedure.left_out
+
+    def _see(self, direction: Direction, raw: bytes) -> None:
+        frame = Frame(direction, time.monotonic(), raw)
+        self.report.keep(frame)
+        self.report.add(self._linter.feed(frame))
+        if direction is Direction.IN:
+            self._frame_came.set()
+            self._frame_came = anyio.Event()
+
+    async def _end(self, agent: Agent, recording: Path) -> None:
+        lost, begin = agent.lost, time.monotonic()
+        await agent.stop()
+        in_time = time.monotonic() - begin < CLOSE_GRACE_S
+        self.report.add(self._linter.finish())
+        if lost is None:
+            how = await to_thread.run_sync(_how_it_exited, recording)
+            status = _STATUS.search(how)
+            self.report.add(self._linter.ended(exit_code=int(status[1]) if status else None, in_time=in_time))
+        elif not isinstance(lost, UnsupportedProtocol):
+            self.report.add(self._linter.died(str(lost)))
+
+
+def _make_folder() -> tempfile.TemporaryDirectory[str]:
+    """With a workspace for the agent in it, and something to read."""
+    folder = tempfile.TemporaryDirectory(prefix="acp-tui-check-", ignore_cleanup_errors=True)
+    workspace = Path(folder.name) / "workspace"
+    workspace.mkdir()
+    (workspace / "notes.txt").write_text(NOTES)
+    return folder
+
+
+def _how_it_exited(recording: Path) -> str:
+    """As the recording's end says it; "" where it does not."""
+    try:
+        with open_recording(recording) as events:
+            return next((event.how for event in events if isinstance(event, Exited)), "")
+    except (RecordingUnreadable, OSError):
+        return ""

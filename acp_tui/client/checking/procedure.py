@@ -1,0 +1,186 @@
+"""What is done with an agent to see how it behaves, step by step; whether it behaves well the rules say.
+
+Nothing that it asks for is allowed, and no setting of it is changed but for one that only chooses a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+import anyio
+
+from acp_tui.client.checking.refusing import Refusing
+from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, ClientError
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
+from acp_tui.protocol.conformance import PROBE
+
+T = TypeVar("T")
+
+PROMPT: Final = "Say in one sentence what the file notes.txt in this folder is about."
+LONG_PROMPT: Final = "Write a LONG story of at least 2,000 words about a lighthouse. Use no tools."
+QUIET_S: Final = 0.3
+"""So long nothing comes from an agent that has said all."""
+QUIET_LIMIT_S: Final = 3.0
+CANCEL_AFTER_S: Final = 3.0
+"""A turn is cancelled when something was heard of it, or then."""
+HARMLESS: Final = frozenset({"model", "model_config", "thought_level"})
+"""Categories of options that change nothing of what an agent may do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the user wants of a check."""
+
+    prompt: str = PROMPT
+    long_prompt: str = LONG_PROMPT
+    """For the turn that is cancelled."""
+    limit_s: float = 120.0
+    """For each step."""
+
+
+class Procedure:
+    """One run with one agent that has been started."""
+
+    def __init__(
+        self, agent: Agent, workspace: Path, plan: Plan, refusing: Refusing, frame_came: Callable[[], anyio.Event]
+    ) -> None:
+        """`frame_came` gives what is set by the agent's next frame."""
+        self.left_out: list[str] = []
+        """What was not done, and why."""
+        self._agent = agent
+        self._workspace = workspace
+        self._plan = plan
+        self._refusing = refusing
+        self._frame_came = frame_came
+
+    async def run(self) -> None:
+        """All steps. Raises ClientError where none can follow: the agent is gone, or wants a login."""
+        await self._required("initialize", self._agent.initialize())
+        session = await self._required("session/new", self._agent.new_session(self._workspace))
+        self._refusing.attend(session)
+        await self._settle()
+        await self._set_options(session)
+        await self._take_turn(session)
+        await self._cancel_turn(session)
+        await self._reopen(session)
+        await self._ask_unknown()
+        await self._end_session(session)
+
+    # Steps
+
+    async def _required(self, what: str, call: Awaitable[T]) -> T:
+        with anyio.move_on_after(self._plan.limit_s):
+            return await call
+        raise AgentLost(f"{self._agent.title} has not answered {what} within {self._plan.limit_s:g} s")
+
+    async def _step(self, what: str, call: Awaitable[T]) -> T | None:
+        """None where it failed: the frames show it, and the rules say what is wrong with it."""
+        try:
+            with anyio.move_on_after(self._plan.limit_s):
+                return await call
+            self.left_out.append(f"{what} was given up after {self._plan.limit_s:g} s")
+        except (AgentLost, AuthenticationRequired):
+            raise
+        except ClientError as error:
+            self.left_out.append(f"{what} failed: {error}")
+        return None
+
+    async def _settle(self) -> None:
+        """Let the agent finish what it has to say."""
+        with anyio.move_on_after(QUIET_LIMIT_S):
+            while True:
+                came = self._frame_came()
+                with anyio.move_on_after(QUIET_S):
+                    await came.wait()
+                if not came.is_set():
+                    return
+
+    async def _set_options(self, session: Session) -> None:
+        if not session.conversation.options:
+            self.left_out.append("no mode and no option was set: there are none")
+        for option in list(session.conversation.options):
+            for value in _values_to_set(option):
+                await self._step(f"setting {option.name}", session.set_option(option.option_id, value))
+
+    async def _take_turn(self, session: Session) -> None:
+        await self._step("the turn", session.send_prompt([Text(self._plan.prompt)]))
+        await self._end_turn(session)
+
+    async def _cancel_turn(self, session: Session) -> None:
+        came = self._frame_came()
+        was_cancelled = False
+
+        async def cancel() -> None:
+            nonlocal was_cancelled
+            with anyio.move_on_after(CANCEL_AFTER_S):
+                await came.wait()
+            session.cancel()
+            was_cancelled = session.conversation.turn is Turn.CANCELLING
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(cancel)
+            await self._step("the turn to be cancelled", session.send_prompt([Text(self._plan.long_prompt)]))
+            tasks.cancel_scope.cancel()
+        if not was_cancelled:
+            self.left_out.append("no turn was cancelled: it was over before")
+        await self._end_turn(session)
+
+    async def _end_turn(self, session: Session) -> None:
+        """One that was given up is not to stand in the way of the next."""
+        session.cancel()
+        await self._settle()
+
+    async def _reopen(self, session: Session) -> None:
+        agent, place = self._agent, self._workspace
+        can = agent.capabilities
+        await self._list()
+        if can.load_session:
+            loaded = await self._step("session/load", agent.load_session(session.session_id, place))
+            if loaded is not None:
+                self._refusing.attend(loaded)
+            await self._settle()
+        if can.resume_session:
+            await self._step("session/resume", agent.resume_session(session.session_id, place))
+            await self._settle()
+
+    async def _list(self) -> None:
+        if not self._agent.capabilities.list_sessions:
+            return
+        page = await self._step("session/list", self._agent.list_sessions())
+        seen: set[str] = set()
+        while page is not None and page.next_cursor is not None and page.next_cursor not in seen:
+            seen.add(page.next_cursor)
+            page = await self._step("session/list", self._agent.list_sessions(cursor=page.next_cursor))
+
+    async def _ask_unknown(self) -> None:
+        self._agent.notify_extension(PROBE, {})
+        with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(self._plan.limit_s):
+            await self._agent.send_extension(PROBE, {})
+
+    async def _end_session(self, session: Session) -> None:
+        current = self._agent.sessions.get(session.session_id, session)
+        await self._step("session/close", self._agent.close_session(current))
+        if self._agent.capabilities.delete_session:
+            await self._step("session/delete", self._agent.delete_session(session.session_id))
+            await self._list()
+        await self._settle()
+
+
+def _values_to_set(option: ConfigOption) -> tuple[str | bool, ...]:
+    """The value that it has; for what is harmless another one before.
+
+    A mode, or an option of which the meaning is not known, may let the agent do more than the user wants.
+    """
+    if isinstance(option, BooleanOption):
+        return (option.value,)
+    others = [choice.value for choice in option.choices if choice.value != option.value]
+    if option.category in HARMLESS and others:
+        return others[0], option.value
+    return (option.value,) if any(choice.value == option.value for choice in option.choices) else ()

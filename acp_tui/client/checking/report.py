@@ -1,0 +1,61 @@
+"""What came of a check: the findings, the frames they speak of, and what could not be looked at. It prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from acp_tui.client.errors import ClientError
+from acp_tui.protocol.capabilities import AgentIdentity
+from acp_tui.protocol.conformance import RULES, Finding, Frame, Rule, Severity
+
+KEPT_FRAME_BYTES: Final = 2000
+KEPT_FRAMES: Final = 100_000
+KEPT_BREACHES: Final = 1000
+
+
+@dataclass(slots=True)
+class Report:
+    """It grows while the agent is checked."""
+
+    identity: AgentIdentity | None = None
+    """None: it did not say who it is, or nothing at all."""
+    findings: list[Finding] = field(default_factory=list)
+    """In the order in which they were made."""
+    frames: list[Frame] = field(default_factory=list)
+    """How each begins; the first ones, where there are very many."""
+    looked_at: frozenset[str] = frozenset()
+    """The ids of the rules for which there was an occasion."""
+    left_out: list[str] = field(default_factory=list)
+    """What was not done with the agent, and why."""
+    failure: ClientError | None = None
+    """What it came to an end by; None: it went to its end."""
+
+    def keep(self, frame: Frame) -> None:
+        """Remember how a frame begins."""
+        if len(self.frames) < KEPT_FRAMES:
+            self.frames.append(Frame(frame.direction, frame.at_s, frame.raw[:KEPT_FRAME_BYTES]))
+
+    def add(self, findings: tuple[Finding, ...]) -> None:
+        """Remember them; a rule that is broken without end is known by then."""
+        for finding in findings:
+            if sum(each.rule is finding.rule for each in self.findings) < KEPT_BREACHES:
+                self.findings.append(finding)
+
+    def breaches(self, severity: Severity) -> Iterator[tuple[Rule, list[Finding]]]:
+        """The broken rules of one severity, in the order of the table, each with its findings."""
+        for rule in RULES:
+            found = [finding for finding in self.findings if finding.rule is rule]
+            if found and rule.severity is severity:
+                yield rule, found
+
+    @property
+    def not_looked_at(self) -> tuple[Rule, ...]:
+        """The rules without an occasion."""
+        return tuple(rule for rule in RULES if rule.rule_id not in self.looked_at)
+
+    @property
+    def has_errors(self) -> bool:
+        """What makes the agent wrong."""
+        return any(finding.rule.severity is Severity.ERROR for finding in self.findings)

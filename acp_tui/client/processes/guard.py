@@ -1,0 +1,99 @@
+"""Our side of the guardian: starts it with the first process that is to be guarded, and tells it what runs.
+
+There is one for the whole of acp-tui, since what it guards against is the end of acp-tui. Nothing here blocks, but for
+the milliseconds in which a process starts or is reaped.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from acp_tui.client.processes.signalling import group_exists
+
+log = logging.getLogger(__name__)
+
+Scope: TypeAlias = Literal["session", "family"]
+"""What ends with a process: its group and session, or its descendants in other sessions as well."""
+
+_PACKAGES: Final = Path(__file__).parents[3]
+_MAIN: Final = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import acp_tui.client.processes.guardian as it; it.main()"
+)
+
+
+class Guard:
+    """Has the processes that it is told of ended when acp-tui ends without ending them."""
+
+    def __init__(self) -> None:
+        self._watched: dict[int, Scope] = {}
+        self._guardian: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The guardian's; None while there is nothing to guard."""
+        return None if self._guardian is None else self._guardian.pid
+
+    def watch(self, leader: int, scope: Scope) -> None:
+        """Guard a process that leads a session, from now on."""
+        self._watched[leader] = scope
+        self._tell(f"watch {leader} {scope}\n")
+        if self._guardian is None:
+            self._start()
+
+    def note_exit(self, leader: int) -> None:
+        """It was reaped; what is left of its group is guarded still."""
+        if not group_exists(leader):
+            self.forget(leader)
+        elif leader in self._watched:
+            self._tell(f"exited {leader}\n")
+
+    def forget(self, leader: int) -> None:
+        """Nothing is left of it; a guardian with nothing to guard ends."""
+        if self._watched.pop(leader, None) is not None:
+            self._tell(f"forget {leader}\n")
+            if not self._watched:
+                self._end()
+
+    def _start(self) -> None:
+        # -I and -S: nothing of the user's directory or environment reaches it, and it starts in 20 ms, beside us.
+        command = [sys.executable, "-I", "-S", "-c", _MAIN, str(_PACKAGES)]
+        try:
+            self._guardian = subprocess.Popen(
+                command,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,  # what is sent to our group or terminal is not for it
+            )
+        except OSError as error:
+            log.warning("no guardian could be started: if acp-tui is killed, agents may live on (%s)", error)
+            return
+        assert self._guardian.stdin is not None
+        os.set_blocking(self._guardian.stdin.fileno(), False)
+        self._tell("".join(f"watch {leader} {scope}\n" for leader, scope in self._watched.items()))
+
+    def _tell(self, orders: str) -> None:
+        if self._guardian is not None and self._guardian.stdin is not None:
+            try:
+                self._guardian.stdin.write(orders.encode())
+            except (
+                BrokenPipeError
+            ):  # it was killed: the next process that starts brings another, which guards all
+                self._end()
+
+    def _end(self) -> None:
+        if self._guardian is not None:
+            guardian, self._guardian = self._guardian, None
+            guardian.kill()
+            guardian.communicate()  # closes the pipe and reaps it
+
+
+guard: Final = Guard()
+"""The one of this process."""

@@ -1,0 +1,115 @@
+"""The table of processes: who belongs to one that we have started. It ends none of them, and waits for none.
+
+The guardian reads it too: it is to load in a few milliseconds, so that nothing here needs more than the small modules
+of the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+PROC = Path("/proc")
+HAS_PROC = (PROC / "self" / "stat").exists()
+PS_LIMIT_S: Final = 2.0
+
+
+class Process(
+    NamedTuple
+):  # not a dataclass: importing that module costs the guardian as much as all the rest
+    """One row of the table, of a process that has not ended: zombies can be neither ended nor waited for."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    """The leader's pid; 0 where the system does not tell (macOS)."""
+    started: str
+    """When it started, in whatever unit the system tells it."""
+
+    def is_same(self, other: Process) -> bool:
+        """Whether this is `other`, perhaps with a new parent or group, and not a new process of the same number."""
+        return (self.pid, self.started) == (other.pid, other.started)
+
+
+def process_table() -> list[Process]:
+    """Every process that can be seen. Reads many files: call it in a thread."""
+    if not HAS_PROC:
+        return _rows_of_ps("-ax")
+    return [row for entry in PROC.iterdir() if entry.name.isdigit() and (row := _row_of_proc(entry))]
+
+
+def row_of(pid: int) -> Process | None:
+    """The process of that number; None where there is none."""
+    if HAS_PROC:
+        return _row_of_proc(PROC / str(pid))
+    return next(iter(_rows_of_ps("-p", str(pid))), None)
+
+
+def is_running(process: Process) -> bool:
+    """Whether it has not ended. Where the system has no /proc, a new process of its number passes for it."""
+    if HAS_PROC:
+        row = row_of(process.pid)
+        return row is not None and row.is_same(process)
+    try:
+        os.kill(process.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def session_of(leader: int, table: Iterable[Process]) -> list[Process]:
+    """`leader` and whoever shares its group or session."""
+    return [row for row in table if leader in (row.pid, row.group, row.session)]
+
+
+def with_descendants(members: Iterable[Process], table: Iterable[Process]) -> list[Process]:
+    """`members` and all below them, also those in sessions of their own (`setsid`), as long as their parents live."""
+    rows = list(table)
+    pids = {row.pid for row in members}
+    count = 0
+    while count != len(pids):
+        count = len(pids)
+        pids.update(row.pid for row in rows if row.parent in pids)
+    return [row for row in rows if row.pid in pids]
+
+
+def family(leader: int, table: Iterable[Process]) -> list[Process]:
+    """`leader`, whoever shares its group or session, and their descendants.
+
+    One that was cut off before, by a double fork, is nobody's child and is not ours to hunt.
+    """
+    rows = list(table)
+    return with_descendants(session_of(leader, rows), rows)
+
+
+def _row_of_proc(directory: Path) -> Process | None:
+    try:
+        stat = (directory / "stat").read_text("utf-8", "replace")
+    except OSError:  # it has ended meanwhile
+        return None
+    # proc(5): pid (command) state ppid pgrp session ... the 22nd is starttime. The command may hold anything.
+    state, parent, group, session, *more = stat.rpartition(")")[2].split()
+    if state in "ZX":
+        return None
+    return Process(int(directory.name), int(parent), int(group), int(session), more[15])
+
+
+def _rows_of_ps(*which: str) -> list[Process]:
+    import subprocess  # where there is no /proc; it costs as much as all the rest
+
+    command = ["ps", *which, "-o", "pid=,ppid=,pgid=,stat=,lstart="]
+    try:
+        listing = subprocess.run(
+            command, capture_output=True, text=True, timeout=PS_LIMIT_S, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    rows = (line.split(maxsplit=4) for line in listing.splitlines())
+    return [
+        Process(int(pid), int(parent), int(group), 0, started)
+        for pid, parent, group, state, started in rows
+        if not state.startswith("Z")
+    ]

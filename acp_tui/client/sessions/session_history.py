@@ -1,0 +1,178 @@
+"""The sessions of the past as one list: what an agent lists, and what the recordings hold of any agent.
+
+It opens no session and asks no agent. What reads recordings blocks, so it belongs into a thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.demo import NAME as DEMO
+from acp_tui.client.errors import ClientError
+from acp_tui.client.settings.masking import MASK
+from acp_tui.client.transcript.digest import Digest
+from acp_tui.client.transcript.events import Frame
+from acp_tui.client.transcript.index import RecordedSession, SessionIndex
+from acp_tui.client.transcript.lines import parsed
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.secrets import Masker
+from acp_tui.conversation.facts import SessionId, SessionSummary
+
+MOST_LISTED: Final = 1_000
+MAX_LINE: Final = 300
+"""Characters of a line that is shown because of a word in it."""
+_BEFORE_WORD: Final = 40
+
+
+class HistoryUnreadable(ClientError):
+    """The folder of the recordings cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastSession:
+    """A session as an agent lists it, as it was recorded, or both. Its texts are others'."""
+
+    agent: str
+    """The name of the agent's command."""
+    session_id: SessionId
+    cwd: Path
+    title: str = ""
+    last_at: float | None = None
+    """When it was used last, in seconds since the epoch."""
+    told_time: str = ""
+    """What the agent says of that, where it is no time."""
+    is_listed: bool = False
+    """The agent that was asked keeps it."""
+    recorded: RecordedSession | None = None
+    is_latest: bool = True
+    """No later session of this agent bears its id."""
+    has_folder: bool = True
+    """There is still the folder that it worked in."""
+
+    @property
+    def key(self) -> str:
+        """Tells it from all others; an id alone does not."""
+        first = self.recorded.recordings[0].name if self.recorded is not None else ""
+        return f"{self.agent}/{self.session_id}/{first}"
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What its agent was started with, without secrets; empty where nobody knows."""
+        return self.recorded.command if self.recorded is not None else ()
+
+    def is_of(self, command: AgentCommand) -> bool:
+        """Whether it belongs to the agent that this starts. A name that is not listed names many commands."""
+        if self.agent != command.name:
+            return False
+        return command.is_listed or not self.command or self.command == _masked(command)
+
+    @property
+    def why_not_again(self) -> str:
+        """Why it cannot be opened by starting its agent anew; "" where that may be tried."""
+        if not self.has_folder:
+            return "its folder is gone"
+        if self.agent == DEMO:
+            return "the demo forgets its sessions when it ends"
+        if not self.is_latest:
+            return "a later session has its id"
+        if any(MASK in word for word in self.command):
+            return "a secret in its agent's command was not kept"
+        return ""
+
+
+def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
+    """Those of a folder or of all, the last used first; with `words`, those in which they stand. Raises ClientError."""
+    try:
+        found = index.search(words, cwd, MOST_LISTED) if words else index.recent(cwd, MOST_LISTED)
+    except OSError as error:
+        raise HistoryUnreadable(f"the recordings cannot be read: {error}") from error
+    folders = {folder: folder.is_dir() for folder in {one.cwd for one in found}}
+    seen: set[tuple[str, SessionId]] = set()
+    past = []
+    for one in found:
+        name = (one.agent, one.session_id)
+        past.append(
+            PastSession(
+                one.agent,
+                one.session_id,
+                one.cwd,
+                one.title,
+                one.last_at,
+                recorded=one,
+                is_latest=name not in seen,
+                has_folder=folders[one.cwd],
+            )
+        )
+        seen.add(name)
+    return past
+
+
+def merged(
+    listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession]
+) -> list[PastSession]:
+    """One of each, the last used first; those of which nobody knows when stand last, in the agent's order."""
+    told = {info.session_id: info for info in listed}
+    past = []
+    for one in recorded:
+        info = told.pop(one.session_id, None) if one.agent == agent and one.is_latest else None
+        past.append(one if info is None else _with_told(one, info))
+    past += [_with_told(PastSession(agent, info.session_id, info.cwd), info) for info in told.values()]
+    return sorted(past, key=lambda one: -(one.last_at or 0.0))
+
+
+def _with_told(past: PastSession, info: SessionSummary) -> PastSession:
+    """The agent's title wins; of two times the later one."""
+    told_at = _seconds(info.updated_at)
+    times = [at for at in (past.last_at, told_at) if at is not None]
+    return replace(
+        past,
+        cwd=info.cwd,
+        title=info.title or past.title,
+        last_at=max(times, default=None),
+        told_time="" if times else info.updated_at or "",
+        is_listed=True,
+    )
+
+
+def _seconds(told: str | None) -> float | None:
+    try:
+        return datetime.fromisoformat(told or "").timestamp()
+    except (ValueError, OverflowError, OSError):  # the latter for years that the system's clock does not know
+        return None
+
+
+def _masked(command: AgentCommand) -> tuple[str, ...]:
+    """As a recording has it."""
+    return Masker({**os.environ, **command.env}).argv(command.argv)
+
+
+def line_with(session: RecordedSession, words: str) -> str:
+    """The first line of the session in which one of the words stands, cut to where that is; "" for none.
+
+    It reads the recordings, the last one first. Raises RecordingUnreadable.
+    """
+    wanted = words.casefold().split()
+    for path in reversed(session.recordings):
+        for line in _said_in(path, session.session_id):
+            folded = line.casefold()
+            at = min((at for word in wanted if (at := folded.find(word)) >= 0), default=-1)
+            if at >= 0:
+                start = max(at - _BEFORE_WORD, 0) if at > MAX_LINE // 4 else 0
+                return ("…" if start else "") + line[start : start + MAX_LINE].strip()
+    return ""
+
+
+def _said_in(path: Path, session_id: SessionId) -> Sequence[str]:
+    """What is searched of a session, as lines."""
+    with open_recording(path) as recording:
+        digest = Digest(recording.header)
+        for event in recording:
+            digest.see(event, parsed(event.data) if isinstance(event, Frame) else None)
+    part = digest.parts.get(session_id)
+    return part.words.splitlines() if part is not None else ()

@@ -1,0 +1,185 @@
+"""What the rules remember of a connection: what both sides offer, its sessions, their turns. It judges nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.recent import Recent
+from acp_tui.protocol.v1 import methods
+
+CROSSING_S: Final = 0.25
+"""What comes so soon behind a message of the client's may have been on its way before."""
+KEPT_WORDS: Final = 200
+"""Characters of what was said, to know it again in a replay."""
+KEPT_TURNS: Final = 50
+OPENING: Final = (methods.SESSION_NEW, methods.SESSION_LOAD, methods.SESSION_RESUME)
+
+
+@dataclass(slots=True)
+class Turn:
+    """A prompt that is not answered yet."""
+
+    prompt: Asked
+    said: str = ""
+    """How the agent's message begins."""
+    cancelled_at: float | None = None
+    cancelled_in: int = -1
+    """The frame."""
+
+
+@dataclass(slots=True)
+class SessionScene:
+    """One session."""
+
+    opened_in: int
+    """The frame in which its id was first read."""
+    turn: Turn | None = None
+    reopening: Asked | None = None
+    """A load or a resume that is not answered yet."""
+    loaded_in: int | None = None
+    """The frame of the last answer to a load; a prompt since then clears it."""
+    talks: list[tuple[str, str]] = field(default_factory=list)
+    """What was asked and answered in the turns that ended, as it begins."""
+    closed_in: int | None = None
+    is_deleted: bool = False
+
+
+class Scene:
+    """Follows the connection: `follow` is for an event that all checks have seen."""
+
+    def __init__(self) -> None:
+        self.offer: dict[str, Any] = {}
+        """The client's capabilities."""
+        self.capabilities: dict[str, Any] = {}
+        """The agent's."""
+        self.is_whole = False
+        """It was followed from `initialize` on; else its sessions may have been opened before."""
+        self.is_agreed = False
+        """`initialize` was answered with a result."""
+        self.sessions: Recent[str, SessionScene] = Recent()
+        self.opening = 0
+        """How many `session/new` wait for their answer."""
+
+    def session(self, params: dict[str, Any]) -> SessionScene | None:
+        """The one that the params name."""
+        session_id = params.get("sessionId")
+        return self.sessions.get(session_id) if isinstance(session_id, str) else None
+
+    def follow(self, event: Event) -> None:
+        """Remember what matters later."""
+        match event:
+            case Asked(is_agents=False):
+                self._follow_request(event)
+            case Told(is_agents=False, method=methods.SESSION_CANCEL):
+                self._cancel(event)
+            case Told(is_agents=True, method=methods.SESSION_UPDATE):
+                self._hear(event)
+            case Answered(is_agents=True):
+                self._follow_answer(event)
+
+    def _follow_request(self, request: Asked) -> None:
+        if request.method == methods.INITIALIZE:
+            self.is_whole = True
+            self.offer = as_object(request.params.get("clientCapabilities"))
+        elif request.method == methods.SESSION_NEW:
+            self.opening += 1
+        elif request.method in OPENING:
+            session = self._added(request)
+            if session is not None:
+                session.reopening, session.loaded_in, session.closed_in = request, None, None
+        elif request.method == methods.SESSION_PROMPT:
+            session = self.session(request.params) if self.is_whole else self._added(request)
+            if session is not None:
+                session.turn, session.loaded_in = Turn(request), None
+
+    def _added(self, request: Asked) -> SessionScene | None:
+        """The session, which the client knows of from elsewhere where it is new here."""
+        session_id = request.params.get("sessionId")
+        if not isinstance(session_id, str):
+            return None
+        if session_id not in self.sessions:
+            self.sessions[session_id] = SessionScene(request.index)
+        return self.sessions[session_id]
+
+    def _cancel(self, told: Told) -> None:
+        session = self.session(told.params)
+        if session is not None and session.turn is not None and session.turn.cancelled_at is None:
+            session.turn.cancelled_at, session.turn.cancelled_in = told.at_s, told.index
+
+    def _hear(self, told: Told) -> None:
+        session, update = self.session(told.params), as_object(told.params.get("update"))
+        if session is None or session.turn is None or update.get("sessionUpdate") != "agent_message_chunk":
+            return
+        if len(session.turn.said) < KEPT_WORDS:
+            session.turn.said += text_of(update.get("content"))
+
+    def _follow_answer(self, answer: Answered) -> None:
+        request = answer.request
+        session = self.session(request.params)
+        if request.method == methods.INITIALIZE and answer.error is None:
+            self.is_agreed = True
+            self.capabilities = as_object(as_object(answer.result).get("agentCapabilities"))
+        elif request.method == methods.SESSION_NEW:
+            self.opening -= 1
+        elif session is not None and answer.error is None:
+            self._follow_session(session, answer)
+        if session is not None and request.method == methods.SESSION_PROMPT:
+            _end_turn(session, answer)
+        if session is not None and request is session.reopening:
+            session.reopening = None
+        # Not session/new alone opens sessions: drafts and extensions do, too.
+        opened = as_object(answer.result).get("sessionId")
+        if isinstance(opened, str) and opened not in self.sessions:
+            self.sessions[opened] = SessionScene(answer.index)
+
+    def _follow_session(self, session: SessionScene, answer: Answered) -> None:
+        match answer.request.method:
+            case methods.SESSION_LOAD:
+                session.loaded_in = answer.index
+            case methods.SESSION_CLOSE:
+                session.closed_in = answer.index
+            case methods.SESSION_DELETE:
+                session.is_deleted = True
+
+
+def _end_turn(session: SessionScene, answer: Answered) -> None:
+    turn = session.turn
+    if turn is None or turn.prompt is not answer.request:
+        return
+    session.turn = None
+    # What is kept of a turn that failed or was cancelled is the agent's own business.
+    if answer.error is None and turn.cancelled_at is None and len(session.talks) < KEPT_TURNS:
+        blocks = turn.prompt.params.get("prompt")
+        asked = "".join(map(text_of, blocks)) if isinstance(blocks, list) else ""
+        session.talks.append((asked[:KEPT_WORDS], turn.said[:KEPT_WORDS]))
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; none where it is no list."""
+    return [item for item in as_list(value) if isinstance(item, dict)]
+
+
+def text_of(block: Any) -> str:
+    """Of a text block; "" of any other."""
+    text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def offers(capabilities: dict[str, Any], path: tuple[str, ...]) -> bool:
+    """Whether a capability is there: true, or an object (R-INIT-5)."""
+    value: Any = capabilities
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value is True or isinstance(value, dict)

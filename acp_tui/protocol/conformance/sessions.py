@@ -1,0 +1,275 @@
+"""Rules of sessions: which one a message is for, and what list, load, resume, close and delete have to give."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.protocol.conformance.scene import (
+    OPENING,
+    Scene,
+    SessionScene,
+    as_object,
+    objects,
+    text_of,
+)
+from acp_tui.protocol.v1 import methods
+
+KNOWN: Final = Rule(
+    "A-SESS-1",
+    Severity.ERROR,
+    "Messages are for sessions that were opened.",
+    "Send the sessionId of session/new, or the one that the client loaded or resumed.",
+    "session-setup",
+    "R-SESS-12",
+)
+OPENED_FIRST: Final = Rule(
+    "A-SESS-2",
+    Severity.NOTE,
+    "A session's first update comes behind the answer that opens it.",
+    "Answer session/new first: until then the client cannot know whose update it is.",
+    "session-setup",
+    "R-SESS-13",
+)
+UNIQUE: Final = Rule(
+    "A-SESS-3",
+    Severity.ERROR,
+    "Each session has an id of its own.",
+    "Make a new id for each session/new.",
+    "session-setup",
+    "R-SESS-12",
+)
+SILENT: Final = Rule(
+    "A-SESS-4",
+    Severity.WARNING,
+    "Nothing is said of a session that was closed.",
+    "Stop its work before you answer session/close.",
+    "session-setup",
+    "R-SESS-7",
+)
+REOPENED: Final = Rule(
+    "A-SESS-5",
+    Severity.WARNING,
+    "A session of this connection that was talked in can be loaded and resumed.",
+    "Keep a session as soon as its first turn has ended.",
+    "session-setup#loading-sessions",
+    "R-SESS-3",
+)
+REPLAYED: Final = Rule(
+    "A-LOAD-1",
+    Severity.ERROR,
+    "Loading a session replays what was said in it.",
+    "Send the history as updates before you answer session/load.",
+    "session-setup#loading-sessions",
+    "R-SESS-4",
+)
+COMPLETE: Final = Rule(
+    "A-LOAD-2",
+    Severity.WARNING,
+    "The replay has each prompt, and what was answered.",
+    "Keep the user's words as they came, and the message of each turn.",
+    "session-setup#loading-sessions",
+    "R-SESS-4",
+)
+IN_TIME: Final = Rule(
+    "A-LOAD-3",
+    Severity.ERROR,
+    "The replay is done when session/load is answered.",
+    "Answer when all of the history is sent: the answer says that it is complete.",
+    "session-setup#loading-sessions",
+    "R-ORD-2",
+)
+NOT_REPLAYED: Final = Rule(
+    "A-RESUME-1",
+    Severity.ERROR,
+    "Resuming a session replays nothing.",
+    "Send the history for session/load only: clients show it twice.",
+    "session-setup#resuming-sessions",
+    "R-SESS-6",
+)
+LISTED: Final = Rule(
+    "A-LIST-1",
+    Severity.WARNING,
+    "The list has the sessions of this connection that were talked in.",
+    "List a session as soon as its first turn has ended, and name its folder as the client did.",
+    "session-list",
+    "R-SESS-8",
+)
+ENDS: Final = Rule(
+    "A-LIST-2",
+    Severity.ERROR,
+    "A page's cursor leads to another page.",
+    "Leave nextCursor out on the last page.",
+    "session-list#pagination",
+    "R-SESS-9",
+)
+FORGOTTEN: Final = Rule(
+    "A-DEL-1",
+    Severity.WARNING,
+    "A session that was deleted is not listed any more.",
+    "Take it out of the list before you answer session/delete.",
+    "session-delete",
+    "R-SESS-11",
+)
+RULES: Final = (
+    KNOWN,
+    OPENED_FIRST,
+    UNIQUE,
+    SILENT,
+    REOPENED,
+    REPLAYED,
+    COMPLETE,
+    IN_TIME,
+    NOT_REPLAYED,
+    LISTED,
+    ENDS,
+    FORGOTTEN,
+)
+
+OF_A_SESSION: Final = ("session/", "fs/", "terminal/", "elicitation/")
+USER: Final = "user_message_chunk"
+AGENT: Final = "agent_message_chunk"
+HISTORY: Final = (USER, AGENT, "agent_thought_chunk", "tool_call")
+KEPT_REPLAY: Final = 1 << 20
+KEPT_LISTED: Final = 100_000
+
+
+class SessionCheck:
+    """Compares what is said of sessions with what is known of them."""
+
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        self._judge = judge
+        self._scene = scene
+        self._replay: dict[str, dict[str, str]] = {}
+        """Of each session that is being reopened: what was said, by the kind of update."""
+        self._listed: set[str] = set()
+        """Of the pages so far."""
+
+    def see(self, event: Event) -> None:
+        """A message passes."""
+        match event:
+            case Asked(is_agents=False, method=method, params=params) if method in OPENING:
+                if isinstance(session_id := params.get("sessionId"), str):
+                    self._replay[session_id] = {}
+            case Asked(is_agents=True) | Told(is_agents=True):
+                self._look_at_place(event)
+            case Answered(is_agents=True):
+                self._look_at_answer(event)
+
+    def finish(self) -> None:
+        """Nothing is left to say."""
+
+    # What is for a session
+
+    def _look_at_place(self, event: Asked | Told) -> None:
+        session_id = event.params.get("sessionId")
+        if not isinstance(session_id, str) or not event.method.startswith(OF_A_SESSION):
+            return
+        session = self._scene.session(event.params)
+        if session is None:
+            self._look_at_stranger(event.method, session_id)
+            return
+        self._judge.check(KNOWN, True, "")
+        self._judge.check(OPENED_FIRST, True, "")
+        if session.closed_in is not None and session.reopening is None:
+            self._judge.check(SILENT, False, f"{event.method} came for it", session.closed_in)
+        if event.method == methods.SESSION_UPDATE:
+            self._look_at_history(session_id, session, as_object(event.params.get("update")))
+
+    def _look_at_stranger(self, method: str, session_id: str) -> None:
+        if self._scene.opening > 0:
+            self._judge.check(OPENED_FIRST, False, f"{method} came for {shown(session_id)} before the answer")
+        elif self._scene.is_whole and not self._scene.sessions.has_forgotten:
+            self._judge.check(KNOWN, False, f"{method} came for {shown(session_id)}, which nobody opened")
+
+    def _look_at_history(self, session_id: str, session: SessionScene, update: dict[str, Any]) -> None:
+        kind = update.get("sessionUpdate")
+        if kind not in HISTORY:
+            return
+        replay = self._replay.get(session_id)
+        if session.reopening is not None and replay is not None:
+            said = replay.get(kind, "")
+            replay[kind] = said if len(said) > KEPT_REPLAY else said + text_of(update.get("content"))
+        elif session.loaded_in is not None and session.turn is None:
+            self._judge.check(IN_TIME, False, f"{kind} came behind the answer", session.loaded_in)
+
+    # Answers
+
+    def _look_at_answer(self, answer: Answered) -> None:
+        method = answer.request.method
+        if method == methods.SESSION_LIST:
+            self._look_at_list(answer)
+        elif method == methods.SESSION_NEW:
+            session_id = as_object(answer.result).get("sessionId")
+            if isinstance(session_id, str):
+                earlier = self._scene.sessions.get(session_id)
+                frames = () if earlier is None else (earlier.opened_in,)
+                text = f"{shown(session_id)} is the id of another session"
+                self._judge.check(UNIQUE, earlier is None, text, *frames)
+        elif method in OPENING:
+            self._look_at_reopening(answer)
+
+    def _look_at_reopening(self, answer: Answered) -> None:
+        session_id = answer.request.params.get("sessionId")
+        replay = self._replay.pop(session_id, {}) if isinstance(session_id, str) else {}
+        session = self._scene.session(answer.request.params)
+        if session is None:
+            return
+        begin = answer.request.index
+        if session.talks:
+            text = f"{answer.request.method} was answered with {shown(answer.error)}"
+            self._judge.check(REOPENED, answer.error is None, text, begin)
+        if answer.error is not None:
+            return
+        if answer.request.method == methods.SESSION_RESUME:
+            what = ", ".join(kind for kind in HISTORY if kind in replay)
+            self._judge.check(NOT_REPLAYED, not what, f"it sent {what}", begin)
+        elif session.talks:
+            text = "nothing of what was said came before the answer"
+            is_replayed = USER in replay or AGENT in replay
+            self._judge.check(REPLAYED, is_replayed, text, begin)
+            if is_replayed:
+                self._look_for_words(session, replay, begin)
+
+    def _look_for_words(self, session: SessionScene, replay: dict[str, str], begin: int) -> None:
+        asked, said = _condensed(replay.get(USER, "")), _condensed(replay.get(AGENT, ""))
+        for prompt, answer in session.talks:
+            is_there = _condensed(prompt) in asked
+            self._judge.check(COMPLETE, is_there, f"the prompt {shown(prompt)} is missing", begin)
+            is_there = _condensed(answer) in said
+            self._judge.check(COMPLETE, is_there, f"the answer {shown(answer)} is missing", begin)
+
+    def _look_at_list(self, answer: Answered) -> None:
+        if answer.error is not None:
+            return
+        cursor = answer.request.params.get("cursor")
+        if cursor is None:
+            self._listed = set()
+        page = as_object(answer.result)
+        listed = {item["sessionId"] for item in objects(page.get("sessions")) if _has_id(item)}
+        if len(self._listed) < KEPT_LISTED:
+            self._listed |= listed
+        following = page.get("nextCursor")
+        if following is not None:
+            self._judge.check(ENDS, following != cursor, "the page leads to itself", answer.request.index)
+        else:
+            self._look_at_listed(answer.request)
+
+    def _look_at_listed(self, request: Asked) -> None:
+        """All pages are there; it is not known whether the first one was asked for with a folder in mind."""
+        for session_id, session in self._scene.sessions.items():
+            is_listed = session_id in self._listed
+            if session.is_deleted:
+                self._judge.check(FORGOTTEN, not is_listed, f"{shown(session_id)} is listed", request.index)
+            elif session.talks and request.params.get("cwd") is None:
+                self._judge.check(LISTED, is_listed, f"{shown(session_id)} is not listed", request.index)
+
+
+def _has_id(item: dict[str, Any]) -> bool:
+    return isinstance(item.get("sessionId"), str)
+
+
+def _condensed(text: str) -> str:
+    """Without white space, which agents set anew."""
+    return "".join(text.split())

@@ -1,0 +1,155 @@
+"""Rules of tool calls: how the reports of one call follow each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from acp_tui.protocol.conformance.exchange import Answered, Event, Told
+from acp_tui.protocol.conformance.recent import Recent
+from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.protocol.conformance.scene import Scene, as_object, objects
+from acp_tui.protocol.v1 import methods
+
+REPORTED: Final = Rule(
+    "A-TOOL-1",
+    Severity.WARNING,
+    "A tool call is reported as tool_call before it is updated.",
+    "Send tool_call with a title first: many clients drop updates of calls that they do not know.",
+    "tool-calls#creating",
+    "R-TOOL-4",
+)
+FORWARD: Final = Rule(
+    "A-TOOL-2",
+    Severity.WARNING,
+    "A tool call that has completed or failed stays so.",
+    "Report a second try as another call, under an id of its own.",
+    "tool-calls#status",
+    "R-TOOL-6",
+)
+SETTLED: Final = Rule(
+    "A-TOOL-3",
+    Severity.WARNING,
+    "At the end of a turn every tool call has completed or failed.",
+    "Send the last status before you answer session/prompt; without it clients show the call as running.",
+    "tool-calls#status",
+    "R-PROMPT-8",
+)
+ONCE: Final = Rule(
+    "A-TOOL-4",
+    Severity.NOTE,
+    "A tool call is begun once.",
+    "Send tool_call_update for what is known later.",
+    "tool-calls#updating",
+    "R-TOOL-3",
+)
+TERMINAL: Final = Rule(
+    "A-TOOL-5",
+    Severity.NOTE,
+    "A terminal in a tool call is one that the client created.",
+    "Show the output of commands that you run yourself as text: the client has no such terminal.",
+    "terminals#embedding-in-tool-calls",
+    "R-TERM-11",
+)
+RULES: Final = (REPORTED, FORWARD, SETTLED, ONCE, TERMINAL)
+
+DONE: Final = ("completed", "failed")
+OPEN: Final = ("pending", "in_progress")
+_Id = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The last one of a call."""
+
+    status: str
+    index: int
+    turn: int | None
+    """The frame of the prompt in whose turn it came."""
+
+
+class ToolCallCheck:
+    """Follows the calls of all sessions; what it remembers is for the permissions, too."""
+
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        self._judge = judge
+        self._scene = scene
+        self.calls: Recent[_Id, Report] = Recent()
+        """By session and call."""
+        self._terminals: Recent[_Id, None] = Recent()
+        """By session and terminal: those that the client created."""
+
+    def see(self, event: Event) -> None:
+        """A message passes."""
+        match event:
+            case Told(is_agents=True, method=methods.SESSION_UPDATE, params=params):
+                update = as_object(params.get("update"))
+                if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+                    self._look_at_report(event, update)
+            case Answered(is_agents=False, request=request, result=result):
+                terminal_id = as_object(result).get("terminalId")
+                if request.method == methods.TERMINAL_CREATE and isinstance(terminal_id, str):
+                    self._terminals[str(request.params.get("sessionId")), terminal_id] = None
+            case Answered(is_agents=True, request=request):
+                if request.method == methods.SESSION_PROMPT:
+                    self._look_at_open_calls(event)
+
+    def finish(self) -> None:
+        """Nothing is left to say."""
+
+    def _look_at_report(self, told: Told, update: dict[str, Any]) -> None:
+        call_id, session_id = update.get("toolCallId"), told.params.get("sessionId")
+        if not isinstance(call_id, str) or not isinstance(session_id, str):
+            return
+        earlier = self.calls.get((session_id, call_id))
+        session = self._scene.session(told.params)
+        is_replay = session is not None and session.reopening is not None
+        if not is_replay:
+            self._look_at_order(update, call_id, earlier)
+        self._look_at_terminals(session_id, update)
+        status = update.get("status")
+        if not isinstance(status, str):
+            status = earlier.status if earlier is not None else "pending"
+        turn = session.turn if session is not None else None
+        self.calls[session_id, call_id] = Report(
+            status, told.index, turn.prompt.index if turn is not None else None
+        )
+
+    def _look_at_order(self, update: dict[str, Any], call_id: str, earlier: Report | None) -> None:
+        name = shown(call_id)
+        if update["sessionUpdate"] == "tool_call_update":
+            if self._scene.is_whole and not self.calls.has_forgotten:
+                self._judge.check(
+                    REPORTED, earlier is not None, f"an update came for {name}, which nobody reported"
+                )
+        elif earlier is not None:
+            self._judge.check(ONCE, False, f"{name} is begun again", earlier.index)
+        if earlier is None:
+            self._judge.check(ONCE, True, "")
+            return
+        status = update.get("status")
+        is_back = earlier.status in DONE and status in OPEN
+        self._judge.check(
+            FORWARD, not is_back, f"{name} was {earlier.status}, and is {status}", earlier.index
+        )
+
+    def _look_at_terminals(self, session_id: str, update: dict[str, Any]) -> None:
+        # Some agents run commands themselves, and show them as terminals to clients that say that they can take it.
+        invites = as_object(self._scene.offer.get("_meta")).get("terminal_output") is True
+        if invites or not self._scene.is_whole:
+            return
+        for part in objects(update.get("content")):
+            terminal_id = part.get("terminalId")
+            if part.get("type") == "terminal" and isinstance(terminal_id, str):
+                is_known = self._terminals.may_know((session_id, terminal_id))
+                self._judge.check(TERMINAL, is_known, f"nobody created {shown(terminal_id)}")
+
+    def _look_at_open_calls(self, answer: Answered) -> None:
+        session = self._scene.session(answer.request.params)
+        turn = session.turn if session is not None else None
+        if turn is None or turn.prompt is not answer.request or turn.cancelled_at is not None:
+            return  # a client settles the calls of a turn that it cancelled by itself
+        for (session_id, call_id), report in self.calls.items():
+            if session_id == answer.request.params.get("sessionId") and report.turn == turn.prompt.index:
+                text = f"{shown(call_id)} is still {report.status}"
+                self._judge.check(SETTLED, report.status not in OPEN, text, report.index)

@@ -1,0 +1,96 @@
+"""How a tab comes to a session of the past: by its agent where that can be, else from its recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.rereading import RereadSession, reread
+from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.conversation.entries import Message
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.ui.agent_link import AgentLink
+    from acp_tui.ui.screens.session_actions import SessionActions
+    from acp_tui.ui.sessions_desk import SessionsDesk
+
+
+@dataclass(frozen=True, slots=True)
+class Reopening:
+    """A way to the session, for a tab (session_start.Opening)."""
+
+    past: PastSession
+    index: SessionIndex
+    by_agent: bool = True
+    """False: its agent is not to be started."""
+
+    async def __call__(self, sessions: SessionsDesk) -> Session:
+        """The session, open or read again. Raises ClientError where it can be had in neither way."""
+        if self.by_agent:
+            try:
+                return await sessions.open(self.past.session_id, self.past.cwd)
+            except ClientError as error:
+                if self.past.recorded is None:
+                    raise
+                sessions.say_not_opened(error)
+        assert self.past.recorded is not None
+        return await to_thread.run_sync(reread, self.index, self.past.recorded)
+
+
+def is_of(past: PastSession, link: AgentLink) -> bool:
+    """Whether the session belongs to the agent of a tab; one that has not been started yet, nobody knows."""
+    agent = link.agent or link.starting
+    return agent is not None and past.is_of(agent.command)
+
+
+def is_shown(past: PastSession, session: Session | None, link: AgentLink | None) -> bool:
+    """Whether a tab with this session and this agent shows it."""
+    if session is None or session.session_id != past.session_id:
+        return False
+    if isinstance(session, RereadSession):
+        recorded = past.recorded
+        return recorded is not None and recorded.recordings[:1] == session.recorded.recordings[:1]
+    return link is not None and is_of(past, link) and (past.is_listed or past.is_latest)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftSession:
+    """A session that was in a tab when the user quit, and in which something was said."""
+
+    session_id: str
+    title: str
+    agent: str
+    """The name of its command."""
+    agent_is_listed: bool
+    """One can type that name."""
+    can_reopen: bool
+    """The agent offers it, and there is the folder."""
+
+
+def left_sessions(tabs: Iterable[SessionActions]) -> list[LeftSession]:
+    """From left to right; those that were only read again are not among them."""
+    from acp_tui.ui.status import title_of
+
+    left = []
+    for tab in tabs:
+        session, agent = tab.session, tab.link.agent if tab.link is not None else None
+        if session is None or agent is None or isinstance(session, RereadSession):
+            continue
+        if any(isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries):
+            offered = agent.capabilities
+            left.append(
+                LeftSession(
+                    session.session_id,
+                    title_of(session.conversation) or session.session_id,
+                    agent.command.name,
+                    agent.command.is_listed,
+                    (offered.load_session or offered.resume_session) and session.cwd.is_dir(),
+                )
+            )
+    return left

@@ -1,0 +1,66 @@
+"""The app of a replay: no hub, no agent; it looks as the settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.types import CSSPathType
+
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.replaying.film import Film
+from acp_tui.ui.replaying.keys import KEYMAP, REPLAY_KEYS
+from acp_tui.ui.replaying.pace import Pace
+from acp_tui.ui.replaying.screen import ReplayScreen
+from acp_tui.ui.replaying.spot import Spot
+from acp_tui.ui.settings_app import SettingsApp
+from acp_tui.ui.stylesheets import stylesheets
+from acp_tui.ui.terminal_input import mend_terminal_input
+
+
+class ReplayApp(SettingsApp):
+    """Shows one recording."""
+
+    TITLE = "acp-tui replay"
+    CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - no ClassVar in Textual either
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
+
+    def __init__(
+        self,
+        film: Film,
+        *,
+        pace: Pace | None = None,
+        until: Spot | None = None,
+        is_followed: bool = False,
+        settings: Settings | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """As `ReplayScreen` says; `notes` is what is wrong in the settings."""
+        super().__init__(Path(film.header.cwd), settings or Settings(), notes, None)
+        mend_terminal_input()
+        self.keymap = KEYMAP
+        self._make_screen = partial(
+            ReplayScreen,
+            film,
+            pace=pace or Pace(),
+            until=until,
+            is_followed=is_followed,
+            settings=self.settings,
+        )
+
+    def get_default_screen(self) -> ReplayScreen:
+        """The replay."""
+        return self._make_screen()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The command palette: what can be done by key, and another theme."""
+        yield from (each for each in super().get_system_commands(screen) if each.title == "Theme")
+        for key in REPLAY_KEYS:
+            about = " · ".join(filter(None, (key.shown, key.about)))
+            yield SystemCommand(key.title, about, partial(self.run_action, key.action, screen))

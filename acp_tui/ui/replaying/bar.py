@@ -1,0 +1,84 @@
+"""One line that says where a replay stands: the time, how much is over, the speed, and which prompt it is."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from textual.content import Content
+from textual.widgets import Static
+
+LEAST_TRACK: Final = 8
+"""A shorter one says nothing."""
+REDRAW_S: Final = 0.1
+"""A flood of events moves the bar no faster."""
+
+
+class Position(NamedTuple):
+    """What the bar says."""
+
+    at_s: float = 0.0
+    length_s: float = 0.0
+    share: float = 0.0
+    """How much of the events is over, 0 to 1."""
+    is_playing: bool = False
+    speed: float = 1.0
+    prompts: tuple[int, int] = (0, 0)
+    """Which one it is, of how many."""
+    note: str = ""
+    """What else is to be known; plain text."""
+
+
+class ReplayBar(Static):
+    """Draws a Position, a few times a second at most."""
+
+    DEFAULT_CSS = "ReplayBar { height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self.position = Position()
+        self._is_due = False
+
+    def show(self, position: Position) -> None:
+        """Show this, soon."""
+        if position == self.position:
+            return
+        self.position = position
+        if not self._is_due:
+            self._is_due = True
+            self.set_timer(REDRAW_S, self._draw)
+
+    def on_resize(self) -> None:
+        """The track has another length."""
+        self._draw()
+
+    def _draw(self) -> None:
+        self._is_due = False
+        self.update(bar_of(self.position, self.content_size.width))
+
+
+def bar_of(position: Position, width: int) -> Content:
+    """The line, in so many cells."""
+    mark = "▶" if position.is_playing else "‖"
+    left = Content.assemble(
+        (f"{mark} ", "$text-accent"), f"{clock(position.at_s)} / {clock(position.length_s)}  "
+    )
+    number, count = position.prompts
+    facts = [position.note, f"prompt {number} of {count}" if count else "", _speed(position.speed)]
+    right = Content.styled("  " + " · ".join(filter(None, facts)), "$foreground-muted")
+    room = width - left.cell_length - right.cell_length
+    if room < LEAST_TRACK:
+        return Content.assemble(left, right).truncate(width, ellipsis=True)
+    done = min(round(room * position.share), room)
+    track = (("━" * done, "$text-accent"), ("─" * (room - done), "$foreground-muted"))
+    return Content.assemble(left, *track, right)
+
+
+def _speed(speed: float) -> str:
+    return f"×{speed:g}" if speed else "no waiting"
+
+
+def clock(seconds: float) -> str:
+    """1:05, 1:02:03."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

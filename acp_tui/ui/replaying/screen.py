@@ -1,0 +1,391 @@
+"""The screen of a replay: a session as it was seen, and the keys that move through the recording.
+
+No key reaches an agent, a program or a file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar, Final
+
+from anyio import to_thread
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import Screen
+
+from acp_tui.client.settings.tree import Settings
+from acp_tui.client.transcript.events import Dropped, Event, Exited, TerminalCut
+from acp_tui.client.transcript.replay import Step
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.conversation_desk import ConversationDesk
+from acp_tui.ui.drawings.folds import Folds
+from acp_tui.ui.replaying.about import about
+from acp_tui.ui.replaying.bar import Position, ReplayBar
+from acp_tui.ui.replaying.film import Answer, Film
+from acp_tui.ui.replaying.finding import FindBar
+from acp_tui.ui.replaying.following import growth_of
+from acp_tui.ui.replaying.keys import KEYMAP, bindings
+from acp_tui.ui.replaying.moments import moment_of
+from acp_tui.ui.replaying.pace import Pace
+from acp_tui.ui.replaying.panel import ReplayPanel
+from acp_tui.ui.replaying.player import Player
+from acp_tui.ui.replaying.session_line import SessionLine
+from acp_tui.ui.replaying.spot import Spot
+from acp_tui.ui.status import facts_of, state_of
+from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.status_line import Status, StatusLine
+
+SLICE_S: Final = 0.01
+"""How long events are applied before keys and frames get their turn."""
+MAX_LATE_S: Final = 0.5
+"""What cannot be played as fast as it happened is played as fast as it can be."""
+
+
+class ReplayScreen(Screen[None]):
+    """Shows one session of the recording at a time."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+
+    def __init__(
+        self,
+        film: Film,
+        *,
+        pace: Pace,
+        until: Spot | None = None,
+        is_followed: bool = False,
+        settings: Settings | None = None,
+    ) -> None:
+        """`until` is where it pauses first; followed, it begins at the end and shows what comes."""
+        super().__init__()
+        self._film = film
+        self._player = Player(film)
+        self._pace = pace
+        self._until = until
+        self._is_followed = is_followed
+        self._settings = settings or Settings()
+        self._stop_at: int | None = None
+        """Where it pauses."""
+        self._goal: int | None = None
+        """Where a move that is under way leads."""
+        self._plays = False
+        """Whether it is to play, as soon as it is where it is to go."""
+        self._is_stale = False
+        """Other conversations are to be shown than those that are."""
+        self._chosen: SessionId | None = None
+        """The session that is shown whatever happens in others; None: the one that the user turned to."""
+        self._note = "reading the recording"
+        self._panel = self._new_panel()
+
+    def _new_panel(self) -> ReplayPanel:
+        shown = self._settings.conversation
+        folds = Folds(
+            kinds=frozenset(shown.fold_kinds),
+            diff_lines=shown.diff_lines,
+            text_lines=shown.text_lines,
+            terminal_lines=shown.terminal_lines,
+            are_thoughts_open=shown.thoughts == "open",
+        )
+        return ReplayPanel(
+            self._player.conversation(None),
+            self._film.header.cwd,
+            answer_to=self._answer_to,
+            action_on=self._action_on,
+            folds=folds,
+            images=self._settings.appearance.images,
+        )
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield SessionLine()
+        yield Vertical(self._panel, id="session")
+        yield StatusLine(id="status")
+        yield ReplayBar()
+
+    def on_mount(self) -> None:
+        """Read the recording, then play it."""
+        self._panel.view.focus()
+        self._tell()
+        self.call_after_refresh(self._begin)
+
+    @work
+    async def _begin(self) -> None:
+        await self._read_on()
+        self._note = ""
+        self._tell_problems()
+        if self._is_followed:
+            await self._move(self._film.length)
+            self._follow_file()
+            return
+        if self._until is not None:
+            self._stop_at = await to_thread.run_sync(moment_of, self._film, self._until)
+            if self._stop_at is None:
+                self.notify(f"In this recording {self._until.shown}.", severity="warning", markup=False)
+        self._plays = True
+        self._go_on()
+
+    async def _read_on(self) -> None:
+        await to_thread.run_sync(self._film.read_on)
+
+    def _tell_problems(self) -> None:
+        problems = self._film.problems
+        if problems:
+            first = f"line {problems[0].line}: {make_visible_line(problems[0].why)}"
+            more = f", and {len(problems) - 1} more: press i" if len(problems) > 1 else ""
+            self.notify(f"Left out: {first}{more}", title="The recording", severity="warning", markup=False)
+        if not self._film.events:
+            self.notify("Nothing was recorded.", severity="warning")
+
+    # What the recording knows
+
+    @property
+    def shown(self) -> SessionId | None:
+        """The session that is to be seen."""
+        return self._chosen if self._chosen in self._player.conversations else self._player.front
+
+    def _answer_to(self, key: RequestKey) -> Answer | None:
+        return self._film.answers.get((self.shown, key))
+
+    def _action_on(self, key: RequestKey) -> str | None:
+        return self._film.elicitations.get((self.shown, key))
+
+    # Playing
+
+    def _go_on(self, moment: int | None = None) -> None:
+        """Go to this moment, where one is given; play from there, where that is wanted."""
+        self._goal = moment
+        self.run_worker(self._moving(moment), group="moving", exclusive=True)
+        self._tell()
+
+    async def _moving(self, moment: int | None) -> None:
+        if moment is not None:
+            await self._move(moment)
+        if self._plays:
+            await self._run()
+            self._plays = False
+            self._tell()
+
+    async def _run(self) -> None:
+        """Each event in its time, until the end or where it is to pause."""
+        loop = asyncio.get_running_loop()
+        due = turn = loop.time()
+        while not self._player.is_at_end and self._player.moment != self._stop_at:
+            due = max(due + self._pace.wait_s(self._player.gap_s), loop.time() - MAX_LATE_S)
+            if due > loop.time():
+                await asyncio.sleep(due - loop.time())
+                turn = loop.time()
+            elif loop.time() - turn > SLICE_S:
+                await asyncio.sleep(0)
+                turn = loop.time()
+            self._show_step(self._player.step())
+        self._stop_at = None
+
+    async def _move(self, moment: int) -> None:
+        """Be at this moment; what lies before the one where we are is played anew from the beginning."""
+        loop = asyncio.get_running_loop()
+        if moment < self._player.moment:
+            self._player.restart()
+            self._is_stale = True
+        turn = loop.time()
+        while self._player.moment < min(moment, self._film.length):
+            step = self._player.step()
+            if not self._is_stale:
+                self._show_step(step)
+            if loop.time() - turn > SLICE_S:
+                await asyncio.sleep(0)
+                turn = loop.time()
+        self._goal = None
+        self._show_session()
+
+    @property
+    def _moment(self) -> int:
+        """Where we are, or are about to be."""
+        return self._player.moment if self._goal is None else self._goal
+
+    @work(group="following")
+    async def _follow_file(self) -> None:
+        self._note = "following"
+        self._tell()
+        async for _ in growth_of(self._film.recording.path):
+            was_at_end = self._player.is_at_end
+            await self._read_on()
+            if was_at_end and self._goal is None:
+                await self._move(self._film.length)
+            self._tell()
+
+    # What is to be seen
+
+    def _show_step(self, step: Step) -> None:
+        if self._player.conversation(self.shown) is not self._panel.conversation:
+            self._show_session()
+        else:
+            for touch in step.touched:
+                if touch.conversation is self._panel.conversation:
+                    self._panel.note(touch.change)
+        self._note = _note_on(step.event) or self._note
+        self._tell_position()
+
+    def _show_session(self) -> None:
+        conversation = self._player.conversation(self.shown)
+        if self._is_stale or conversation is not self._panel.conversation:
+            self._is_stale = False
+            self._panel.show(conversation)
+        self._tell()
+
+    def on_session_panel_facts_changed(self) -> None:
+        """Say so in the status line."""
+        self._tell()
+
+    def _tell(self) -> None:
+        conversation = self._panel.conversation
+        facts = facts_of(conversation)
+        if not self._panel.is_following:
+            below = f"{self._panel.new_entries} new" if self._panel.new_entries else "more"
+            facts = (f"{below} below{KEYMAP.hint(': {follow}')}", *facts)
+        agent = make_visible_line(self._film.agent)
+        for status in self.query(StatusLine):
+            status.show(Status(agent=agent, state=state_of(conversation), facts=facts))
+        for line in self.query(SessionLine):
+            line.show(self._player.conversations, self.shown)
+        self._tell_position()
+
+    def _tell_position(self) -> None:
+        film, player = self._film, self._player
+        position = Position(
+            at_s=player.at_s,
+            length_s=film.length_s,
+            share=player.moment / film.length if film.length else 0.0,
+            is_playing=self._plays,
+            speed=self._pace.speed,
+            prompts=film.prompts_until(player.moment),
+            note=self._note,
+        )
+        for bar in self.query(ReplayBar):
+            bar.show(position)
+
+    # Keys
+
+    def action_toggle_playing(self) -> None:
+        """Play, from the beginning where the end is reached; or pause."""
+        self._plays = not self._plays
+        if self._plays:
+            self._go_on(0 if self._player.is_at_end and self._goal is None else self._goal)
+        elif self._goal is None:
+            self.workers.cancel_group(self, "moving")
+        self._tell()
+
+    def action_step(self, direction: int) -> None:
+        """To where the next thing has happened, or the one before; pauses."""
+        self._plays = False
+        find = self._film.change_after if direction > 0 else self._film.change_before
+        self._go_on(find(self._moment))
+
+    def action_to_prompt(self, direction: int) -> None:
+        """To the next prompt, or the one before."""
+        find = self._film.prompt_after if direction > 0 else self._film.prompt_before
+        self._go_on(find(self._moment))
+
+    def action_to_start(self) -> None:
+        """To the beginning."""
+        self._go_on(0)
+
+    def action_to_end(self) -> None:
+        """To the end."""
+        self._go_on(self._film.length)
+
+    def action_change_speed(self, step: int) -> None:
+        """Faster or slower."""
+        self._pace = self._pace.changed(step)
+        self._go_on(self._goal)  # a pause that is under way has another length now
+        self._tell()
+
+    def action_next_session(self, direction: int) -> None:
+        """Show another session of the recording, and stay there."""
+        sessions = list(self._player.conversations)
+        if len(sessions) < 2:
+            self.notify("There is one session up to here.")
+            return
+        at = sessions.index(self.shown) if self.shown in sessions else 0
+        self._chosen = sessions[(at + direction) % len(sessions)]
+        self._show_session()
+
+    def action_follow(self) -> None:
+        """To the end of the conversation."""
+        self._panel.view.action_follow()
+
+    def action_page(self, direction: int) -> None:
+        """Page, wherever the focus is."""
+        self._panel.view.action_page(direction)
+
+    def action_toggle_all(self) -> None:
+        """Unfold or fold everything."""
+        self._panel.view.toggle_all()
+
+    def action_toggle_plan(self) -> None:
+        """Unfold or fold the plan."""
+        self._panel.toggle_plan()
+
+    async def action_find(self) -> None:
+        """Look for a text in what has been replayed."""
+        bars = self.query(FindBar)
+        bar = bars.first() if bars else FindBar(self._panel.view)
+        if not bars:
+            await self.mount(bar, before="#status")
+        bar.begin()
+
+    def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
+        """Say how the search stands."""
+        for bar in self.query(FindBar):
+            bar.show_standing(message.standing)
+
+    @work
+    async def action_copy(self) -> None:
+        """Copy the selection."""
+        selected = self._panel.view.selected_text
+        if selected:
+            await ConversationDesk(self).copy(selected)
+            self._panel.view.clear_selection()
+        else:
+            self.notify("Nothing is selected. q quits.")
+
+    @work
+    async def action_help(self) -> None:
+        """Show the keys, and do what is chosen there."""
+        from acp_tui.ui.replaying.help import ReplayHelp
+
+        action = await self.app.push_screen_wait(ReplayHelp())
+        if action is not None:
+            await self.run_action(action)
+
+    def action_tell_about(self) -> None:
+        """Say what the recording is of, and what is wrong in it."""
+        from acp_tui.ui.screens.reading import ReadingScreen
+
+        self.app.push_screen(ReadingScreen("The recording", about(self._film)))
+
+    def action_edit_location(self) -> None:
+        """No editor is opened."""
+        self.action_refuse("opening a file in the editor")
+
+    def action_save_attached(self) -> None:
+        """No file is written."""
+        self.action_refuse("saving; acp-tui render -o FILE writes files")
+
+    def action_refuse(self, what: str) -> None:
+        """Say why a key of a session does nothing."""
+        self.notify(f"Not in a replay: {what}.", markup=False)
+
+
+def _note_on(event: Event) -> str:
+    """What is to be known of an event that no conversation shows."""
+    match event:
+        case Exited(how=how):
+            return f"the agent's process {make_visible_line(how)}"
+        case Dropped(events=count, why=why):
+            return f"{count} events are missing: {make_visible_line(why)}"
+        case TerminalCut(dropped_bytes=count):
+            return f"{count} bytes of a terminal are missing"
+        case _:
+            return ""

@@ -1,0 +1,168 @@
+"""acp-tui as a user has it: a process on a terminal of its own, which shows, takes keys, and can be resized or closed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+import pyte
+
+LIMIT_S = 30
+# A session of its own, whose terminal is its stdin.
+LAUNCHER = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+class OnTerminal:
+    """A running acp-tui, and the user's side of its terminal."""
+
+    def __init__(self, process: subprocess.Popen[bytes], master: int, slave: int) -> None:
+        self.process = process
+        self.written = bytearray()
+        """All that it has written."""
+        self._master = master
+        self._slave = slave
+        self._modes = termios.tcgetattr(slave)
+        self._screen = pyte.Screen(80, 24)
+        self._stream = pyte.ByteStream(self._screen)
+
+    @property
+    def shown(self) -> str:
+        """What stands on the screen."""
+        return "\n".join(self._screen.display)
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        os.write(self._master, text.encode())
+
+    def prompt(self, text: str) -> None:
+        """Write a prompt and send it."""
+        self.wait_for("Write a prompt")
+        self.type(text)
+        self.wait_for(text)
+        self.type("\r")
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the window another size."""
+        # The stand-in for a screen first: what comes for the old size then may look broken, and is drawn over.
+        self._screen.resize(rows, columns)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read(self, limit_s: float = 0.0) -> bool:
+        """Take what it has written by then; False where that is nothing, or it can write no more."""
+        if not select.select([self._master], [], [], limit_s)[0]:
+            return False
+        try:
+            data = os.read(self._master, 1 << 16)
+        except OSError:  # EIO: nobody holds the other side
+            return False
+        self.written += data
+        self._stream.feed(data)
+        return bool(data)
+
+    def until(self, is_so: Callable[[], bool]) -> None:
+        """Read until it is so."""
+        deadline = monotonic() + LIMIT_S
+        while not is_so():
+            assert monotonic() < deadline, self.shown
+            self.read(0.05)
+
+    def wait_for(self, text: str) -> None:
+        """Until this stands on the screen."""
+        self.until(lambda: text in self.shown)
+
+    def wait_for_end(self) -> int:
+        """Read to its end; its exit status."""
+        self.until(lambda: self.process.poll() is not None)
+        while self.read():
+            pass
+        return self.process.returncode
+
+    def is_as_before(self) -> bool:
+        """Whether the terminal works again as it did before: for one that still exists."""
+        ends = self.written.rfind(b"\x1b[?1049l")
+        begins = self.written.rfind(b"\x1b[?1049h")
+        return ends > begins and termios.tcgetattr(self._slave) == self._modes
+
+    def close_window(self) -> None:
+        """Close the terminal: who runs in it gets SIGHUP, and can neither read nor write any more."""
+        os.close(self._slave)
+        os.close(self._master)
+        self._slave = self._master = -1
+
+    def close(self) -> None:
+        """End what is left."""
+        self.process.kill()
+        self.process.wait()
+        if self._master >= 0:
+            self.close_window()
+
+
+@contextmanager
+def on_terminal(
+    home: Path, *arguments: str, main: Sequence[str] = ("-m", "acp_tui"), env: Mapping[str, str] | None = None
+) -> Iterator[OnTerminal]:
+    """acp-tui with these arguments, and a home of its own."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", LAUNCHER, sys.executable, *main, *arguments],
+        cwd=home,
+        env=environment(home) | dict(env or {}),
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    )
+    opened = OnTerminal(process, master, slave)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Nothing of the user's own: no settings, no history, no proxy for colours."""
+    folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
+    return {**os.environ, **folders, "HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+
+
+def below(process: subprocess.Popen[Any]) -> list[psutil.Process]:
+    """The processes that it has started, and those that they have."""
+    found: list[psutil.Process] = psutil.Process(process.pid).children(recursive=True)
+    return found
+
+
+def all_end(processes: list[psutil.Process], limit_s: float = LIMIT_S) -> bool:
+    """Whether they end by then; what nobody reaps has ended too."""
+    deadline = monotonic() + limit_s
+    while left := [process for process in processes if _runs(process)]:
+        if monotonic() > deadline:
+            for process in left:
+                process.send_signal(signal.SIGKILL)
+            return False
+        select.select([], [], [], 0.02)
+    return True
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
