@@ -1,109 +1,64 @@
 """Takes the pictures in screenshots/: `python tests/make_screenshots.py`; with --check it only names the stale ones.
 
-Each shows the whole app at work with the demo agent, as a process of its own, in a fresh copy of the demo's project.
+Each is what `acp-tui render` makes of the scripted agent, with the keys that a user would have pressed.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import os
-import re
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
-from unittest.mock import patch
 
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sessions.session import Session
-from acp_tui.demo.project import copy_project
-from acp_tui.ui.drawings import terminals
+from acp_tui.ui.picturing.rehearsal import DemoUser
+from acp_tui.ui.picturing.render import View, film_of_demo, render
+from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.themes import LIGHT
-from support.screens import Page, open_agent_page
 
 SCREENSHOTS: Final = Path(__file__).parents[1] / "screenshots"
-SIZE: Final = (120, 40)
 TALL: Final = (120, 50)
 """Holds what belongs together: the diff, the tests and the answer; the card with the whole diff."""
 Pictures = dict[str, str]
 """SVG by name."""
 
 
+@dataclass(frozen=True)
+class Take:
+    """What is played, and the pictures that are made of it."""
+
+    scenario: str
+    prompt: str
+    views: dict[str, View]
+
+
+TAKES: Final = (
+    Take(
+        "coding",
+        "The tests of durations.py fail. Find out why and fix it.",
+        {
+            "permission": View(Spot(is_question=True), TALL, keys=("tab", "down")),
+            "coding": View(size=TALL),
+            "light": View(size=TALL, theme=LIGHT.name),
+        },
+    ),
+    Take("terminal", "Update everything, then build.", {"terminal": View()}),
+    Take(
+        "markdown", "Show me what you can do with Markdown.", {"markdown": View(size=TALL, keys=("pageup",))}
+    ),
+)
+
+
 async def take_all() -> Pictures:
     """Every picture."""
-    return {**await take_coding(), **await take_terminal(), **await take_markdown()}
-
-
-async def take_coding() -> Pictures:
-    """The decision, and what came of it, in the dark and in the light."""
-    async with _demo("coding", TALL) as page:
-        await page.send("The tests of durations.py fail. Find out why and fix it.")
-        await page.until(lambda: page.card.display)
-        await page.enter_card()
-        await page.press("down")
-        permission = _svg(page)
-        await page.press("enter")
-        await _turn_over(page)
-        await page.until(lambda: "1 file" in page.status)
-        await page.settled()
-        coding = _svg(page)
-        page.pilot.app.theme = LIGHT.name
-        await page.settled()
-        return {"permission": permission, "coding": coding, "light": _svg(page)}
-
-
-async def take_terminal() -> Pictures:
-    """Commands that run in the conversation."""
-    async with _demo("terminal") as page:
-        await page.send("Update everything, then build.")
-        await _turn_over(page)
-        return {"terminal": _svg(page)}
-
-
-async def take_markdown() -> Pictures:
-    """An answer with every construct of Markdown."""
-    async with _demo("markdown", TALL) as page:
-        await page.send("Show me what you can do with Markdown.")
-        await _turn_over(page)
-        await page.press("pageup")
-        return {"markdown": _svg(page)}
-
-
-@asynccontextmanager
-async def _demo(scenario: str, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
-    command = AgentCommand("demo", (sys.executable, "-m", "acp_tui.demo", scenario, "--speed", "0"))
-    with TemporaryDirectory() as directory:
-        project = Path(directory, "project")
-        copy_project(project)
-        with _timeless():
-            async with open_agent_page(command, project, size=size) as page:
-                await page.until(lambda: page.status.startswith("●"))
-                yield page
-
-
-@contextmanager
-def _timeless() -> Iterator[None]:
-    """A picture shows no time of day, and every command took as long."""
-    with (
-        patch.object(Session, "now", staticmethod(lambda: None)),
-        patch.object(terminals, "_duration", lambda _: "0.8 s"),
-    ):
-        yield
-
-
-async def _turn_over(page: Page) -> None:
-    await page.until(lambda: page.status.startswith("●"))
-    await page.emulator_loaded()
-
-
-def _svg(page: Page) -> str:
-    svg = page.pilot.app.export_screenshot(title="acp-tui", simplify=True)
-    # Rich makes the ids unique with a checksum of the contents, trailing blanks too.
-    return re.sub(r"\bterminal-\d+-", "terminal-", svg)
+    pictures = {}
+    for take in TAKES:
+        async with film_of_demo(take.scenario, DemoUser((take.prompt,)), TALL) as film:
+            for name, view in take.views.items():
+                pictures[name] = (await render(film, view, ".svg")).decode()
+    return pictures
 
 
 def stale(pictures: Pictures) -> list[str]:
@@ -119,11 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--check", action="store_true", help="change nothing; exit with 1 where some are stale"
     )
     is_check = parser.parse_args(arguments).check
-    os.environ.pop("NO_COLOR", None)
-    with tempfile.TemporaryDirectory() as home:
-        # Nobody's own settings are to be seen in the pictures.
-        os.environ.update(dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"), home))
-        pictures = asyncio.run(take_all())
+    pictures = asyncio.run(take_all())
     names = stale(pictures)
     for name in names:
         sys.stdout.write(f"{name}.svg {'is stale' if is_check else 'is written'}\n")

@@ -33,11 +33,12 @@ class AgentChoice:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Work with an agent on the screen."""
+    """Work with an agent on the screen, or line by line."""
 
     agent: AgentChoice
     cwd: Path
     record: RecordTo | None = None
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Demo:
 
     scenario: str | None
     speed: float
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,26 @@ class Doctor:
     cwd: Path
     prompt: str | None
     """What a turn is to be tried with; None: no turn."""
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Say which rules of the protocol an agent breaks."""
+
+    agent: AgentChoice
+    prompt: str | None
+    """None: a harmless one."""
+    limit_s: float
+    """For each step."""
+    format: str
+    record: RecordTo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListRules:
+    """Say which rules there are."""
+
     format: str
 
 
@@ -148,6 +170,28 @@ class Render:
     """Of a film: no pause is longer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Redact:
+    """Make a recording that can be given away."""
+
+    file: Path
+    output: Path
+    secrets: tuple[str, ...] = ()
+    drop_contents: tuple[str, ...] = ()
+    keep_contents: tuple[str, ...] | None = None
+    """Where given, the contents of all other files are left out."""
+    drops_media: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mock:
+    """Be the agent of a recording or of a scenario, on stdin and stdout."""
+
+    file: Path
+    speed: float = 1.0
+    is_strict: bool = False
+
+
 Request: TypeAlias = (
     Run
     | ChooseAgent
@@ -160,18 +204,24 @@ Request: TypeAlias = (
     | ShowKeys
     | Replay
     | Render
+    | Redact
+    | Mock
     | Completion
+    | Check
+    | ListRules
 )
 
 
 def _read_run(given: Given) -> Run:
-    return Run(_agent(given, "run"), given.cwd, _record(given))
+    return Run(_agent(given, "run"), given.cwd, _record(given), given.plain)
 
 
 def _read_nameless(given: Given) -> Run | ChooseAgent:
     if given.agent is None:
+        if given.plain:
+            raise WrongUse("--plain wants an agent: acp-tui AGENT --plain; acp-tui agents lists them")
         return ChooseAgent(given.cwd, _record(given))
-    return Run(given.agent, given.cwd, _record(given))
+    return Run(given.agent, given.cwd, _record(given), given.plain)
 
 
 def _read_agents(given: Given) -> ListAgents:
@@ -183,13 +233,19 @@ def _read_exec(given: Given) -> Exec:
 
 
 def _read_demo(given: Given) -> Demo | ListScenarios:
-    return ListScenarios() if given.list else Demo(given.word, given.speed)
+    return ListScenarios() if given.list else Demo(given.word, given.speed, given.plain)
 
 
 def _read_doctor(given: Given) -> Doctor:
     if given.agent is None and given.turn is not None:
         raise WrongUse("--turn wants an agent before it: acp-tui doctor AGENT --turn")
     return Doctor(given.agent, given.cwd, given.turn, given.format)
+
+
+def _read_check(given: Given) -> Check | ListRules:
+    if given.rules:
+        return ListRules(given.format)
+    return Check(_agent(given, "check"), given.prompt, given.timeout, given.format, _record(given))
 
 
 def _read_settings(given: Given) -> ShowSettings:
@@ -238,6 +294,29 @@ def _read_render(given: Given) -> Render:
         prompt=given.prompt,
         max_wait_s=given.max_wait,
     )
+
+
+def _read_redact(given: Given) -> Redact:
+    if given.word is None or given.output is None:
+        raise WrongUse("redact wants a recording and a file to write: acp-tui redact FILE -o FILE")
+    if given.keep_contents and given.drop_contents:
+        raise WrongUse("--keep-contents leaves out all other files already: --drop-contents cannot add to it")
+    if any(len(text) < MIN_SECRET for text in given.secret or ()):
+        raise WrongUse(f"--secret wants {MIN_SECRET} characters at least: a shorter text stands everywhere")
+    return Redact(
+        Path(given.word),
+        given.output,
+        tuple(given.secret or ()),
+        tuple(given.drop_contents or ()),
+        tuple(given.keep_contents) if given.keep_contents else None,
+        given.drop_media,
+    )
+
+
+def _read_mock(given: Given) -> Mock:
+    if given.word is None:
+        raise WrongUse("mock wants a recording or a scenario: acp-tui mock FILE")
+    return Mock(Path(given.word), given.speed, given.strict)
 
 
 def _spot(text: str | None) -> Spot | None:
@@ -311,8 +390,20 @@ _RECORDING = (
     ),
     Option(("--record-raw",), "leave secrets in that recording"),
 )
-_RUN_OPTIONS = (_CWD, *_RECORDING)
+_PLAIN = Option(("--plain",), "lines instead of a screen, for screen readers and simple terminals")
+_RUN_OPTIONS = (_CWD, _PLAIN, *_RECORDING)
 _MARKDOWN = Option(("--markdown",), "as a Markdown table")
+MIN_SECRET: Final = 4
+_REDACT_NOTES = """\
+Names, addresses, home folders, keys and tokens are replaced by texts of the
+same length, the same one wherever they stand. GLOB is as in src/*.py, .env or
+secrets/**; a file's contents become lines of the same length. It ends with 0,
+or with 1 when nothing was written.
+"""
+_MOCK_NOTES = """\
+What the client does otherwise than in the recording is said on stderr. It
+ends with 0 when the client goes, with 1 at the first such thing with --strict.
+"""
 _EXEC_NOTES = """\
 It ends with 0 when the turn is done, 1 on an error, 2 on a wrong command
 line, 3 refused by the agent, 4 limit reached, 5 a permission was rejected,
@@ -334,6 +425,12 @@ a permission is asked for first.
 _MAX_WAIT = Option(
     ("--max-wait",), "no pause is longer than so many seconds", Value("S", reads=_seconds), 2.0
 )
+_CHECK_NOTES = """\
+The agent works in a temporary folder, and nothing that it asks for is allowed.
+It ends with 0 when no rule of severity error is broken, 1 when one is, 6 when
+the agent wants a login, 7 when it died or went silent, 126/127 when its
+command cannot be run / is not found.
+"""
 _COMPLETION_NOTES = """\
   bash  eval "$(acp-tui completion bash)"     in ~/.bashrc
   zsh   eval "$(acp-tui completion zsh)"      in ~/.zshrc, behind compinit
@@ -382,6 +479,7 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
         options=(
             Option(("--list",), "say which scenarios there are"),
             Option(("--speed",), "how many times as fast; 0: without waiting", Value("X", reads=float), 1.0),
+            _PLAIN,
         ),
     ),
     Command(
@@ -429,6 +527,39 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
         notes=_MOMENTS,
     ),
     Command(
+        "redact",
+        "make a recording that can be given away",
+        _read_redact,
+        Value("FILE", Kind.FILE),
+        word_is_required=True,
+        options=(
+            Option(
+                ("--output", "-o"),
+                "the file to write; it must not exist",
+                Value("FILE", Kind.FILE, reads=_new_file),
+            ),
+            Option(("--secret",), "a text to replace as well", Value("TEXT"), is_repeated=True),
+            Option(("--drop-contents",), "leave out what these files hold", Value("GLOB"), is_repeated=True),
+            Option(("--keep-contents",), "leave out what all others hold", Value("GLOB"), is_repeated=True),
+            Option(("--drop-media",), "leave out images and sounds"),
+        ),
+        notes=_REDACT_NOTES,
+    ),
+    Command(
+        "mock",
+        "be the agent of a recording, for any client",
+        _read_mock,
+        Value("FILE", Kind.FILE),
+        word_is_required=True,
+        options=(
+            Option(
+                ("--speed",), "how many times as fast; 0: without waiting", Value("X", reads=_seconds), 1.0
+            ),
+            Option(("--strict",), "end at the first thing that the client does otherwise"),
+        ),
+        notes=_MOCK_NOTES,
+    ),
+    Command(
         "doctor",
         "say whether this machine and an agent are ready",
         _read_doctor,
@@ -446,6 +577,22 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
             ),
         ),
         notes=_DOCTOR_NOTES,
+    ),
+    Command(
+        "check",
+        "say which rules of the protocol an agent breaks",
+        _read_check,
+        _AGENT,
+        options=(
+            Option(("--prompt", "-p"), "what to ask for (default: about a file)", Value("TEXT")),
+            Option(("--timeout",), "for each step", Value("SECONDS", reads=_seconds), 120.0),
+            Option(
+                ("--format",), "a report to read, or JSON", Value("FORMAT", choices=("text", "json")), "text"
+            ),
+            Option(("--rules",), "list the rules instead"),
+            *_RECORDING,
+        ),
+        notes=_CHECK_NOTES,
     ),
     Command(
         "settings",

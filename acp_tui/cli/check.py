@@ -1,11 +1,12 @@
 """`acp-tui check`: drives an agent as a client does, and says which rules of the protocol it breaks.
 
-The JSON form is one object: `version` (1), `status` (the exit status), `agent` (`name` and `version`, or null), `failure`
-(why the check came to an early end, or null), `left_out` (what was not done, and why), `looked_at` and `not_looked_at`
-(ids of rules), and `findings`, one for each broken rule, the worst first. Each has `rule` (its id), `severity` ("error",
-"warning" or "note"), `sentence` (what the rule says), `advice`, `reference` (where to read on), `requirement` ("" where
-there is none), `times` and `breaches`: the first of them, each with `text` and `frames`, a list of objects with `index`,
-`direction` ("in" is from the agent), `at_s` and `text` (how it begins). New keys may come in any version.
+The JSON form is one object: `version` (1), `status` (the exit status), `agent` (`name` and `version`, or null),
+`failure` (why the check came to an early end, or null), `left_out` (what was not done, and why), `looked_at` and
+`not_looked_at` (ids of rules), and `findings`, one for each broken rule, the worst first. Each has `rule` (its id),
+`severity` ("error", "warning" or "note"), `sentence` (what the rule says), `advice`, `reference` (where to read on),
+`requirement` ("" where there is none), `times` and `breaches`: the first of them, each with `text` and `frames`, a list
+of objects with `index`, `direction` ("in" is from the agent), `at_s` and `text` (how it begins). The form of
+`--rules --format json` is `version` and `rules`. New keys may come in any version.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import anyio
 from acp_tui.cli.exit_codes import ExitCode, weightiest
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.checking.examination import Examination
-from acp_tui.client.checking.procedure import Plan
+from acp_tui.client.checking.procedure import PROMPT, Plan
 from acp_tui.client.checking.report import Report
 from acp_tui.client.doctor.leaving_out import SECRET_NAME, leaving_out
 from acp_tui.client.errors import (
@@ -48,8 +49,11 @@ ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 Clean = Callable[[str], str]
 
 
-def run_check(command: AgentCommand, plan: Plan, output_format: str, record: RecordTo | None) -> int:
-    """Check the agent and print the report; returns the exit status."""
+def run_check(
+    command: AgentCommand, prompt: str | None, limit_s: float, output_format: str, record: RecordTo | None
+) -> int:
+    """Check the agent and print the report; returns the exit status. `prompt` None: a harmless one."""
+    plan = Plan(PROMPT if prompt is None else prompt, limit_s=limit_s)
     report = anyio.run(Examination(command, plan, record).run)
     code = weightiest({_code_of(report.failure), ExitCode.ERROR if report.has_errors else ExitCode.DONE})
     clean = _cleaning(command)
@@ -211,6 +215,4 @@ def _width() -> int | None:
 
 def _wrapped(text: str, before: str, behind: str = "") -> str:
     width = _width() or len(before + text) + 1
-    return textwrap.fill(
-        text, width, initial_indent=before, subsequent_indent=behind, break_on_hyphens=False
-    )
+    return textwrap.fill(text, width, initial_indent=before, subsequent_indent=behind, break_on_hyphens=False)

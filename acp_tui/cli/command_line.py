@@ -60,6 +60,8 @@ class Option:
     default: object = None
     value_when_bare: str | None = None
     """What counts where the value is left out; None: it cannot be."""
+    is_repeated: bool = False
+    """It may be given several times; what is given is a list, None where there is none."""
 
     @property
     def shown(self) -> str:
@@ -109,6 +111,8 @@ def add_to(parser: argparse.ArgumentParser, command: Command[T]) -> None:
         reading = _reading(option.value)
         if option.value_when_bare is not None:
             reading |= {"nargs": "?", "const": option.value_when_bare}
+        if option.is_repeated:
+            reading |= {"action": "append"}
         parser.add_argument(*option.flags, default=option.default, metavar=option.value.name, **reading)
 
 

@@ -43,5 +43,6 @@ def reason_not_to_draw(environ: Mapping[str, str]) -> str:
     what = f"TERM={term} is a terminal that cannot be drawn on" if term else "TERM is not set"
     return (
         f"{what}, and acp-tui fills a screen\n"
-        "  set TERM to what the terminal is, such as xterm-256color; for a turn without a screen: acp-tui exec"
+        "  acp-tui AGENT --plain works line by line, acp-tui exec does one turn without a screen;\n"
+        "  else set TERM to what the terminal is, such as xterm-256color"
     )

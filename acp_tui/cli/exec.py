@@ -19,14 +19,9 @@ from acp_tui.cli.exec_slow_start import SlowStart
 from acp_tui.cli.exec_streams import Streams
 from acp_tui.cli.exec_workplace import additional_directories, mcp_servers
 from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, weightiest
+from acp_tui.cli.failures import code_of
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import (
-    AgentLost,
-    AgentNotFound,
-    AgentNotRunnable,
-    AuthenticationRequired,
-    ClientError,
-)
+from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.offers import HEADLESS
@@ -169,17 +164,7 @@ class Turn:
         return agent
 
     def _fail(self, error: ClientError) -> None:
-        match error:
-            case AgentNotFound():
-                self._codes.add(ExitCode.NOT_FOUND)
-            case AgentNotRunnable():
-                self._codes.add(ExitCode.NOT_RUNNABLE)
-            case AuthenticationRequired():
-                self._codes.add(ExitCode.LOGIN_NEEDED)
-            case AgentLost():
-                self._codes.add(ExitCode.AGENT_LOST)
-            case _:
-                self._codes.add(ExitCode.ERROR)
+        self._codes.add(code_of(error))
         self._output.fail(error)
 
     async def _open_session(self, agent: Agent) -> Session:

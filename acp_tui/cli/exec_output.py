@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from acp_tui.cli.exec_streams import Streams
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.failures import error_text
 from acp_tui.client.errors import ClientError
 from acp_tui.client.frames import update_params
 from acp_tui.client.sessions.session import Session
@@ -35,14 +36,6 @@ class Output(Protocol):
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
         """The turn is over."""
-
-
-def _error_text(error: ClientError) -> str:
-    lines = [f"acp-tui: {make_visible(str(error))}"]
-    lines += [
-        f"  {make_visible(line)}" for line in (error.detail + "\n" + error.hint).splitlines() if line.strip()
-    ]
-    return "\n".join(lines) + "\n"
 
 
 class TextOutput:
@@ -106,7 +99,7 @@ class TextOutput:
 
     def fail(self, error: ClientError) -> None:
         """The error with its cause and what to do, on stderr."""
-        self._streams.err(_error_text(error))
+        self._streams.err(f"{error_text(error)}\n")
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
         """End the last line."""
@@ -141,7 +134,7 @@ class NdjsonOutput:
 
     def fail(self, error: ClientError) -> None:
         """Kept for the result object; also on stderr."""
-        self._streams.err(_error_text(error))
+        self._streams.err(f"{error_text(error)}\n")
         self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
 
     def finish(self, session: Session | None, code: ExitCode) -> None:

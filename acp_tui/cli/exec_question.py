@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.places import is_outside
-from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.tool_calls import BlockContent, TextDiff, ToolCall
 from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import (
     make_visible,
@@ -43,6 +44,8 @@ def _lines(call: ToolCall, note: str | None, cwd: str) -> Iterator[str]:
     for item in call.content:
         if isinstance(item, TextDiff):
             yield from _diff_lines(item)
+        elif isinstance(item, BlockContent) and isinstance(item.block, Text):
+            yield from (f"  {line}" for line in make_visible(item.block.text).split("\n"))
     yield from f"  input: {_input(call.raw_input)}".split("\n")
 
 

@@ -9,9 +9,7 @@ from acp_tui.cli.command_line import Command
 
 AGENT = "AGENT is a known name, or -- and any command that speaks ACP on its stdio."
 EXAMPLES = """\
-  acp-tui claude --cwd ~/src/project
   acp-tui -- npx -y @google/gemini-cli --acp
-  git diff | acp-tui exec gemini --format ndjson
 """
 
 

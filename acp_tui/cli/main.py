@@ -46,14 +46,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(request: arguments.Request) -> int:
     match request:
-        case arguments.Run(agent, cwd, record):
-            return _run_on_screen(agent, cwd, record)
+        case arguments.Run(agent, cwd, record, is_plain):
+            return _run_with(agent, cwd, record, is_plain=is_plain)
         case arguments.Exec():
             return _run_exec(request)
-        case arguments.Demo(scenario, speed):
-            return _run_demo(scenario, speed)
+        case arguments.Demo(scenario, speed, is_plain):
+            return _run_demo(scenario, speed, is_plain=is_plain)
         case arguments.Doctor(agent, cwd, prompt, output_format):
             return _run_doctor(agent, cwd, prompt, output_format)
+        case arguments.Check():
+            return _run_check(request)
+        case arguments.ListRules(output_format):
+            from acp_tui.cli.check import print_rules
+
+            return print_rules(output_format)
         case arguments.ShowSettings(cwd, is_markdown):
             return _show_reference(cwd, "settings", is_markdown=is_markdown)
         case arguments.ShowKeys(is_markdown):
@@ -64,6 +70,12 @@ def _run(request: arguments.Request) -> int:
             from acp_tui.cli.render import run_render
 
             return run_render(request)
+        case arguments.Redact():
+            return _run_redact(request)
+        case arguments.Mock(file, speed, is_strict):
+            from acp_tui.cli.mock import run_mock
+
+            return run_mock(file, speed, is_strict=is_strict)
         case arguments.Completion(what):
             from acp_tui.cli.shell_completion import print_completion
 
@@ -135,9 +147,9 @@ def _say(error: Exception) -> None:
         sys.stderr.write(f"  {hint}\n")
 
 
-def _run_on_screen(choice: arguments.AgentChoice, cwd: Path, record: RecordTo | None) -> int:
+def _run_with(choice: arguments.AgentChoice, cwd: Path, record: RecordTo | None, *, is_plain: bool) -> int:
     found = _find(choice)
-    return found if isinstance(found, int) else _show(found, cwd, record)
+    return found if isinstance(found, int) else _show(found, cwd, record, is_plain=is_plain)
 
 
 def _run_doctor(
@@ -156,6 +168,19 @@ def _run_doctor(
     return ExitCode.USAGE if agreed is None else run_doctor(agreed, agreed.cwd or cwd, prompt, output_format)
 
 
+def _run_check(request: arguments.Check) -> int:
+    found = _find(request.agent)
+    if isinstance(found, int):
+        return found
+    from acp_tui.cli.check import run_check
+    from acp_tui.cli.first_run import ready_to_run
+
+    agreed = ready_to_run(found)
+    if agreed is None:
+        return ExitCode.USAGE
+    return run_check(agreed, request.prompt, request.limit_s, request.format, request.record)
+
+
 def _let_choose(cwd: Path, record: RecordTo | None) -> int:
     if _has_terminal():
         return _show(None, cwd, record)
@@ -169,10 +194,18 @@ def _has_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _show(command: AgentCommand | None, cwd: Path, record: RecordTo | None = None) -> int:
-    read = _settings_to_draw_with("for a turn without one: acp-tui exec")
+def _show(
+    command: AgentCommand | None, cwd: Path, record: RecordTo | None = None, *, is_plain: bool = False
+) -> int:
+    read = _read_settings()
     if isinstance(read, int):
         return read
+    if command is not None and (is_plain or read.settings.appearance.plain):
+        from acp_tui.cli.plain.run import run_plain
+
+        return run_plain(command, cwd, read.settings, _notes(read), record)
+    if not _can_draw("for a turn without one: acp-tui exec"):
+        return ExitCode.USAGE
     from acp_tui.cli.screen import run_screen
 
     return run_screen(command, cwd, read.settings, _notes(read), record)
@@ -180,14 +213,18 @@ def _show(command: AgentCommand | None, cwd: Path, record: RecordTo | None = Non
 
 def _settings_to_draw_with(otherwise: str) -> SettingsRead | int:
     """The settings; an exit status where there is no terminal to draw on, or they stop us."""
+    return _read_settings() if _can_draw(otherwise) else ExitCode.USAGE
+
+
+def _can_draw(otherwise: str) -> bool:
+    """Whether there is a terminal to draw on; where there is none, that is said."""
     if not _has_terminal():
         sys.stderr.write(f"acp-tui needs a terminal; {otherwise}\n")
-        return ExitCode.USAGE
+        return False
     reason = reason_not_to_draw(os.environ)
     if reason:
         sys.stderr.write(f"acp-tui: {reason}\n")
-        return ExitCode.USAGE
-    return _read_settings()
+    return not reason
 
 
 def _show_reference(cwd: Path, of: str, *, is_markdown: bool) -> int:
@@ -233,7 +270,15 @@ def _run_replay(request: arguments.Replay) -> int:
     )
 
 
-def _run_demo(scenario: str | None, speed: float) -> int:
+def _run_redact(request: arguments.Redact) -> int:
+    from acp_tui.cli.redact import run_redact
+    from acp_tui.client.redaction.redacting import Wishes
+
+    wishes = Wishes(request.secrets, request.drop_contents, request.keep_contents, request.drops_media)
+    return run_redact(request.file, request.output, wishes)
+
+
+def _run_demo(scenario: str | None, speed: float, *, is_plain: bool) -> int:
     from acp_tui.client.agents.demo import demo_command, with_project
     from acp_tui.demo import shipped
 
@@ -241,4 +286,5 @@ def _run_demo(scenario: str | None, speed: float) -> int:
     if not shipped.path_of(name).is_file():
         sys.stderr.write(f"acp-tui: there is no scenario {name!r}; acp-tui demo --list shows them\n")
         return ExitCode.USAGE
-    return _show(with_project(demo_command(name, speed)), Path())  # it has a folder of its own
+    command = with_project(demo_command(name, speed))
+    return _show(command, Path(), is_plain=is_plain)  # it has a folder of its own

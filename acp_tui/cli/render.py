@@ -10,7 +10,7 @@ from acp_tui.cli.arguments import Render
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client.errors import ClientError
 from acp_tui.ui.picturing.rehearsal import DemoUser
-from acp_tui.ui.picturing.render import View, film_of, film_of_demo, render
+from acp_tui.ui.picturing.render import View, film_of, film_of_demo, render, suffix_of
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.themes import DARK
 
@@ -30,6 +30,7 @@ def run_render(request: Render) -> int:
 
 
 async def _rendered(request: Render) -> bytes:
+    suffix = suffix_of(request.output)
     view = View(
         at=request.at,
         size=(request.columns, request.rows),
@@ -43,4 +44,4 @@ async def _rendered(request: Render) -> bytes:
         prompts = () if request.prompt is None else (request.prompt,)
         source = film_of_demo(request.source, DemoUser(prompts, request.answer), view.size)
     async with source as film:
-        return await render(film, view, request.output.suffix.lower())
+        return await render(film, view, suffix)

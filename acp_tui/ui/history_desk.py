@@ -36,11 +36,9 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.client.sessions.agent import Agent
-    from acp_tui.ui.agent_desk import AgentDesk
     from acp_tui.ui.app import AcpTuiApp
     from acp_tui.ui.screens.session import SessionScreen
     from acp_tui.ui.screens.session_actions import SessionActions
-    from acp_tui.ui.sessions_desk import SessionsDesk
 
 T = TypeVar("T")
 
@@ -48,11 +46,8 @@ T = TypeVar("T")
 class HistoryDesk:
     """The source of the sessions' dialog (screens.sessions.Source), for one tab; to be used in a worker."""
 
-    def __init__(self, screen: SessionActions, desk: AgentDesk | None, sessions: SessionsDesk | None) -> None:
-        """Without the desks there is no agent yet."""
+    def __init__(self, screen: SessionActions) -> None:
         self._screen = screen
-        self._desk = desk
-        self._sessions = sessions
         self._index = SessionIndex(recording_store(screen.tabbed.settings.recordings))
 
     async def choose(self) -> None:
@@ -62,23 +57,21 @@ class HistoryDesk:
             return
         if wish.session is not None:
             await self._open(wish.session)
-        elif self._desk is not None:
-            await self._screen.tabbed.open_tab(self._desk.link, self._screen.cwd)
         else:
-            self._say("The agent is about to start, with a new session.")
+            desk, _ = await self._screen.desks()
+            await self._screen.tabbed.open_tab(desk.link, self._screen.cwd)
 
     # Where the sessions come from
 
     @property
     def _agent(self) -> Agent | None:
-        agent = self._desk.agent if self._desk is not None else None
+        agent = self._screen.link.agent if self._screen.link is not None else None
         return agent if agent is not None and agent.lost is None else None
 
     @property
     def agent(self) -> str:
-        """The name of the agent, where it lists its sessions."""
-        agent = self._agent
-        return agent.command.name if agent is not None and agent.capabilities.list_sessions else ""
+        """The name of the agent of this tab."""
+        return self._agent.command.name if self._agent is not None else ""
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         """What the agent lists."""
@@ -148,9 +141,9 @@ class HistoryDesk:
 
     async def delete(self, session: PastSession) -> None:
         """In the agent; a tab that shows it begins another."""
-        assert self._sessions is not None
+        _, sessions = await self._screen.desks()
         tab = self._tab_of(session)
-        await self._sessions.delete(session.session_id)
+        await sessions.delete(session.session_id)
         if tab is not None:
             await tab.begin_anew()
 
@@ -205,9 +198,9 @@ class HistoryDesk:
             await self._screen.tabbed.open_tab(link or AgentLink(None), session.cwd, opening)
 
     async def _open_here(self, opening: Reopening) -> None:
-        assert self._sessions is not None
+        _, sessions = await self._screen.desks()
         try:
-            await self._screen.show_opened(await opening(self._sessions))
+            await self._screen.show_opened(await opening(sessions))
         except ClientError as error:
             self._say_error(error)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from contextlib import suppress
 from typing import Any, Final, TextIO, cast
 
 from rich.console import RenderableType
@@ -96,7 +97,11 @@ class PacedFile:
         return self._file.fileno()
 
     def write(self, text: str) -> None:
-        """Give it to the terminal, however long that takes."""
+        """Give it to the terminal, however long that takes; to none where its window was closed."""
+        with suppress(OSError):  # the writer thread must not die of it: who writes would wait for ever
+            self._write(text)
+
+    def _write(self, text: str) -> None:
         data = memoryview(text.encode(self._file.encoding, self._file.errors or "strict"))
         written, blocked_from, begin = 0, None, time.monotonic()
         while written < len(data):
@@ -126,6 +131,14 @@ class PacedDriver(LinuxDriver):
         """Put it into the writer thread's queue."""
         self.pace.note_sent(len(data))
         super().write(data)
+
+    def _sigcont_application(self, *_: object) -> None:
+        # What stopped us was SIGSTOP, or nothing did: SIGCONT comes with SIGHUP too. Without an end of what runs, two
+        # threads would read the keys.
+        if self._auto_restart and not self._must_signal_resume:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        super()._sigcont_application()
 
 
 class PacedApp(App[None]):

@@ -54,7 +54,7 @@ class OnTerminal:
 
     def prompt(self, text: str) -> None:
         """Write a prompt and send it."""
-        self.wait_for("Write a prompt")
+        self.wait_for("●")  # there is a session
         self.type(text)
         self.wait_for(text)
         self.type("\r")

@@ -49,6 +49,7 @@ class Questions:
     def __init__(self, owner: Session | Agent, title: str, console: Console, outbox: Outbox) -> None:
         """`title` is the agent's."""
         self._owner = owner
+        self._owner = owner
         self._title = make_visible_line(title)
         self._console = console
         self._outbox = outbox

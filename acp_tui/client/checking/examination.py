@@ -1,4 +1,4 @@
-"""One check of one agent: starts it, runs the procedure, lets the rules look at every frame, and ends it for certain."""
+"""One check of one agent: starts it, runs the procedure, shows every frame to the rules, and ends it for certain."""
 
 from __future__ import annotations
 
@@ -97,12 +97,17 @@ class Examination:
     async def _end(self, agent: Agent, recording: Path) -> None:
         lost, begin = agent.lost, time.monotonic()
         await agent.stop()
-        in_time = time.monotonic() - begin < CLOSE_GRACE_S
+        is_slow = time.monotonic() - begin >= CLOSE_GRACE_S
         self.report.add(self._linter.finish())
         if lost is None:
             how = await to_thread.run_sync(_how_it_exited, recording)
             status = _STATUS.search(how)
-            self.report.add(self._linter.ended(exit_code=int(status[1]) if status else None, in_time=in_time))
+            found = self._linter.ended(
+                exit_code=int(status[1]) if status else None,
+                waited_s=CLOSE_GRACE_S,
+                had_to_be_terminated=is_slow,
+            )
+            self.report.add(found)
         elif not isinstance(lost, UnsupportedProtocol):
             self.report.add(self._linter.died(str(lost)))
 

@@ -25,11 +25,14 @@ T = TypeVar("T")
 
 PROMPT: Final = "Say in one sentence what the file notes.txt in this folder is about."
 LONG_PROMPT: Final = "Write a LONG story of at least 2,000 words about a lighthouse. Use no tools."
+MOST_PAGES: Final = 100
 QUIET_S: Final = 0.3
 """So long nothing comes from an agent that has said all."""
 QUIET_LIMIT_S: Final = 3.0
 CANCEL_AFTER_S: Final = 3.0
-"""A turn is cancelled when something was heard of it, or then."""
+"""The turn that is to be cancelled is so when something was heard of it, or then."""
+CANCEL_LIMIT_S: Final = 10.0
+"""How long a cancelled turn may take to end."""
 HARMLESS: Final = frozenset({"model", "model_config", "thought_level"})
 """Categories of options that change nothing of what an agent may do."""
 
@@ -49,7 +52,12 @@ class Procedure:
     """One run with one agent that has been started."""
 
     def __init__(
-        self, agent: Agent, workspace: Path, plan: Plan, refusing: Refusing, frame_came: Callable[[], anyio.Event]
+        self,
+        agent: Agent,
+        workspace: Path,
+        plan: Plan,
+        refusing: Refusing,
+        frame_came: Callable[[], anyio.Event],
     ) -> None:
         """`frame_came` gives what is set by the agent's next frame."""
         self.left_out: list[str] = []
@@ -81,16 +89,21 @@ class Procedure:
         raise AgentLost(f"{self._agent.title} has not answered {what} within {self._plan.limit_s:g} s")
 
     async def _step(self, what: str, call: Awaitable[T]) -> T | None:
+        """None where it failed, or took too long."""
+        with anyio.move_on_after(self._plan.limit_s):
+            return await self._try(what, call)
+        self.left_out.append(f"{what} was given up after {self._plan.limit_s:g} s")
+        return None
+
+    async def _try(self, what: str, call: Awaitable[T]) -> T | None:
         """None where it failed: the frames show it, and the rules say what is wrong with it."""
         try:
-            with anyio.move_on_after(self._plan.limit_s):
-                return await call
-            self.left_out.append(f"{what} was given up after {self._plan.limit_s:g} s")
+            return await call
         except (AgentLost, AuthenticationRequired):
             raise
         except ClientError as error:
             self.left_out.append(f"{what} failed: {error}")
-        return None
+            return None
 
     async def _settle(self) -> None:
         """Let the agent finish what it has to say."""
@@ -110,32 +123,36 @@ class Procedure:
                 await self._step(f"setting {option.name}", session.set_option(option.option_id, value))
 
     async def _take_turn(self, session: Session) -> None:
-        await self._step("the turn", session.send_prompt([Text(self._plan.prompt)]))
-        await self._end_turn(session)
+        if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
+            self.left_out.append(f"the turn was cancelled after {self._plan.limit_s:g} s")
 
     async def _cancel_turn(self, session: Session) -> None:
-        came = self._frame_came()
+        if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
+            self.left_out.append("no turn was cancelled on purpose: it was over before")
+
+    async def _prompt(
+        self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False
+    ) -> bool:
+        """Take a turn; True where it was cancelled on the way: when its time is up, or when something is heard."""
+        heard = self._frame_came() if cancels_early else anyio.Event()
         was_cancelled = False
 
         async def cancel() -> None:
             nonlocal was_cancelled
-            with anyio.move_on_after(CANCEL_AFTER_S):
-                await came.wait()
+            with anyio.move_on_after(cancel_after_s):
+                await heard.wait()
             session.cancel()
             was_cancelled = session.conversation.turn is Turn.CANCELLING
+            await anyio.sleep(CANCEL_LIMIT_S)
+            self.left_out.append(f"a cancelled turn was given up after {CANCEL_LIMIT_S:g} s")
+            tasks.cancel_scope.cancel()
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(cancel)
-            await self._step("the turn to be cancelled", session.send_prompt([Text(self._plan.long_prompt)]))
+            await self._try("a turn", session.send_prompt([Text(text)]))
             tasks.cancel_scope.cancel()
-        if not was_cancelled:
-            self.left_out.append("no turn was cancelled: it was over before")
-        await self._end_turn(session)
-
-    async def _end_turn(self, session: Session) -> None:
-        """One that was given up is not to stand in the way of the next."""
-        session.cancel()
         await self._settle()
+        return was_cancelled
 
     async def _reopen(self, session: Session) -> None:
         agent, place = self._agent, self._workspace
@@ -151,13 +168,15 @@ class Procedure:
             await self._settle()
 
     async def _list(self) -> None:
+        """All pages, of all folders and then of ours."""
         if not self._agent.capabilities.list_sessions:
             return
-        page = await self._step("session/list", self._agent.list_sessions())
-        seen: set[str] = set()
-        while page is not None and page.next_cursor is not None and page.next_cursor not in seen:
-            seen.add(page.next_cursor)
-            page = await self._step("session/list", self._agent.list_sessions(cursor=page.next_cursor))
+        for folder in (None, self._workspace):
+            page = await self._step("session/list", self._agent.list_sessions(folder))
+            for _ in range(MOST_PAGES):
+                if page is None or page.next_cursor is None:
+                    break
+                page = await self._step("session/list", self._agent.list_sessions(folder, page.next_cursor))
 
     async def _ask_unknown(self) -> None:
         self._agent.notify_extension(PROBE, {})

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from acp_tui.client.redaction.contents import Contents
 from acp_tui.client.redaction.json_strings import Path
 from acp_tui.client.redaction.patterns import looks_random
-from acp_tui.client.transcript.secrets import is_secret_name
+from acp_tui.client.transcript import secrets
 
 MAX_ASKED: Final = 10_000
 """Questions for files of which the answers are waited for, and tool calls that are remembered."""
@@ -26,6 +27,8 @@ _PATH_KEYS: Final = (
     "filename",
     "notebook_path",
 )
+
+is_secret_name: Final = lru_cache(maxsize=4096)(secrets.is_secret_name)
 
 
 @dataclass(frozen=True, slots=True)

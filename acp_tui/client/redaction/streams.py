@@ -24,10 +24,12 @@ class _Part:
     where: Where
     text: str
     line_end: str
+    skip: int = 0
+    """So many characters are settled, and no longer looked at."""
 
     @property
-    def whole(self) -> str:
-        return self.text + self.line_end
+    def rest(self) -> str:
+        return (self.text + self.line_end)[self.skip :]
 
 
 @dataclass(slots=True)
@@ -67,27 +69,33 @@ class Streams:
         return stream
 
     def _look(self, parts: list[_Part], *, goes_on: bool) -> None:
-        text = "".join(part.whole for part in parts)
-        together = self._redactor.redact(text, goes_on=goes_on)
-        if not together.found:
+        together = self._redactor.redact("".join(part.rest for part in parts), goes_on=goes_on)
+        if not together.found and not any(part.where in self.split for part in parts):
             return
         at = 0
         for part in parts:
-            end = at + len(part.text)
-            here = tuple(Place(p.at - at, p.secret) for p in together.found if at <= p.at < end)
-            now = Redacted(together.text[at:end], here)
-            if now.text != self._redactor.redact(part.text, goes_on=True).text:
-                self.split[part.where] = now
-            else:
-                self.split.pop(part.where, None)
-            at = end + len(part.line_end)
+            end = at + max(len(part.text) - part.skip, 0)
+            found = [
+                Place(one.at - at + part.skip, one.secret) for one in together.found if at <= one.at < end
+            ]
+            self._settle(part, together.text[at:end], found)
+            at += len(part.rest)
+
+    def _settle(self, part: _Part, text: str, found: list[Place]) -> None:
+        before = self.split.get(part.where) or self._redactor.redact(part.text, goes_on=True)
+        settled = [place for place in before.found if place.at < part.skip]
+        now = Redacted(before.text[: part.skip] + text, (*settled, *found))
+        if now.text != before.text:
+            self.split[part.where] = now
 
     def _forget(self, stream: _Stream) -> None:
         """Keep what is behind the last line end, or more where a secret may have one."""
-        text = "".join(part.whole for part in stream.parts)
-        least = max(len(text) - text.rfind("\n") - 1, self._redactor.ledger.longest_with_line_end)
+        text = "".join(part.rest for part in stream.parts)
+        kept = max(len(text) - text.rfind("\n") - 1, self._redactor.ledger.longest_with_line_end)
         if has_open_block(text):
-            least = len(text)
-        least = min(least, MAX_WINDOW)
-        while stream.parts and len(text) - len(stream.parts[0].whole) >= least:
-            text = text[len(stream.parts.pop(0).whole) :]
+            kept = len(text)
+        surplus = len(text) - min(kept, MAX_WINDOW)
+        while stream.parts and surplus >= len(stream.parts[0].rest):
+            surplus -= len(stream.parts.pop(0).rest)
+        if stream.parts and surplus > 0:
+            stream.parts[0].skip += surplus

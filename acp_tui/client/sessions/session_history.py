@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,8 @@ from acp_tui.client.transcript.secrets import Masker
 from acp_tui.conversation.facts import SessionId, SessionSummary
 
 MOST_LISTED: Final = 1_000
+SHORTEST: Final = 8
+"""Characters of an id that is cut short."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown because of a word in it."""
 _BEFORE_WORD: Final = 40
@@ -92,25 +95,34 @@ def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") ->
         found = index.search(words, cwd, MOST_LISTED) if words else index.recent(cwd, MOST_LISTED)
     except OSError as error:
         raise HistoryUnreadable(f"the recordings cannot be read: {error}") from error
-    folders = {folder: folder.is_dir() for folder in {one.cwd for one in found}}
     seen: set[tuple[str, SessionId]] = set()
     past = []
     for one in found:
         name = (one.agent, one.session_id)
-        past.append(
-            PastSession(
-                one.agent,
-                one.session_id,
-                one.cwd,
-                one.title,
-                one.last_at,
-                recorded=one,
-                is_latest=name not in seen,
-                has_folder=folders[one.cwd],
-            )
-        )
+        past.append(replace(past_session(one), is_latest=name not in seen))
         seen.add(name)
     return past
+
+
+def past_session(recorded: RecordedSession) -> PastSession:
+    """The last one of its id. It looks whether its folder is there."""
+    return PastSession(
+        recorded.agent,
+        recorded.session_id,
+        recorded.cwd,
+        recorded.title,
+        recorded.last_at,
+        recorded=recorded,
+        has_folder=recorded.cwd.is_dir(),
+    )
+
+
+def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
+    """For each id how it begins, so that no other one begins so."""
+    ids = sorted(set(session_ids))
+    common = [len(os.path.commonprefix(pair)) for pair in pairwise(ids)]
+    needed = (max(before, after) + 1 for before, after in zip([0, *common], [*common, 0], strict=True))
+    return {one: one[: max(length, SHORTEST)] for one, length in zip(ids, needed, strict=False)}
 
 
 def merged(

@@ -33,11 +33,11 @@ SURVIVES: Final = Rule(
 RULES: Final = (ENDS, STATUS, SURVIVES)
 
 
-def judge_end(judge: Judge, *, exit_code: int | None, in_time: bool) -> None:
+def judge_end(judge: Judge, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> None:
     """Its stdin was closed; `exit_code` None: it was ended by a signal, or it is not known."""
     judge.check(SURVIVES, True, "")
-    judge.check(ENDS, in_time, "it did not, and was terminated")
-    if in_time and exit_code is not None:
+    judge.check(ENDS, not had_to_be_terminated, f"it did not within {waited_s:.0f} s, and was terminated")
+    if exit_code is not None and not had_to_be_terminated:
         judge.check(STATUS, exit_code == 0, f"the status is {exit_code}")
 
 

@@ -1,4 +1,4 @@
-"""Rules of JSON-RPC: what a message is, and which answer belongs to which request. What is said with it is the others' matter."""
+"""Rules of JSON-RPC: what a message is, and which answer belongs to which request; not what is said with it."""
 
 from __future__ import annotations
 
@@ -115,6 +115,7 @@ class Asked:
     """False: the client's."""
     method: str
     params: dict[str, Any]
+    request_id: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +184,8 @@ class Exchange:
             return None
         params = self._params(is_agents, method, value.get("params"))
         if "id" in value:
-            request = Asked(index, frame.at_s, is_agents, method, params)
-            self._open_request(request, value["id"])
+            request = Asked(index, frame.at_s, is_agents, method, params, value["id"])
+            self._open_request(request)
             return request
         told = Told(index, frame.at_s, is_agents, method, params)
         self._last_told = None if is_agents else told
@@ -196,11 +197,11 @@ class Exchange:
             self._judge.check(PARAMS, is_right, f"the params of {method} are {shown(params)}")
         return params if isinstance(params, dict) else {}
 
-    def _open_request(self, request: Asked, request_id: Any) -> None:
-        key = _key(request_id)
+    def _open_request(self, request: Asked) -> None:
+        key, name = _key(request.request_id), shown(request.request_id)
         is_open = self._open[request.is_agents]
         if request.is_agents:
-            self._judge.check(ID, key is not None, f"{request.method} has the id {shown(request_id)}")
+            self._judge.check(ID, key is not None, f"{request.method} has the id {name}")
         elif request.method == INITIALIZE:
             self._is_whole = True
         if key is None:
@@ -208,7 +209,7 @@ class Exchange:
         if request.is_agents:
             earlier = is_open.get(key)
             frames = () if earlier is None else (earlier.index,)
-            text = f"{request.method} has the id {shown(request_id)} of a request that is still open"
+            text = f"{request.method} has the id {name} of a request that is still open"
             self._judge.check(UNIQUE_ID, earlier is None, text, *frames)
         is_open[key] = request
 

@@ -112,9 +112,16 @@ class Linter:
             check.finish()
         return self._judge.taken()
 
-    def ended(self, *, exit_code: int | None, in_time: bool) -> tuple[Finding, ...]:
-        """The agent's stdin was closed, and it ended, `in_time` by itself; `exit_code` None: it is not known."""
-        ending.judge_end(self._judge, exit_code=exit_code, in_time=in_time)
+    def ended(
+        self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool
+    ) -> tuple[Finding, ...]:
+        """The agent's stdin was closed, and it ended; `exit_code` None: it is not known."""
+        ending.judge_end(
+            self._judge,
+            exit_code=exit_code,
+            waited_s=waited_s,
+            had_to_be_terminated=had_to_be_terminated,
+        )
         return self._judge.taken()
 
     def died(self, how: str) -> tuple[Finding, ...]:

@@ -9,8 +9,8 @@ from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.v1 import methods
 
-CROSSING_S: Final = 0.25
-"""What comes so soon behind a message of the client's may have been on its way before."""
+CROSSING_S: Final = 1.0
+"""What comes so soon behind a cancel may have been on its way before, in a flood of updates."""
 KEPT_WORDS: Final = 200
 """Characters of what was said, to know it again in a replay."""
 KEPT_TURNS: Final = 50
@@ -27,6 +27,8 @@ class Turn:
     cancelled_at: float | None = None
     cancelled_in: int = -1
     """The frame."""
+    is_given_up: bool = False
+    """Its request was cancelled as such (`$/cancel_request`)."""
 
 
 @dataclass(slots=True)
@@ -35,6 +37,8 @@ class SessionScene:
 
     opened_in: int
     """The frame in which its id was first read."""
+    cwd: Any = None
+    """As the client gave it."""
     turn: Turn | None = None
     reopening: Asked | None = None
     """A load or a resume that is not answered yet."""
@@ -74,6 +78,12 @@ class Scene:
                 self._follow_request(event)
             case Told(is_agents=False, method=methods.SESSION_CANCEL):
                 self._cancel(event)
+            case Told(is_agents=False, method=methods.CANCEL_REQUEST):
+                for session in self.sessions.values():
+                    if session.turn is not None and session.turn.prompt.request_id == event.params.get(
+                        "requestId"
+                    ):
+                        session.turn.is_given_up = True
             case Told(is_agents=True, method=methods.SESSION_UPDATE):
                 self._hear(event)
             case Answered(is_agents=True):
@@ -100,7 +110,7 @@ class Scene:
         if not isinstance(session_id, str):
             return None
         if session_id not in self.sessions:
-            self.sessions[session_id] = SessionScene(request.index)
+            self.sessions[session_id] = SessionScene(request.index, request.params.get("cwd"))
         return self.sessions[session_id]
 
     def _cancel(self, told: Told) -> None:
@@ -132,7 +142,7 @@ class Scene:
         # Not session/new alone opens sessions: drafts and extensions do, too.
         opened = as_object(answer.result).get("sessionId")
         if isinstance(opened, str) and opened not in self.sessions:
-            self.sessions[opened] = SessionScene(answer.index)
+            self.sessions[opened] = SessionScene(answer.index, request.params.get("cwd"))
 
     def _follow_session(self, session: SessionScene, answer: Answered) -> None:
         match answer.request.method:

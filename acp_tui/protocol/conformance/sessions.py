@@ -257,13 +257,16 @@ class SessionCheck:
             self._look_at_listed(answer.request)
 
     def _look_at_listed(self, request: Asked) -> None:
-        """All pages are there; it is not known whether the first one was asked for with a folder in mind."""
+        """All pages are there: of one folder, or of all."""
+        folder = request.params.get("cwd")
+        where = "" if folder is None else " in its folder"
         for session_id, session in self._scene.sessions.items():
             is_listed = session_id in self._listed
             if session.is_deleted:
                 self._judge.check(FORGOTTEN, not is_listed, f"{shown(session_id)} is listed", request.index)
-            elif session.talks and request.params.get("cwd") is None:
-                self._judge.check(LISTED, is_listed, f"{shown(session_id)} is not listed", request.index)
+            elif session.talks and folder in (None, session.cwd):
+                text = f"{shown(session_id)} is not listed{where}"
+                self._judge.check(LISTED, is_listed, text, request.index)
 
 
 def _has_id(item: dict[str, Any]) -> bool:

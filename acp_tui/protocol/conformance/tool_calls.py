@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from acp_tui.protocol.conformance.exchange import Answered, Event, Told
+from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import Scene, as_object, objects
@@ -66,6 +66,8 @@ class Report:
     index: int
     turn: int | None
     """The frame of the prompt in whose turn it came."""
+    is_begun: bool
+    """By an update, and not by a permission request alone."""
 
 
 class ToolCallCheck:
@@ -86,6 +88,8 @@ class ToolCallCheck:
                 update = as_object(params.get("update"))
                 if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
                     self._look_at_report(event, update)
+            case Asked(is_agents=True, method=methods.SESSION_REQUEST_PERMISSION, params=params):
+                self._take_note(event, as_object(params.get("toolCall")))
             case Answered(is_agents=False, request=request, result=result):
                 terminal_id = as_object(result).get("terminalId")
                 if request.method == methods.TERMINAL_CREATE and isinstance(terminal_id, str):
@@ -98,21 +102,26 @@ class ToolCallCheck:
         """Nothing is left to say."""
 
     def _look_at_report(self, told: Told, update: dict[str, Any]) -> None:
-        call_id, session_id = update.get("toolCallId"), told.params.get("sessionId")
-        if not isinstance(call_id, str) or not isinstance(session_id, str):
-            return
-        earlier = self.calls.get((session_id, call_id))
         session = self._scene.session(told.params)
-        is_replay = session is not None and session.reopening is not None
-        if not is_replay:
-            self._look_at_order(update, call_id, earlier)
+        session_id, call_id = told.params.get("sessionId"), update.get("toolCallId")
+        if not isinstance(session_id, str) or not isinstance(call_id, str):
+            return
+        if session is None or session.reopening is None:
+            self._look_at_order(update, call_id, self.calls.get((session_id, call_id)))
         self._look_at_terminals(session_id, update)
-        status = update.get("status")
+        self._take_note(told, update)
+
+    def _take_note(self, event: Asked | Told, call: dict[str, Any]) -> None:
+        """A permission request may be the first to speak of a call."""
+        session = self._scene.session(event.params)
+        key = (str(event.params.get("sessionId")), str(call.get("toolCallId")))
+        earlier, status = self.calls.get(key), call.get("status")
         if not isinstance(status, str):
             status = earlier.status if earlier is not None else "pending"
         turn = session.turn if session is not None else None
-        self.calls[session_id, call_id] = Report(
-            status, told.index, turn.prompt.index if turn is not None else None
+        is_begun = isinstance(event, Told) or (earlier is not None and earlier.is_begun)
+        self.calls[key] = Report(
+            status, event.index, turn.prompt.index if turn is not None else None, is_begun
         )
 
     def _look_at_order(self, update: dict[str, Any], call_id: str, earlier: Report | None) -> None:
@@ -122,7 +131,7 @@ class ToolCallCheck:
                 self._judge.check(
                     REPORTED, earlier is not None, f"an update came for {name}, which nobody reported"
                 )
-        elif earlier is not None:
+        elif earlier is not None and earlier.is_begun:
             self._judge.check(ONCE, False, f"{name} is begun again", earlier.index)
         if earlier is None:
             self._judge.check(ONCE, True, "")

@@ -8,6 +8,7 @@ from acp_tui.protocol.conformance.exchange import Answered, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import CROSSING_S, Scene, Turn, as_object
 from acp_tui.protocol.v1 import methods
+from acp_tui.rpc import ErrorCode
 
 ANSWERED: Final = Rule(
     "A-TURN-1",
@@ -128,11 +129,14 @@ class TurnCheck:
         reason, took_s = as_object(answer.result).get("stopReason"), answer.at_s - cancelled_at
         frames = (turn.prompt.index, turn.cancelled_in)
         self._judge.check(PROMPTLY, took_s <= SOON_S, f"it ended after {took_s:.1f} s", *frames)
+        if turn.is_given_up and answer.code == ErrorCode.REQUEST_CANCELLED:
+            return
         if answer.error is not None:
             text = f"it was answered with {shown(answer.error)}"
             self._judge.check(CANCELLED, False, text, *frames)
         elif reason == "cancelled" or took_s > CROSSING_S:
-            self._judge.check(CANCELLED, reason == "cancelled", f"it ended with {shown(reason)}", *frames)
+            text = f"it ended with {shown(reason)} {took_s:.1f} s after the cancel"
+            self._judge.check(CANCELLED, reason == "cancelled", text, *frames)
 
     def _look_at_reason(self, turn: Turn, reason: object) -> None:
         begin = turn.prompt.index

@@ -14,7 +14,13 @@ from acp_tui.ui.picturing.errors import CannotRender
 
 FONTS: Final = "Fira Code, Menlo, Consolas, DejaVu Sans Mono, monospace"
 PNG_FONT: Final = "DejaVu Sans Mono"
-PNG_WIDTH_FOR_CELL: Final = 11
+PNG_FONT_SIZE: Final = "font-size: 20.264px"
+"""In which its characters are as wide as the picture's cells: cairo stretches runs of text less exactly."""
+PNG_CELL: Final = 11
+"""Pixels; a whole number of them, since cairo rounds the widths of characters."""
+SVG_CELL: Final = 12.2
+_FONT_SIZE: Final = "font-size: 20px"
+_TEXT_LENGTH: Final = re.compile(r' textLength="[^"]*"')
 _FONT_FACE: Final = re.compile(r"@font-face\s*\{[^}]*\}\s*")
 _UNIQUE: Final = re.compile(r"\bterminal-\d+-")
 
@@ -34,7 +40,7 @@ def text_of(strips: Sequence[Strip]) -> str:
     return "".join(f"{strip.text.rstrip()}\n" for strip in strips)
 
 
-def png_of(svg: str, columns: int) -> bytes:
+def png_of(svg: str) -> bytes:
     """The picture as pixels. Raises CannotRender where nothing is there to draw it with."""
     try:
         cairosvg: Any = import_module("cairosvg")  # an extra, of which only this has need
@@ -45,8 +51,8 @@ def png_of(svg: str, columns: int) -> bytes:
         ) from error
     except OSError as error:  # the library that it is made of
         raise CannotRender("a PNG needs the library cairo", hint=f"{error}") from error
-    with_font = svg.replace(FONTS, PNG_FONT)
-    return bytes(cairosvg.svg2png(bytestring=with_font.encode(), output_width=columns * PNG_WIDTH_FOR_CELL))
+    with_font = _TEXT_LENGTH.sub("", svg.replace(FONTS, PNG_FONT).replace(_FONT_SIZE, PNG_FONT_SIZE))
+    return bytes(cairosvg.svg2png(bytestring=with_font.encode(), scale=PNG_CELL / SVG_CELL))
 
 
 def rows_of(strips: Sequence[Strip], console: Console) -> list[str]:

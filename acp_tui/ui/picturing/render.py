@@ -44,6 +44,14 @@ class View:
     """Pressed before the picture is taken."""
 
 
+def suffix_of(output: Path) -> str:
+    """What kind of file that is to be. Raises CannotRender."""
+    suffix = output.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise CannotRender(f"{output} names no format that there is", hint=f"known: {' '.join(SUFFIXES)}")
+    return suffix
+
+
 @asynccontextmanager
 async def film_of(file: Path) -> AsyncIterator[Film]:
     """A recording. Raises RecordingUnreadable."""
@@ -66,11 +74,7 @@ async def film_of_demo(name: str, user: DemoUser, size: tuple[int, int]) -> Asyn
 
 
 async def render(film: Film, view: View, suffix: str) -> bytes:
-    """The file's contents, by its suffix. Raises CannotRender."""
-    if suffix not in SUFFIXES:
-        raise CannotRender(
-            f"there is no format {suffix or 'without a suffix'}", hint=f"known: {' '.join(SUFFIXES)}"
-        )
+    """The file's contents; `suffix` is one of SUFFIXES. Raises CannotRender."""
     moment = film.length if view.at is None else await to_thread.run_sync(moment_of, film, view.at)
     if view.at is not None and moment is None:
         raise CannotRender(f"in this recording {view.at.shown}")
@@ -81,17 +85,17 @@ async def render(film: Film, view: View, suffix: str) -> bytes:
         await studio.show(moment, is_at_top=view.is_at_top)
         if view.keys:
             await studio.press(*view.keys)
-        return _still(studio, view, suffix)
+        return _still(studio, suffix)
 
 
-def _still(studio: Studio, view: View, suffix: str) -> bytes:
+def _still(studio: Studio, suffix: str) -> bytes:
     match suffix:
         case ".txt":
             return text_of(studio.strips).encode()
         case ".svg":
             return tidy_svg(studio.svg).encode()
         case ".png":
-            return png_of(tidy_svg(studio.svg), view.size[0])
+            return png_of(tidy_svg(studio.svg))
         case _:
             to_page = to_html if suffix == ".html" else to_markdown
             return to_page(studio.conversation, _facts(studio), plain_text).encode()

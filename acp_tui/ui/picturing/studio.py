@@ -101,8 +101,9 @@ class Studio:
             for touch in player.step().touched:
                 if panel is not None and touch.conversation is panel.conversation:
                     panel.note(touch.change)
-        conversation = player.conversation(player.front)
-        if panel is None or panel.conversation is not conversation:
+        conversation = self.conversation
+        is_there = player.front is not None or conversation.entries
+        if is_there and (panel is None or panel.conversation is not conversation):
             await self._screen.show_film(conversation, player.film.header.cwd)
         await self.settle()
         if is_at_top and self._panel is not None:

@@ -245,10 +245,12 @@ class ReplayScreen(Screen[None]):
             below = f"{self._panel.new_entries} new" if self._panel.new_entries else "more"
             facts = (f"{below} below{KEYMAP.hint(': {follow}')}", *facts)
         agent = make_visible_line(self._film.agent)
-        for status in self.query(StatusLine):
-            status.show(Status(agent=agent, state=state_of(conversation), facts=facts))
-        for line in self.query(SessionLine):
-            line.show(self._player.conversations, self.shown)
+        has_session = self.shown is not None or bool(conversation.entries)
+        status = Status(agent=agent, state=state_of(conversation), facts=facts)
+        for line in self.query(StatusLine):
+            line.show(status if has_session else Status(phase=f"no session of {agent} yet"))
+        for sessions in self.query(SessionLine):
+            sessions.show(self._player.conversations, self.shown)
         self._tell_position()
 
     def _tell_position(self) -> None:

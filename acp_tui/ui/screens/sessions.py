@@ -39,10 +39,13 @@ class Source(Protocol):
 
     @property
     def agent(self) -> str:
-        """The name of the agent that is asked for its sessions; "" for none."""
+        """The name of the agent that is asked for its sessions, "" where none runs."""
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
-        """The page at a cursor, None for the first, of the folder that the user works in or of all."""
+        """What the agent lists at a cursor, None for the first page: of the folder that the user works in, or of all.
+
+        Empty where the agent lists nothing.
+        """
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         """Those that were recorded, with `words` only those in which they stand."""
@@ -113,7 +116,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         """What could not be listed, and why."""
         self._cursor: str | None = None
         self._is_everywhere = False
-        self._is_at_end = not source.agent
+        self._is_at_end = False
         self._has_restarted = False
         self._loading: Worker[None] | None = None
         self._doomed: PastSession | None = None
@@ -142,8 +145,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._troubles.clear()
         self._waiting = {"recorded"}
         self._read_recorded()
-        if self._source.agent:
-            self._load_more()
+        self._load_more()
 
     @work(exclusive=True, group="recorded")
     async def _read_recorded(self) -> None:
@@ -214,7 +216,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._is_everywhere = not self._is_everywhere
         self._listed.clear()
         self._recorded = self._found = ()
-        self._cursor, self._is_at_end, self._has_restarted = None, not self._source.agent, False
+        self._cursor, self._is_at_end, self._has_restarted = None, False, False
         self._loading = None
         self.query_one(Frame).show_keys(KEYS.format(other=HERE if self._is_everywhere else EVERYWHERE))
         self._begin()

@@ -1,0 +1,373 @@
+"""A conversation by lines: what the user types goes to the agent, what the agent does is told. One session at a time.
+
+Everything here runs in the event loop; the terminal is `console`'s, our own commands are in `commands`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.failures import code_of, error_text
+from acp_tui.cli.plain.commands import Command, command_for
+from acp_tui.cli.plain.console import Console
+from acp_tui.cli.plain.draft import Draft
+from acp_tui.cli.plain.outbox import Outbox
+from acp_tui.cli.plain.permissions import Permissions
+from acp_tui.cli.plain.questions import Questions
+from acp_tui.cli.plain.starting import AgentStart
+from acp_tui.cli.plain.telling import Teller
+from acp_tui.cli.plain.words import ours
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.attachments import attach
+from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.prompts import PromptMemory
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings import Settings, state_folder
+from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.facts import Fact, SessionId
+from acp_tui.conversation.visible import make_visible, make_visible_line
+
+PROMPT: Final = "> "
+GOES_ON: Final = "... "
+END_LIMIT_S: Final = 2.0
+"""How long the last words may take."""
+
+
+class Chat:
+    """One agent and the user in front of the console."""
+
+    def __init__(
+        self, console: Console, command: AgentCommand, cwd: Path, settings: Settings, record: RecordTo | None
+    ) -> None:
+        self.console = console
+        self.settings = settings
+        self.cwd = cwd
+        self.session: Session | None = None
+        self._command = command
+        self._record = record
+        self._outbox = Outbox(console.say)
+        self._draft = Draft()
+        self._memory = PromptMemory(
+            state_folder() if settings.history.keep else None, settings.history.max_entries
+        )
+        self._scope = anyio.CancelScope()
+        self._code = ExitCode.DONE
+        self._was_interrupted = False
+        self._outside: Questions | None = None
+        self._start: AgentStart
+        self._tasks: TaskGroup
+        self._teller: Teller
+        self._permissions: Permissions
+        self._questions: Questions
+
+    async def run(self) -> int:
+        """Until the user ends it; gives the exit status."""
+        self.console.attach()
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                self._tasks.start_soon(self._outbox.run)
+                with self._scope:
+                    await self._converse()
+                with anyio.move_on_after(END_LIMIT_S):
+                    await self._outbox.flush()
+                self._tasks.cancel_scope.cancel()
+        finally:
+            self.console.end()
+        return self._code
+
+    async def _converse(self) -> None:
+        async with open_hub() as hub:
+            self._start = AgentStart(hub, self._command, self.cwd, self.settings, self._record)
+            try:
+                await self.start_agent()
+                await self.begin()
+            except ClientError as error:
+                self._code = code_of(error)
+                self._outbox.put(error_text(error))
+                return
+            await self._recall()
+            self._greet()
+            await anyio.sleep_forever()
+
+    def _greet(self) -> None:
+        self.say(f"{self.agent_title} in {self.cwd}. /help lists what can be typed; Ctrl+D ends.")
+
+    async def _recall(self) -> None:
+        """Earlier prompts of this folder, by the arrow keys."""
+        trouble = await self._memory.load()
+        if trouble:
+            self.say(trouble)
+        for text in reversed(self._memory.history.texts_of(str(self.cwd))):
+            self.console.remember(text)
+
+    # The agent and its sessions
+
+    @property
+    def agent(self) -> Agent:
+        """The process that runs now."""
+        return self._start.agent
+
+    @property
+    def agent_title(self) -> str:
+        """What the agent is called."""
+        return make_visible_line(self.agent.title)
+
+    @property
+    def server_names(self) -> Sequence[str]:
+        """The MCP servers of its sessions."""
+        return [server.name for server in self._start.servers]
+
+    async def start_agent(self) -> None:
+        """A new process. Raises ClientError."""
+        self._outside = None
+        await self._start.start(self.console, self._tasks, self._look_outside)
+
+    def _look_outside(self) -> None:
+        """The agent asks something that belongs to no session; it may do so before it has said who it is."""
+        if self._outside is None:
+            self._outside = Questions(self.agent, self.agent.title, self.console, self._outbox)
+        self._outside.look(self._tasks)
+
+    async def begin(self, earlier: Session | None = None) -> None:
+        """A new session. Raises ClientError."""
+
+        async def open_it(agent: Agent) -> Session:
+            return await agent.new_session(
+                self.cwd,
+                additional_directories=self._start.directories,
+                mcp_servers=self._start.servers,
+                earlier=earlier,
+            )
+
+        self.use(await self._start.logged_in(self.console, open_it, self.start_agent))
+
+    async def open(self, session_id: SessionId, cwd: Path) -> None:
+        """Go on with a session that the agent has kept, with its history. Raises ClientError."""
+
+        def use_early(change: Change) -> None:
+            """What the agent asks while it loads must be answered: the loading may wait for it."""
+            session = self.agent.sessions.get(session_id)
+            if session is not None and Fact.PERMISSIONS in change.facts:
+                self.use(session)
+
+        async def open_it(agent: Agent) -> Session:
+            return agent.sessions.get(session_id) or await agent.open_session(
+                session_id,
+                cwd,
+                use_early,
+                additional_directories=self._start.directories,
+                mcp_servers=self._start.servers,
+            )
+
+        session = await self._start.logged_in(self.console, open_it, self.start_agent)
+        if session is not self.session:
+            self.use(session)
+
+    async def restart(self) -> None:
+        """Start the agent again, and go on with the session as far as the agent remembers it. Raises ClientError."""
+        earlier = self.session
+        await self.agent.stop()
+        await self.start_agent()
+        if earlier is not None and self.agent.capabilities.resume_session:
+            try:
+                self.use(
+                    await self.agent.resume_session(
+                        earlier.session_id,
+                        earlier.cwd,
+                        additional_directories=self._start.directories,
+                        mcp_servers=self._start.servers,
+                        earlier=earlier,
+                    )
+                )
+                return
+            except AgentRefused as error:
+                self.tell_error(error)
+        await self.begin(earlier)
+
+    def use(self, session: Session) -> None:
+        """Talk in this session from now on; of one that goes on, what was said is not told again."""
+        is_known = self.session is not None and self.session.conversation is session.conversation
+        if self.session is not None:
+            self.session.listener = None
+        self.session = session
+        self._permissions = Permissions(session, self.console, self._outbox, self._say_first)
+        self._questions = Questions(session, self.agent.title, self.console, self._outbox)
+        if not is_known:
+            self._teller = Teller(session.conversation, self._outbox, self.settings.conversation)
+            self._teller.tell_all()
+        session.listener = self._hear
+        self._hear(Change((), (Fact.PERMISSIONS, Fact.ELICITATIONS, Fact.TURN)))
+
+    def _hear(self, change: Change) -> None:
+        self._teller.tell(change)
+        facts = change.facts
+        if Fact.PERMISSIONS in facts:
+            self._permissions.look(self._tasks)
+        if Fact.ELICITATIONS in facts:
+            self._questions.look(self._tasks)
+        if Fact.TURN in facts or Fact.CONNECTION in facts:
+            if self.is_idle:
+                self._teller.finish()
+            self._tasks.start_soon(self._show_prompt)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether a prompt would be sent at once."""
+        return self.session is None or self.session.conversation.is_idle
+
+    async def _show_prompt(self) -> None:
+        """Behind what is still to be said."""
+        await self._outbox.flush()
+        if self.session is not None:
+            self.console.show_prompt(GOES_ON if self._draft.is_open else PROMPT if self.is_idle else "")
+
+    # What the user types
+
+    def take_line(self, line: str) -> None:
+        """A line, which may go on in the next one."""
+        self._was_interrupted = False
+        text = self._draft.add(line)
+        if text is not None:
+            self.console.remember(text)
+            self._take(text)
+        self._tasks.start_soon(self._show_prompt)
+
+    def _take(self, text: str) -> None:
+        session = self.session
+        assert session is not None  # nothing is read before
+        command = command_for(text, {command.name for command in session.conversation.commands})
+        if command is not None:
+            self._tasks.start_soon(self._obey, *command)
+        elif text.startswith("!"):
+            self._tasks.start_soon(self._run_own, session, text[1:].strip())
+        elif not text.strip():
+            self._go_on(session)
+        elif session.conversation.is_idle:
+            self._tasks.start_soon(self._send, session, text)
+        else:
+            session.queue.add(text)
+            self.say(f"queued, to be sent after this turn; {_count(session)} (/queue lists them)")
+
+    async def _obey(self, command: Command, argument: str) -> None:
+        try:
+            await command.do(self, argument)
+        except ClientError as error:
+            self.tell_error(error)
+        await self._show_prompt()
+
+    async def _run_own(self, session: Session, line: str) -> None:
+        try:
+            await session.commands.run(line)
+        except ClientError as error:
+            self.tell_error(error)
+        else:
+            self.say("its output goes along with your next prompt")
+
+    def _go_on(self, session: Session) -> None:
+        """An empty line: what was held back is to be sent."""
+        if not session.queue.is_held or not session.conversation.is_idle:
+            return
+        session.queue.go_on()
+        text = session.queue.next()
+        if text is not None:
+            self._tasks.start_soon(self._send, session, text)
+
+    def _say_first(self, text: str) -> None:
+        """Send this before all else that waits."""
+        assert self.session is not None
+        queue = self.session.queue
+        queue.add(text)
+        queue.move(queue.prompts[-1].key, -len(queue.prompts))
+        queue.go_on()
+        if self.is_idle:
+            self.session.queue.hold()
+            self._go_on(self.session)
+
+    async def _send(self, session: Session, text: str) -> None:
+        """Send this prompt and, as long as all goes well, what was queued meanwhile."""
+        wanted: str | None = text
+        while wanted is not None:
+            attached = await to_thread.run_sync(attach, wanted, session.cwd)
+            if not session.conversation.is_idle:
+                session.queue.add(wanted)  # while its files were read, another was sent
+                return
+            self._memory.history.add(wanted, str(self.cwd), self.agent.title)
+            self._tasks.start_soon(self._memory.write)
+            try:
+                await session.send_prompt((*attached.blocks, *session.commands.take()), attached.problems)
+            except ClientError as error:
+                self._note_failure(session, error)
+            wanted = session.queue.next()
+            if wanted is not None:
+                self.say(f"sending what was queued: {make_visible_line(wanted)}")
+        if session.queue.is_held:
+            self.say(f"{_count(session)}, held back: an empty line sends the next, /drop forgets them")
+
+    def _note_failure(self, session: Session, error: ClientError) -> None:
+        """The conversation says what went wrong, but for what to do."""
+        session.queue.hold()
+        if error.hint:
+            self.say(error.hint)
+        if not session.conversation.is_connected:
+            self.say("/restart starts the agent again")
+
+    # Ends
+
+    def cancel(self) -> None:
+        """Ask the agent to stop, and hold back what is queued."""
+        if self.session is None or self.is_idle:
+            self.say("no turn is running")
+            return
+        self.session.queue.hold()
+        self.session.cancel()
+        self.say("cancelling; Ctrl+C again ends acp-tui and the agent")
+
+    def interrupt(self, had_draft: bool) -> None:
+        """Ctrl+C: what was typed is dropped; else the turn is cancelled; a second time it is the end."""
+        had_draft = had_draft or self._draft.is_open
+        self._draft.drop()
+        is_stopping = self.session is None or self.session.conversation.is_cancelling
+        if had_draft and not is_stopping:
+            self._tasks.start_soon(self._show_prompt)
+        elif is_stopping or self._was_interrupted:
+            self.end(ExitCode.CANCELLED)
+        elif self.is_idle:
+            self._was_interrupted = True
+            self.say("Ctrl+C again, Ctrl+D or /quit ends acp-tui")
+        else:
+            self.cancel()
+
+    def end(self, code: ExitCode | None = None) -> None:
+        """Leave; `code` None: as the session stands."""
+        is_lost = self.session is not None and not self.session.conversation.is_connected
+        self._code = code if code is not None else ExitCode.AGENT_LOST if is_lost else ExitCode.DONE
+        self._scope.cancel()
+
+    # Words
+
+    def say(self, text: str) -> None:
+        """A word of ours."""
+        self._outbox.put(ours(make_visible(text)))
+
+    def tell(self, text: str) -> None:
+        """An answer of several lines, which have been made visible."""
+        self._outbox.put(text)
+
+    def tell_error(self, error: ClientError) -> None:
+        """What went wrong, and what to do."""
+        self._outbox.put(error_text(error))
+
+
+def _count(session: Session) -> str:
+    count = len(session.queue.prompts)
+    return f"{count} prompt waits" if count == 1 else f"{count} prompts wait"

@@ -1,0 +1,268 @@
+"""Our own slash commands in the line mode: one table gives what can be typed and the help.
+
+An agent's command of the same name goes before ours, which can then be had as `/acp:NAME`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from anyio import to_thread
+
+from acp_tui.cli.plain.asking import choose, number_in
+from acp_tui.cli.plain.words import ALL, command_of, output_of, result_of, title_of
+from acp_tui.client.errors import Unsupported
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import session_facts, usage_words, value_name
+
+if TYPE_CHECKING:
+    from acp_tui.cli.plain.chat import Chat
+    from acp_tui.client.sessions.session import Session
+
+OURS: Final = "acp:"
+STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something to type behind a slash."""
+
+    name: str
+    about: str
+    do: Callable[[Chat, str], Awaitable[None]]
+    """Given what is typed behind the name. Raises ClientError."""
+    argument: str = ""
+
+    @property
+    def shown(self) -> str:
+        """As the help has it."""
+        return f"/{self.name} {self.argument}".rstrip()
+
+
+def command_for(text: str, taken: Collection[str]) -> tuple[Command, str] | None:
+    """Our command for what was typed, and what stands behind its name; None where it is none of ours."""
+    if not text.startswith("/"):
+        return None
+    written, _, rest = text[1:].strip().partition(" ")
+    command = BY_NAME.get(written.removeprefix(OURS))
+    return None if command is None or written in taken else (command, rest.strip())
+
+
+async def _help(chat: Chat, _: str) -> None:
+    rows = [f"  {command.shown}: {command.about}" for command in COMMANDS]
+    theirs = [
+        f"  /{make_visible_line(command.name.removeprefix('/'))}: {make_visible_line(command.description)}"
+        for command in _session(chat).conversation.commands
+    ]
+    chat.tell(
+        "\n".join(
+            [
+                "Enter sends a line. A backslash at its end, or lines between triple quotes, make it several.",
+                "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D ends.",
+                *rows,
+                *([f"{chat.agent_title} has commands of its own:", *theirs] if theirs else []),
+            ]
+        )
+    )
+
+
+async def _quit(chat: Chat, _: str) -> None:
+    chat.end()
+
+
+async def _cancel(chat: Chat, _: str) -> None:
+    chat.cancel()
+
+
+async def _mode(chat: Chat, _: str) -> None:
+    await _choose_of(chat, "mode")
+
+
+async def _model(chat: Chat, _: str) -> None:
+    await _choose_of(chat, "model")
+
+
+async def _choose_of(chat: Chat, category: str) -> None:
+    options = [option for option in _session(chat).conversation.options if option.category == category]
+    if options:
+        await _choose_value(chat, options[0])
+    else:
+        chat.say(f"this agent offers no {category} to choose; /options shows what it offers")
+
+
+async def _options(chat: Chat, _: str) -> None:
+    options = _session(chat).conversation.options
+    if not options:
+        chat.say("this session has nothing to choose")
+        return
+    chosen = await choose(
+        chat.console, "What to change?", [f"{option.name}: {value_name(option)}" for option in options]
+    )
+    if chosen is not None:
+        await _choose_value(chat, options[chosen])
+
+
+async def _choose_value(chat: Chat, option: ConfigOption) -> None:
+    """What the agent makes of it is told when it reports it."""
+    now = value_name(option)
+    question = f"{make_visible_line(option.name)}, now {make_visible_line(now)}:"
+    if isinstance(option, BooleanOption):
+        chosen = await choose(chat.console, question, ["on", "off"])
+        value: str | bool = chosen == 0
+    else:
+        rows = [": ".join(filter(None, (choice.name, choice.description))) for choice in option.choices]
+        chosen = await choose(chat.console, question, rows)
+        value = "" if chosen is None else option.choices[chosen].value
+    if chosen is not None:
+        await _session(chat).set_option(option.option_id, value)
+
+
+async def _sessions(chat: Chat, argument: str) -> None:
+    if not _may_leave(chat):
+        return
+    if not chat.agent.capabilities.list_sessions:
+        raise Unsupported(f"{chat.agent_title} does not offer to list its sessions; /new begins another")
+    listed: list[SessionSummary] = []
+    cursor = None
+    while True:
+        page = await chat.agent.list_sessions(None if argument == "all" else chat.cwd, cursor)
+        listed += page.sessions
+        cursor = page.next_cursor
+        if cursor is None or not page.sessions:
+            break
+    if not listed:
+        chat.say("the agent lists no session of this folder; /sessions all lists those of all folders")
+        return
+    chosen = await choose(chat.console, "Which session?", [_session_words(chat, one) for one in listed])
+    if chosen is not None:
+        await chat.open(listed[chosen].session_id, listed[chosen].cwd)
+
+
+def _session_words(chat: Chat, summary: SessionSummary) -> str:
+    here = _session(chat).session_id == summary.session_id
+    folder = "" if summary.cwd == chat.cwd else str(summary.cwd)
+    parts = (summary.title or summary.session_id, summary.updated_at, folder, "this one" if here else "")
+    return ", ".join(filter(None, parts))
+
+
+async def _new(chat: Chat, _: str) -> None:
+    if _may_leave(chat):
+        await chat.begin()
+        chat.say("a new session")
+
+
+def _may_leave(chat: Chat) -> bool:
+    """Nobody would hear what the agent asks in a session that was left at work."""
+    if not chat.is_idle:
+        chat.say("the agent is at work: /cancel stops it")
+    return chat.is_idle
+
+
+async def _queue(chat: Chat, _: str) -> None:
+    prompts = _session(chat).queue.prompts
+    rows = [f"  {number}  {make_visible_line(prompt.text)}" for number, prompt in enumerate(prompts, 1)]
+    chat.tell("\n".join(rows) or "No prompt is queued.")
+
+
+async def _drop(chat: Chat, argument: str) -> None:
+    queue = _session(chat).queue
+    number = number_in(argument, len(queue.prompts))
+    if argument and number is None:
+        chat.say("/drop wants the number of a queued prompt, or nothing for all")
+        return
+    for prompt in queue.prompts if number is None else (queue.prompts[number - 1],):
+        queue.take(prompt.key)
+    chat.say(f"{len(queue.prompts)} left in the queue")
+
+
+async def _plan(chat: Chat, _: str) -> None:
+    plans = _session(chat).conversation.plans.values()
+    steps = [step for plan in plans for step in plan.steps]
+    rows = [
+        f"  {STEP_WORDS.get(step.status, step.status)}: {step.content}"
+        + (f" ({step.priority} priority)" if step.priority != "medium" else "")
+        for step in steps
+    ]
+    chat.tell("\n".join(map(make_visible_line, rows)) or "The agent has no plan.")
+
+
+async def _usage(chat: Chat, _: str) -> None:
+    chat.say(f"usage: {usage_words(_session(chat).conversation.usage)}")
+
+
+async def _status(chat: Chat, _: str) -> None:
+    session = _session(chat)
+    identity = chat.agent.identity
+    agent = " ".join(filter(None, (chat.agent_title, identity.version if identity is not None else "")))
+    facts = session_facts(session.conversation, agent, session.cwd, chat.server_names)
+    chat.tell("\n".join(f"  {make_visible_line(f'{name}: {value}')}" for name, value in facts))
+
+
+async def _show(chat: Chat, argument: str) -> None:
+    entries = _session(chat).conversation.entries
+    calls = [entry.call for entry in reversed(entries) if isinstance(entry, ToolCallEntry)]
+    number = number_in(argument or "1", len(calls))
+    if number is None:
+        chat.say(f"there are {len(calls)} tool calls; /show 1 is the last one")
+        return
+    call = calls[number - 1]
+    text = await to_thread.run_sync(result_of, call, ALL)
+    chat.tell(f"{title_of(call)}\n{text or '  It has brought nothing that can be shown.'}")
+
+
+async def _output(chat: Chat, _: str) -> None:
+    states = list(_session(chat).conversation.terminals.values())
+    chat.tell(output_of(states[-1], ALL) if states else "No command was run.")
+
+
+async def _type(chat: Chat, argument: str) -> None:
+    session = _session(chat)
+    running = [state for state in session.conversation.terminals.values() if not state.has_exited]
+    running.sort(key=lambda state: not state.is_waiting)
+    if not running:
+        chat.say("no command is running")
+    elif session.machine.type_into(running[0].terminal_id, f"{argument}\r".encode()):
+        chat.say(f"typed into {command_of(running[0])}")
+
+
+async def _restart(chat: Chat, _: str) -> None:
+    chat.console.show_prompt(None)
+    await chat.restart()
+    chat.say(f"{chat.agent_title} was started again")
+
+
+async def _log_out(chat: Chat, _: str) -> None:
+    await chat.agent.logout()
+    chat.say("logged out; the agent may want a login again")
+
+
+def _session(chat: Chat) -> Session:
+    assert chat.session is not None  # nothing is read before
+    return chat.session
+
+
+COMMANDS: Final = (
+    Command("help", "this list", _help),
+    Command("quit", "end acp-tui and the agent", _quit),
+    Command("cancel", "stop the turn", _cancel),
+    Command("mode", "choose the agent's mode", _mode),
+    Command("model", "choose its model", _model),
+    Command("options", "choose any of the session's settings", _options),
+    Command("sessions", "open an earlier session of this folder, or of all", _sessions, "[all]"),
+    Command("new", "begin another session", _new),
+    Command("queue", "list the prompts that wait for the end of the turn", _queue),
+    Command("drop", "forget one of them, or all", _drop, "[NUMBER]"),
+    Command("plan", "all steps of the agent's plan", _plan),
+    Command("usage", "context and cost as the agent reports them", _usage),
+    Command("status", "agent, folder, settings, what is running", _status),
+    Command("show", "all that the last tool call has brought, or one before it", _show, "[NUMBER]"),
+    Command("output", "all output of the last command", _output),
+    Command("type", "type a line into a command that is running", _type, "TEXT"),
+    Command("restart", "start the agent again, and go on", _restart),
+    Command("logout", "log out of the agent", _log_out),
+)
+BY_NAME: Final = {command.name: command for command in COMMANDS}

@@ -1,0 +1,113 @@
+"""Recordings made by hand for replays: a session of two turns, with a question and a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Own
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.updates import PermissionAnswered, TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.rpc import Direction
+from acp_tui.ui.replaying.film import Film
+from support.recordings import write
+
+HEADER: Final = Header("agent", ("agent", "--acp"), cwd="/project", started_at="2026-11-21T12:00:00+00:00")
+OPTIONS: Final = [
+    {"optionId": "yes", "name": "Allow once", "kind": "allow_once"},
+    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+]
+
+
+def sent(at: float, request_id: int, method: str, **params: Any) -> Frame:
+    """A request of the client's."""
+    message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+    return Frame(at, Direction.OUT, json.dumps(message).encode())
+
+
+def got(at: float, request_id: int, **result: Any) -> Frame:
+    """The agent's answer."""
+    message = {"jsonrpc": "2.0", "id": request_id, "result": result}
+    return Frame(at, Direction.IN, json.dumps(message).encode())
+
+
+def told(at: float, session: str = "s", **update: Any) -> Frame:
+    """An update of a session."""
+    params = {"sessionId": session, "update": update}
+    message = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+    return Frame(at, Direction.IN, json.dumps(message).encode())
+
+
+def said(at: float, text: str, session: str = "s") -> Frame:
+    """A piece of a message of the agent's."""
+    return told(at, session, sessionUpdate="agent_message_chunk", content={"type": "text", "text": text})
+
+
+def prompted(at: float, request_id: int, text: str, session: str = "s") -> Frame:
+    """The user's prompt."""
+    return sent(at, request_id, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+
+
+def begun(at: float = 0.0, session: str = "s", request_id: int = 1) -> list[Event]:
+    """A new session."""
+    return [
+        sent(at, request_id, "session/new", cwd="/project", mcpServers=[]),
+        got(at, request_id, sessionId=session),
+    ]
+
+
+def two_turns() -> list[Event]:
+    """A question that is answered after 2.5 s, a command that prints, and a second turn after a long pause."""
+    session, terminal = SessionId("s"), TerminalId("t")
+    question = {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "session/request_permission",
+        "params": {
+            "sessionId": "s",
+            "toolCall": {"toolCallId": "c", "title": "Edit durations.py", "kind": "edit"},
+            "options": OPTIONS,
+        },
+    }
+    return [
+        *begun(),
+        prompted(1.0, 2, "Fix it"),
+        said(2.0, "I look"),
+        said(2.5, " at it."),
+        Frame(3.0, Direction.IN, json.dumps(question).encode()),
+        Own(5.5, session, PermissionAnswered(RequestKey(1), "yes", at=1_790_000_000.0)),
+        Own(6.0, session, TerminalOpened(terminal, "make", "/project", columns=80, rows=5)),
+        told(
+            6.0,
+            sessionUpdate="tool_call",
+            toolCallId="m",
+            title="make",
+            kind="execute",
+            content=[{"type": "terminal", "terminalId": "t"}],
+        ),
+        Own(6.5, session, TerminalOutput(terminal, b"\x1b[32mbuilt\x1b[0m\r\n")),
+        Own(7.0, session, TerminalExited(terminal, 0, None, 0.5)),
+        got(7.5, 2, stopReason="end_turn"),
+        prompted(60.0, 3, "Thank you"),
+        said(61.0, "You are welcome."),
+        got(62.0, 3, stopReason="end_turn"),
+        Exited(62.5, "exited with code 0"),
+    ]
+
+
+def film_of(folder: Path, events: Iterable[Event]) -> Film:
+    """A film of these events, read to its end; its file is open until the test is over."""
+    film = unread_film_of(folder, events)
+    film.read_on()
+    return film
+
+
+def unread_film_of(folder: Path, events: Iterable[Event]) -> Film:
+    """The same, still to be read."""
+    file = folder / "recording.jsonl"
+    write(file, events, HEADER)
+    return Film(open_recording(file))

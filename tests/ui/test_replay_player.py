@@ -1,0 +1,125 @@
+"""Where a replay stands and where it can go, without a screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.transcript.replay import Replay
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.ui.replaying.film import Film
+from acp_tui.ui.replaying.moments import moment_of
+from acp_tui.ui.replaying.pace import Pace
+from acp_tui.ui.replaying.player import Player
+from acp_tui.ui.replaying.spot import Spot, read_spot
+from support.filming import begun, film_of, prompted, said, two_turns
+
+FIRST_PROMPT, QUESTION, SECOND_PROMPT = 3, 6, 13
+"""How many events lie before what follows them."""
+
+
+@pytest.fixture
+def film(tmp_path: Path) -> Film:
+    return film_of(tmp_path, two_turns())
+
+
+def played(film: Film, moment: int) -> Player:
+    player = Player(film)
+    while player.moment < moment:
+        player.step()
+    return player
+
+
+def test_a_replay_to_its_end_gives_what_the_recording_gives(film: Film) -> None:
+    replay = Replay(film.events)
+    assert len(list(replay.events)) == film.length
+    assert played(film, film.length).conversations == replay.conversations
+
+
+def test_prompts_are_found_from_any_moment(film: Film) -> None:
+    assert [film.prompt_after(moment) for moment in (0, FIRST_PROMPT, SECOND_PROMPT)] == [
+        FIRST_PROMPT,
+        SECOND_PROMPT,
+        film.length,
+    ]
+    assert [film.prompt_before(moment) for moment in (SECOND_PROMPT + 1, SECOND_PROMPT, FIRST_PROMPT)] == [
+        SECOND_PROMPT,
+        FIRST_PROMPT,
+        0,
+    ]
+    assert film.prompts_until(QUESTION) == (1, 2)
+
+
+def test_a_step_leaves_out_events_that_change_nothing(film: Film) -> None:
+    assert film.change_after(0) == 2  # that a session was asked for, nobody sees
+    assert film.change_after(FIRST_PROMPT) == FIRST_PROMPT + 1
+    assert film.change_before(FIRST_PROMPT) == 2
+    assert film.change_after(film.length - 2) == film.length - 1  # the process has ended: nobody sees it
+    assert film.change_before(0) == 0
+
+
+def test_it_is_known_how_and_when_a_question_was_answered(film: Film) -> None:
+    answer = film.answers[SessionId("s"), RequestKey(1)]
+    assert answer.decision is not None
+    assert (answer.decision.option_name, answer.after_s) == ("Allow once", 2.5)
+
+
+def test_the_session_that_was_prompted_last_is_in_front(tmp_path: Path) -> None:
+    events = [*begun(), *begun(1.0, "other", 2), prompted(2.0, 3, "here"), said(3.0, "elsewhere", "other")]
+    film = film_of(tmp_path, events)
+    assert played(film, 4).front == "other"
+    assert played(film, film.length).front == "s"
+
+
+@pytest.mark.parametrize(
+    ("pace", "waited"),
+    [(Pace(), 2.0), (Pace(max_wait_s=60), 10.0), (Pace(4.0, 60), 2.5), (Pace(0, 60), 0.0)],
+)
+def test_no_pause_is_longer_than_was_wished(pace: Pace, waited: float) -> None:
+    assert pace.wait_s(10.0) == waited
+
+
+def test_the_speed_goes_up_and_down_in_steps_and_no_farther() -> None:
+    assert Pace().changed(1).speed == 2.0
+    assert Pace(3.0).changed(-1).speed == 2.0
+    assert Pace(16.0).changed(1).speed == 16.0
+    assert Pace(0.25).changed(-1).speed == 0.25
+
+
+@pytest.mark.parametrize(
+    ("written", "spot"),
+    [
+        ("120", Spot(events=120)),
+        ("12.5s", Spot(seconds=12.5)),
+        ("1:05", Spot(seconds=65)),
+        ("1:00:05.5", Spot(seconds=3605.5)),
+        ("question", Spot(is_question=True)),
+    ],
+)
+def test_a_moment_is_a_number_of_events_a_time_or_a_question(written: str, spot: Spot) -> None:
+    assert read_spot(written) == spot
+
+
+@pytest.mark.parametrize("written", ["", "soon", "-1", "1:2:3", "12,5s"])
+def test_what_is_no_moment_is_refused_with_what_is_one(written: str) -> None:
+    with pytest.raises(ValueError, match=r"12\.5s"):
+        read_spot(written)
+
+
+@pytest.mark.parametrize(
+    ("spot", "moment"),
+    [
+        (Spot(events=4), 4),
+        (Spot(events=4000), 16),
+        (Spot(seconds=2.5), 5),
+        (Spot(seconds=0.5), 2),
+        (Spot(is_question=True), QUESTION),
+        (Spot(text="look at"), 5),
+        (Spot(text="Edit durations"), QUESTION),
+        (Spot(text="built"), 10),
+        (Spot(text="never said"), None),
+    ],
+)
+def test_a_moment_is_found_by_what_it_is_named_after(film: Film, spot: Spot, moment: int | None) -> None:
+    assert moment_of(film, spot) == moment

@@ -1,0 +1,232 @@
+"""A recording on the screen: it looks as it did, its keys lead through it, and nothing can be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from textual.pilot import Pilot
+
+from acp_tui.client.transcript.events import Dropped, Event
+from acp_tui.ui.replaying.app import ReplayApp
+from acp_tui.ui.replaying.bar import Position, ReplayBar, bar_of
+from acp_tui.ui.replaying.pace import Pace
+from acp_tui.ui.replaying.screen import ReplayScreen
+from acp_tui.ui.replaying.spot import Spot
+from support.filming import begun, film_of, prompted, said, two_turns, unread_film_of
+from support.screens import MAX_POLLS, WAIT_S, rows, settled
+
+AT_ONCE = Pace(speed=0)
+QUESTION = Spot(is_question=True)
+
+
+class Projection:
+    """A replay as its viewer sees it."""
+
+    def __init__(self, pilot: Pilot[Any]) -> None:
+        self.pilot = pilot
+
+    @property
+    def screen(self) -> ReplayScreen:
+        screen = self.pilot.app.screen_stack[0]
+        assert isinstance(screen, ReplayScreen)
+        return screen
+
+    @property
+    def position(self) -> Position:
+        return self.screen.query_one(ReplayBar).position
+
+    @property
+    def text(self) -> str:
+        return "\n".join(strip.text.rstrip() for strip in rows(self.pilot))
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        for _ in range(MAX_POLLS):
+            if condition():
+                await settled(self.pilot)
+                return
+            await self.pilot.pause()
+        raise AssertionError(f"it never happened: {self.position}\n{self.text}")
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until one is where they lead."""
+        await self.pilot.press(*keys)
+        await self.until(lambda: self.screen._goal is None)
+
+    async def paused(self) -> None:
+        await self.until(lambda: bool(self.screen._film.events) and not self.position.is_playing)
+
+
+@asynccontextmanager
+async def projected(
+    folder: Path, events: Iterable[Event], *, until: Spot | None = None, is_followed: bool = False
+) -> AsyncIterator[Projection]:
+    """A replay of these events, at its end or where it is to pause."""
+    app = ReplayApp(unread_film_of(folder, events), pace=AT_ONCE, until=until, is_followed=is_followed)
+    with anyio.fail_after(WAIT_S):
+        async with app.run_test(size=(100, 30), notifications=True) as pilot:
+            projection = Projection(pilot)
+            await projection.paused()
+            yield projection
+
+
+async def test_a_recording_is_played_to_its_end(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()) as replay:
+        await replay.until(lambda: "built" in replay.text)  # its terminal is drawn again from its bytes
+        assert "You are welcome." in replay.text
+        assert "exit 0" in replay.text
+        assert replay.position.share == 1.0
+        assert replay.position.prompts == (2, 2)
+        assert replay.position.note == "the agent's process exited with code 0"
+
+
+async def test_a_permission_card_says_what_was_chosen_and_takes_no_answer(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns(), until=QUESTION) as replay:
+        assert "chosen after 2.5 s: Allow once" in replay.text
+        assert "❯ 1  Allow once" in replay.text
+        shown = replay.text
+        await replay.press("1", "2", "w", "f", "r")
+        await replay.pilot.click("#options", offset=(6, 1))
+        await settled(replay.pilot)
+        assert replay.text == shown
+        assert "Tab" not in replay.text  # nor does it say how to answer
+
+
+async def test_a_question_that_nobody_answered_is_said_to_be_that(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()[:6]) as replay:
+        assert "not answered in this recording" in replay.text
+
+
+async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()) as replay:
+        await replay.press("p")
+        assert replay.text.count("Thank you") == 1
+        assert "You are welcome." not in replay.text
+        await replay.press("p")
+        assert "Fix it" in replay.text
+        assert "I look" not in replay.text
+        await replay.press("right", "right")
+        assert "I look at it." in replay.text
+        await replay.press("left")
+        assert "I look at it." not in replay.text
+        await replay.press("end")
+        assert "You are welcome." in replay.text
+        await replay.press("home")
+        assert replay.position.at_s == 0.0
+        assert not replay.position.is_playing
+
+
+async def test_keys_pressed_faster_than_it_moves_add_up(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()) as replay:
+        await replay.press("home", "n", "n", "p")
+        assert replay.position.prompts == (1, 2)
+
+
+async def test_space_pauses_and_plays_on_and_begins_anew_at_the_end(tmp_path: Path) -> None:
+    film = film_of(tmp_path, two_turns())
+    with anyio.fail_after(WAIT_S):
+        async with ReplayApp(film, pace=Pace(max_wait_s=1000.0)).run_test(size=(100, 30)) as pilot:
+            replay = Projection(pilot)
+            await replay.until(lambda: replay.position.is_playing)
+            await replay.press("space")
+            assert not replay.position.is_playing
+            await replay.press("end", "space")
+            await replay.until(lambda: replay.position.is_playing)
+            assert replay.position.at_s < 1.0
+
+
+async def test_the_speed_is_changed_by_key(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()) as replay:
+        await replay.press("plus")
+        assert replay.position.speed == 0.25
+        await replay.press("equals_sign", "minus", "plus", "plus")
+        assert replay.position.speed == 1.0
+
+
+async def test_going_back_in_ten_thousand_events_shows_what_was_there(tmp_path: Path) -> None:
+    events = [*begun(), prompted(0.0, 2, "Go"), *(said(number / 100, "word ") for number in range(10_000))]
+    async with projected(tmp_path, [*events, prompted(200.0, 3, "More")]) as replay:
+        await replay.press("left", "left")
+        assert replay.position.at_s == 99.98
+        assert "More" not in replay.text
+
+
+@pytest.mark.parametrize("key", ["f2", "f3", "f4", "f5", "f6", "f7", "f8", "ctrl+e", "ctrl+s"])
+async def test_what_needs_a_session_says_that_there_is_none(key: str, tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()) as replay:
+        await replay.press(key)
+        await replay.until(lambda: "Not in a replay" in replay.text)
+
+
+async def test_the_agents_sessions_are_shown_in_turn(tmp_path: Path) -> None:
+    events = [*begun(), said(1.0, "the first"), *begun(2.0, "other", 2), said(3.0, "the second", "other")]
+    async with projected(tmp_path, events) as replay:
+        assert "the second" in replay.text
+        assert "2 session" in replay.text
+        await replay.press("tab")
+        assert "the first" in replay.text
+        await replay.press("tab")
+        assert "the second" in replay.text
+
+
+async def test_what_was_said_can_be_found_and_the_search_closed(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()) as replay:
+        await replay.press("slash")
+        await replay.pilot.press(*"welcome")
+        await replay.until(lambda: "1 ·" in replay.text)
+        await replay.pilot.press("escape")
+        await replay.until(lambda: "Find" not in replay.text)
+        await replay.press("p")
+        assert replay.position.prompts == (2, 2)
+
+
+async def test_help_lists_the_keys_and_does_what_is_chosen(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()) as replay:
+        await replay.pilot.press("f1")
+        await replay.until(lambda: "To the prompt before" in replay.text)
+        await replay.pilot.press(*"prompt before", "enter")
+        await replay.until(lambda: "You are welcome." not in replay.text)
+
+
+async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
+    film = unread_film_of(
+        tmp_path, [*two_turns(), Dropped(63.0, 5, "they came faster than they could be written")]
+    )
+    with film.recording.path.open("a") as file:
+        file.write("no event\n{}\n")
+    with anyio.fail_after(WAIT_S):
+        async with ReplayApp(film, pace=AT_ONCE).run_test(size=(120, 30), notifications=True) as pilot:
+            replay = Projection(pilot)
+            await replay.until(lambda: "Left out: line" in replay.text)
+            await replay.paused()
+            assert "5 events are missing" in replay.text
+            await pilot.press("i")
+            await replay.until(lambda: "could not be read (2)" in replay.text)
+
+
+async def test_a_recording_without_a_session_says_so(tmp_path: Path) -> None:
+    async with projected(tmp_path, []) as replay:
+        await replay.until(lambda: "Nothing was recorded." in replay.text)
+        assert "no session of agent yet" in replay.text
+
+
+async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
+    events = two_turns()
+    grown = film_of(tmp_path, events).recording.path.read_text().splitlines(keepends=True)
+    async with projected(tmp_path, events[:5], is_followed=True) as replay:
+        await replay.until(lambda: replay.position.note == "following")
+        assert "You are welcome." not in replay.text
+        with replay.screen._film.recording.path.open("a") as file:
+            file.writelines(grown[6:])
+        while "You are welcome." not in replay.text:  # the system tells it, in its own time
+            await replay.pilot.pause(0.05)
+
+
+def test_a_narrow_bar_leaves_out_the_track() -> None:
+    position = Position(65, 3725, 0.5, True, 2.0, (1, 3))
+    assert bar_of(position, 60).plain == "▶ 1:05 / 1:02:05  " + "━" * 10 + "─" * 10 + "  prompt 1 of 3 · ×2"
+    assert bar_of(position, 30).plain == "▶ 1:05 / 1:02:05    prompt 1 …"
