@@ -2,6 +2,7 @@
 
 import pytest
 
+from acp_tui.ui.picturing import rehearsal
 from make_screenshots import SCREENSHOTS, stale, take_all
 
 MAX_BYTES = 150_000
@@ -9,7 +10,9 @@ MAX_BYTES = 150_000
 
 async def test_the_screenshots_show_the_program_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyghostty", reason="the pictures were taken with its terminals")
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(  # the test is the user who answers the scripted agent
+        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
+    )
     assert stale(await take_all()) == []
 
 

@@ -50,6 +50,37 @@ class ChooseAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on with a session of the past, on the screen."""
+
+    session_id: str
+    """Or how it begins; "": the last one of the folder."""
+    agent: AgentChoice | None
+    """None: the one that it was recorded with."""
+    cwd: Path
+    record: RecordTo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListSessions:
+    """Say which sessions were recorded."""
+
+    cwd: Path | None
+    """None: in all folders."""
+    words: str = ""
+    as_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSession:
+    """Write a recorded session to a file."""
+
+    session_id: str
+    """Or how it begins."""
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
 class ListAgents:
     """Say which agents there are."""
 
@@ -195,6 +226,9 @@ class Mock:
 Request: TypeAlias = (
     Run
     | ChooseAgent
+    | Resume
+    | ListSessions
+    | ExportSession
     | ListAgents
     | Exec
     | Demo
@@ -212,11 +246,29 @@ Request: TypeAlias = (
 )
 
 
-def _read_run(given: Given) -> Run:
+def _read_run(given: Given) -> Run | Resume:
+    if given.resume is not None:
+        return _read_resume(given)
     return Run(_agent(given, "run"), given.cwd, _record(given), given.plain)
 
 
-def _read_nameless(given: Given) -> Run | ChooseAgent:
+def _read_resume(given: Given) -> Resume:
+    if given.plain:
+        raise WrongUse("--resume wants the screen, so it does not go with --plain")
+    return Resume(given.resume, given.agent, given.cwd, _record(given))
+
+
+def _read_sessions(given: Given) -> ListSessions | ExportSession:
+    if given.export is None:
+        return ListSessions(None if given.all else given.cwd, given.word or "", given.json)
+    if given.word is None:
+        raise WrongUse("--export wants a session and a file: acp-tui sessions --export ID FILE")
+    return ExportSession(given.export, Path(given.word).absolute())
+
+
+def _read_nameless(given: Given) -> Run | ChooseAgent | Resume:
+    if given.resume is not None:
+        return _read_resume(given)
     if given.agent is None:
         if given.plain:
             raise WrongUse("--plain wants an agent: acp-tui AGENT --plain; acp-tui agents lists them")
@@ -245,6 +297,8 @@ def _read_doctor(given: Given) -> Doctor:
 def _read_check(given: Given) -> Check | ListRules:
     if given.rules:
         return ListRules(given.format)
+    if given.timeout <= 0:
+        raise WrongUse("--timeout wants more than 0 seconds")
     return Check(_agent(given, "check"), given.prompt, given.timeout, given.format, _record(given))
 
 
@@ -391,7 +445,17 @@ _RECORDING = (
     Option(("--record-raw",), "leave secrets in that recording"),
 )
 _PLAIN = Option(("--plain",), "lines instead of a screen, for screen readers and simple terminals")
-_RUN_OPTIONS = (_CWD, _PLAIN, *_RECORDING)
+_RESUME = Option(
+    ("--resume",),
+    "go on with the last session here, or with this one",
+    Value("ID"),
+    value_when_bare="",
+)
+_RUN_OPTIONS = (_CWD, _RESUME, _PLAIN, *_RECORDING)
+_SESSIONS_NOTES = """\
+WORDS are looked for in titles, prompts and replies; several go in quotes. ID is
+a session's id, or how it begins. FILE ends in .md, .html or .jsonl.
+"""
 _MARKDOWN = Option(("--markdown",), "as a Markdown table")
 MIN_SECRET: Final = 4
 _REDACT_NOTES = """\
@@ -462,6 +526,19 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
         notes=_EXEC_NOTES,
     ),
     Command(
+        "sessions",
+        "list the sessions that were recorded, or export one",
+        _read_sessions,
+        Value("WORDS"),
+        options=(
+            _CWD,
+            Option(("--all",), "of all folders"),
+            Option(("--json",), "as JSON"),
+            Option(("--export",), "write this session to FILE: --export ID FILE", Value("ID")),
+        ),
+        notes=_SESSIONS_NOTES,
+    ),
+    Command(
         "agents",
         "list the agents that can run here",
         _read_agents,
@@ -500,9 +577,9 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
     ),
     Command(
         "render",
-        "make a picture, a text or a film of a recording or the demo",
+        "make a picture, text or film of a recording",
         _read_render,
-        Value("FILE|demo:NAME", Kind.FILE),
+        Value("SOURCE", Kind.FILE),
         word_is_required=True,
         options=(
             Option(
@@ -517,14 +594,14 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
             Option(("--scroll",), "which end is in view", Value("END", choices=("top", "bottom")), "bottom"),
             Option(
                 ("--answer",),
-                "of the demo's user, to permissions",
+                "what the demo's user chooses",
                 Value("KIND", choices=("allow_once", "reject_once")),
                 "allow_once",
             ),
-            Option(("--prompt",), "of the demo's user", Value("TEXT")),
+            Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
             _MAX_WAIT,
         ),
-        notes=_MOMENTS,
+        notes=f"SOURCE is a recording, or demo:NAME for what the scripted agent plays.\n{_MOMENTS}",
     ),
     Command(
         "redact",

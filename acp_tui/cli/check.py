@@ -126,7 +126,7 @@ def _as_json(report: Report, code: ExitCode, clean: Clean) -> str:
         "findings": [
             {
                 **_described(rule),
-                "times": len(found),
+                "times": report.times[rule.rule_id],
                 "breaches": [_breach(report, each, clean) for each in found[:SHOWN_BREACHES]],
             }
             for severity in Severity
@@ -180,8 +180,9 @@ def _of_rule(report: Report, rule: Rule, found: list[Finding], clean: Clean) -> 
     for finding in found[:SHOWN_BREACHES]:
         yield _wrapped(clean(finding.text), behind + "- ", behind + "  ")
         yield from _frames(report, finding, behind + "  ", clean)
-    if len(found) > SHOWN_BREACHES:
-        yield f"{behind}- and {len(found) - SHOWN_BREACHES} more like that"
+    more = report.times[rule.rule_id] - SHOWN_BREACHES
+    if more > 0:
+        yield f"{behind}- and {more} more like that"
     yield _wrapped(rule.advice, behind, behind)
     yield f"{behind}{rule.reference}"
 

@@ -82,6 +82,16 @@ def _run(request: arguments.Request) -> int:
             return print_completion(what)
         case arguments.ChooseAgent(cwd, record):
             return _let_choose(cwd, record)
+        case arguments.Resume():
+            return _resume(request)
+        case arguments.ListSessions(cwd, words, as_json):
+            from acp_tui.cli.sessions import list_sessions
+
+            return list_sessions(cwd, words, as_json=as_json)
+        case arguments.ExportSession(session_id, file):
+            from acp_tui.cli.sessions import export_session
+
+            return export_session(session_id, file)
         case arguments.ListAgents(update, as_json, is_verbose):
             from acp_tui.cli.agents import list_agents
 
@@ -187,6 +197,20 @@ def _let_choose(cwd: Path, record: RecordTo | None) -> int:
     from acp_tui.cli.agents import list_agents
 
     return list_agents()
+
+
+def _resume(request: arguments.Resume) -> int:
+    given = _find(request.agent) if request.agent is not None else None
+    read = _settings_to_draw_with("to read sessions without one: acp-tui sessions")
+    if isinstance(given, int) or isinstance(read, int):
+        return given if isinstance(given, int) else ExitCode.USAGE
+    from acp_tui.cli.resume import find_resumed
+    from acp_tui.cli.screen import run_screen
+
+    found = find_resumed(request.session_id, request.cwd, given)
+    if isinstance(found, ExitCode):
+        return found
+    return run_screen(found.command, found.cwd, read.settings, _notes(read), request.record, found.opening)
 
 
 def _has_terminal() -> bool:

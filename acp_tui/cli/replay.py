@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.screen import fitted
 from acp_tui.client.settings.tree import Settings
-from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.reader import RecordingUnreadable
+from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
+
+if TYPE_CHECKING:
+    from acp_tui.ui.replaying.app import ReplayApp
 
 
 def run_replay(
@@ -27,17 +33,22 @@ def run_replay(
 ) -> int:
     """Show the recording until the user quits; returns the exit status. `notes` is what to say of the settings."""
     try:
-        recording = open_recording(file)
+        recording = open_playable(file)
     except RecordingUnreadable as error:
-        sys.stderr.write(f"acp-tui: {error}\n")
+        sys.stderr.write(f"acp-tui: {error}\n" + (f"  {error.hint}\n" if error.hint else ""))
         return ExitCode.USAGE
     with recording:
         settings = replace(settings, appearance=fitted(settings.appearance))
         from acp_tui.ui.replaying.app import ReplayApp  # not before the terminal is asked how it looks
-        from acp_tui.ui.replaying.film import Film
 
-        app = ReplayApp(
-            Film(recording), pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes
-        )
-        asyncio.run(app.run_async())
+        film = Film(recording)
+        app = ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes)
+        asyncio.run(_run(app))
         return app.return_code or ExitCode.DONE
+
+
+async def _run(app: ReplayApp) -> None:
+    # A closed window and a `kill` end us as Ctrl+Q does: the terminal is left as it was.
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, app.exit)
+    await app.run_async()

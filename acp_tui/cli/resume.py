@@ -169,15 +169,18 @@ def say_how_to_resume(left: Sequence[LeftSession]) -> None:
     """How each session that was left can be come back to, on the terminal."""
     if not left:
         return
-    known: set[str] = set()
+    titles: dict[str, str] = {}
     with suppress(ClientError):
-        known = {past.session_id for past in recorded_sessions(recordings_index(), None)}
-    short = short_ids({*known, *(one.session_id for one in left)})
+        titles = {
+            past.session_id: past.title for past in reversed(recorded_sessions(recordings_index(), None))
+        }
+    short = short_ids({*titles, *(one.session_id for one in left)})
     for one in left:
-        told = _how(one, short[one.session_id], is_recorded=one.session_id in known)
+        told = _how(one, short[one.session_id], is_recorded=one.session_id in titles)
         if told:
+            title = titles.get(one.session_id) or one.title
             with suppress(OSError):  # the terminal may be gone
-                sys.stderr.write(f"{make_visible_line(one.title)}\n  {make_visible_line(told)}\n")
+                sys.stderr.write(f"{make_visible_line(title)}\n  {make_visible_line(told)}\n")
 
 
 def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:

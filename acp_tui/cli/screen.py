@@ -19,6 +19,7 @@ from acp_tui.ui.terminal_colours import ask_terminal, has_unicode, light_or_dark
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.ui.reopening import LeftSession, Reopening
 
 
 def run_screen(
@@ -27,13 +28,19 @@ def run_screen(
     settings: Settings,
     notes: Sequence[str],
     record: RecordTo | None = None,
+    opening: Reopening | None = None,
 ) -> int:
     """Work with the agent until the user quits, None: with one that the user chooses; returns the exit status.
 
-    `notes` is what to say of the settings.
+    `notes` is what to say of the settings; with `opening` a session of the past is shown first.
     """
     settings = replace(settings, appearance=fitted(settings.appearance))
-    return asyncio.run(_run(command, cwd, settings, notes, record))
+    status, left = asyncio.run(_run(command, cwd, settings, notes, record, opening))
+    if left:
+        from acp_tui.cli.resume import say_how_to_resume  # the recordings are complete now
+
+        say_how_to_resume(left)
+    return status
 
 
 def fitted(appearance: Appearance) -> Appearance:
@@ -55,16 +62,23 @@ def _theme_of_terminal() -> str:
 
 
 async def _run(
-    command: AgentCommand | None, cwd: Path, settings: Settings, notes: Sequence[str], record: RecordTo | None
-) -> int:
+    command: AgentCommand | None,
+    cwd: Path,
+    settings: Settings,
+    notes: Sequence[str],
+    record: RecordTo | None,
+    opening: Reopening | None,
+) -> tuple[int, Sequence[LeftSession]]:
+    """The exit status, and the sessions that can be come back to."""
     from acp_tui.client.sessions.hub import open_hub
     from acp_tui.ui.app import AcpTuiApp  # not before the terminal is asked how it looks
 
     async with open_hub() as hub:
         app = AcpTuiApp(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())
         app.record_to = record
+        app.opening = opening
         # A closed window and a `kill` end us as Ctrl+Q does: agents that ignore the end of their input are ended too.
         for number in (signal.SIGHUP, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, app.exit)
         await app.run_async()
-        return app.return_code or ExitCode.DONE
+        return app.return_code or ExitCode.DONE, app.left_sessions()

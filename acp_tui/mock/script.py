@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from acp_tui.client.settings.masking import MASK
 from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.rpc import Direction
-from acp_tui.rpc.messages import Failure, Message, Notification, Request, Result, read_message
+from acp_tui.rpc.messages import Failure, Message, Notification, Request, Result, read_message, write_request
 
 Key: TypeAlias = tuple[Direction, type, Any]
 """A request, by who asked: 1 and "1" are two ids."""
@@ -62,7 +63,7 @@ def read_script(events: Iterable[Event]) -> Script:
                 frames += 1
                 message = read_message(data)
                 if message is not None:
-                    step = Step(frames, at, direction is Direction.IN, data, message)
+                    step = Step(frames, at, direction is Direction.IN, _runnable(data, message), message)
                     _relate(step, direction, asked)
                     script.steps.append(step)
             case Stderr(at, data):
@@ -90,6 +91,16 @@ def _relate(step: Step, direction: Direction, asked: dict[Key, Step]) -> None:
                 step.answers, request.answer, step.session = request, step, request.session
         case _:
             pass
+
+
+def _runnable(data: bytes, message: Message) -> bytes:
+    """A command is run without the variables of which the values were masked: "***" would mislead it."""
+    match message:
+        case Request(request_id, "terminal/create", {"env": list(env), **params}):
+            kept = [each for each in env if not (isinstance(each, dict) and each.get("value") == MASK)]
+            if len(kept) < len(env):
+                return write_request(request_id, message.method, {**params, "env": kept})
+    return data
 
 
 def _session(params: Any) -> str | None:

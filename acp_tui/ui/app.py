@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.notifying.notifier import Notifier
+    from acp_tui.ui.reopening import LeftSession
+    from acp_tui.ui.screens.session_start import Opening
 
 
 class AcpTuiApp(SettingsApp):
@@ -59,13 +61,15 @@ class AcpTuiApp(SettingsApp):
         self._notifier: Notifier | None = None
         self.record_to: RecordTo | None = None
         """Where the user wants a recording, beside the one that is kept."""
+        self.opening: Opening | None = None
+        """How the first tab comes to its session, in the app's folder; None: a new one."""
         self._follows = False
         self.last_key_at = 0.0
         """When the last key came, by the event loop's clock: what can wait makes room for its echo."""
 
     def on_mount(self) -> None:
         """Let the user choose an agent where none was named; say what is wrong in the settings, briefly."""
-        if self._command is None:
+        if self._command is None and self.opening is None:
             self.call_after_refresh(self.action_choose_agent)  # over a screen that has its size
         self.tell_notes(self._notes)
 
@@ -102,10 +106,25 @@ class AcpTuiApp(SettingsApp):
 
     def get_default_screen(self) -> Screen[None]:
         """That of the first tab; an empty one where the user has yet to choose an agent."""
+        if self.opening is not None:
+            return self._reopened_tab(self.opening)
         return Screen() if self._command is None else self._first_tab(self._command)
 
     def _first_tab(self, command: AgentCommand) -> SessionScreen:
         return SessionScreen(self.link_to(command), command.cwd or self._cwd, settings=self.settings)
+
+    def _reopened_tab(self, opening: Opening) -> SessionScreen:
+        link = self.link_to(self._command) if self._command is not None else AgentLink(None)
+        return SessionScreen(link, self._cwd, opening=opening, settings=self.settings)
+
+    def left_sessions(self) -> Sequence[LeftSession]:
+        """What the user can come back to, once the app has ended."""
+        tabs = [tab for tab in self.tabs if tab.session is not None]
+        if not tabs:
+            return ()
+        from acp_tui.ui.reopening import left_sessions  # a session has loaded most of it
+
+        return left_sessions(tabs)
 
     @work
     async def action_choose_agent(self) -> None:

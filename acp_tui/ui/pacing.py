@@ -182,10 +182,10 @@ class PacedApp(App[None]):
         if not self.has_room(is_small=len(self._missed) <= SMALL_ROWS):
             self._send_missed_later()
             return
-        width, height = self.size
         missed, self._missed = self._missed, set()
         # Drawn from what is to be seen now: what lies between was never sent, and is not missed.
         screen = self.screen
+        width, height = screen._compositor.size  # not the app's: the window may have grown since the last layout
         screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in missed if y < height)
         screen._compositor.update_widgets(screen._dirty_widgets)  # the next line takes them for drawn
         screen._compositor_refresh()

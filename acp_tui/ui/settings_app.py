@@ -15,6 +15,7 @@ from textual import work
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.widget import Widget
 
+from acp_tui.client.settings.location import project_settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.keyed_app import KeyedApp
 from acp_tui.ui.keymap import keymap_of
@@ -131,7 +132,11 @@ class SettingsApp(KeyedApp, TabbedApp):
 
     async def settings_in_force(self) -> Settings:
         """Those that hold once the files are read and the user has said whether to use the project's."""
-        if self._settings_file is not None:
+        from anyio import to_thread
+
+        project = project_settings_file(self._cwd)
+        if self._settings_file is not None and await to_thread.run_sync(os.path.lexists, project):
+            self.begin_to_follow()
             await (await self._loaded_desk()).ready()
         return self.settings
 

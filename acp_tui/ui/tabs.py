@@ -39,6 +39,7 @@ class Tabs:
         self._app = app
         self._screens: list[SessionScreen] = []
         self._numbers = count(2)
+        self._has_modes = False
         self.listeners: list[Callable[[], None]] = []
         """Called when there is something else to be said of the tabs."""
 
@@ -61,6 +62,10 @@ class Tabs:
 
     async def open(self, make: Callable[[], SessionScreen]) -> SessionScreen:
         """A new tab, in front."""
+        if not self._has_modes:
+            # Not before: Textual parses the style sheets twice for a first screen that is of a mode.
+            first, self._has_modes = self._app.screen_stack[0], True
+            self._app.add_mode(FIRST_MODE, lambda: first)
         mode = f"tab-{next(self._numbers)}"
         screen = make()
         screen.mode = mode
@@ -107,9 +112,6 @@ class Tabs:
         if self.front is tab:
             await self.step(-1 if tab is self._screens[-1] else 1)
         self._screens.remove(tab)
-        if tab.mode == FIRST_MODE:
-            # It could not be added before: Textual parses the style sheets twice for a first screen that is of a mode.
-            self._app.add_mode(FIRST_MODE, lambda: tab)
         await self._app.remove_mode(tab.mode)
         self.tell()
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from acp_tui.demo import faults, scenario, step_reading
+from acp_tui.demo import faults, scenario, script, step_reading
 from acp_tui.demo.project import copy_project
 from acp_tui.demo.reading import read_scenario
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario
@@ -149,3 +152,23 @@ def test_the_sample_project_is_copied_whole(tmp_path: Path):
     copy_project(tmp_path / "new")
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
     assert names == ["README.md", "check.py", "durations.py", "test_durations.py"]
+
+
+def test_the_shipped_scenarios_have_every_step_and_every_fault():
+    steps = [
+        step
+        for name in scenario.available()
+        for turn in scenario.load(name).turns
+        for step in with_branches(turn.steps)
+    ]
+    assert {type(step) for step in steps} == set(get_args(script.Step))
+    assert {step.kind for step in steps if isinstance(step, script.Fault)} == faults.FAULTS.keys()
+
+
+def with_branches(steps: tuple[script.Step, ...]) -> Iterator[script.Step]:
+    for step in steps:
+        yield step
+        for field in dataclasses.fields(step):
+            value = getattr(step, field.name)
+            if isinstance(value, tuple) and value and dataclasses.is_dataclass(value[0]):
+                yield from with_branches(value)

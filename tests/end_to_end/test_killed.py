@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from acp_tui.client.transcript.events import Frame
+from acp_tui.client.transcript.reader import Recording, open_recording
+from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
 from support.on_terminal import OnTerminal, all_end, below, environment, on_terminal
 
@@ -31,7 +35,9 @@ STUBBORN = """
     say("all is up\\n")
     while True: signal.pause()
 """
-F1 = "\x1bOP"
+READY = "●"
+F1, CTRL_Q = "\x1bOP", "\x11"
+ASKS = b"session/request_permission"
 COUNT = 7
 """The agent, its child, the shell, three sleepers and the guardian."""
 
@@ -120,3 +126,63 @@ def test_a_crash_of_the_screen_ends_all_that_runs_and_leaves_the_terminal_as_it_
         assert screen.is_as_before()
         assert b"ZeroDivisionError" in screen.written
         assert all_end(family)
+
+
+def test_continued_after_a_stop_it_takes_each_key_once(tmp_path: Path) -> None:
+    script = "prompt = open_session(); say(prompt['params']['prompt'][0]['text'][::-1]); end(prompt); read()"
+    with on_terminal(tmp_path, "--", *scripted_argv(script)) as screen:
+        screen.wait_for(READY)
+        screen.process.send_signal(signal.SIGSTOP)
+        screen.process.send_signal(signal.SIGCONT)
+        screen.prompt("abcdefgh")
+        screen.wait_for("hgfedcba")
+        screen.type(CTRL_Q)
+        assert screen.wait_for_end() == 0
+        assert screen.is_as_before()
+
+
+# What is being recorded
+
+STREAM = """
+    from itertools import count
+    open_session()
+    for number in count(): say(f"{number}\\n")
+"""
+MANY = 2_000
+
+
+def numbers_in(recording: Recording) -> list[int]:
+    """What the agent said, as far as it was recorded."""
+    messages = [json.loads(event.data) for event in recording if isinstance(event, Frame)]
+    updates = [message["params"]["update"] for message in messages if message.get("method") == "session/update"]
+    return [int(update["content"]["text"]) for update in updates]
+
+
+def test_a_recording_is_whole_up_to_the_moment_of_a_kill(tmp_path: Path) -> None:
+    file = tmp_path / "recording.jsonl"
+    options = ("-p", "go", "--record", str(file), "--", *scripted_argv(STREAM))
+    argv = [sys.executable, "-m", "acp_tui", "exec", *options]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment(tmp_path)) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if int(line) == MANY:
+                break
+        process.kill()
+    with open_recording(file) as recording:
+        numbers = numbers_in(recording)
+        assert recording.problems == []
+    assert numbers == list(range(len(numbers)))
+    assert numbers
+
+
+def test_what_the_demo_did_on_the_screen_is_kept_over_a_kill(tmp_path: Path) -> None:
+    with on_terminal(tmp_path, "demo", "--speed", "20") as screen:
+        screen.prompt("hello")
+        (file,) = RecordingStore(tmp_path / "state" / "acp-tui" / "recordings").files()
+        screen.until(lambda: ASKS in file.read_bytes())  # it is written a moment after it is shown
+        screen.process.kill()
+        screen.wait_for_end()
+    with open_recording(file) as recording:
+        events = list(recording)
+        assert (recording.problems, recording.half_line) == ([], b"")
+    assert any(ASKS in event.data for event in events if isinstance(event, Frame))

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -33,14 +33,14 @@ os.execv(sys.argv[1], sys.argv[1:])
 class OnTerminal:
     """A running acp-tui, and the user's side of its terminal."""
 
-    def __init__(self, process: subprocess.Popen[bytes], master: int, slave: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], master: int, slave: int, size: tuple[int, int]) -> None:
         self.process = process
         self.written = bytearray()
         """All that it has written."""
         self._master = master
         self._slave = slave
         self._modes = termios.tcgetattr(slave)
-        self._screen = pyte.Screen(80, 24)
+        self._screen = pyte.Screen(*size)
         self._stream = pyte.ByteStream(self._screen)
 
     @property
@@ -61,9 +61,8 @@ class OnTerminal:
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the window another size."""
-        # The stand-in for a screen first: what comes for the old size then may look broken, and is drawn over.
         self._screen.resize(rows, columns)
-        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        set_size(self._master, (columns, rows))
 
     def read(self, limit_s: float = 0.0) -> bool:
         """Take what it has written by then; False where that is nothing, or it can write no more."""
@@ -117,24 +116,30 @@ class OnTerminal:
 
 @contextmanager
 def on_terminal(
-    home: Path, *arguments: str, main: Sequence[str] = ("-m", "acp_tui"), env: Mapping[str, str] | None = None
+    home: Path, *arguments: str, main: Sequence[str] = ("-m", "acp_tui"), size: tuple[int, int] = (80, 24)
 ) -> Iterator[OnTerminal]:
     """acp-tui with these arguments, and a home of its own."""
     master, slave = pty.openpty()
-    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    set_size(master, size)
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", LAUNCHER, sys.executable, *main, *arguments],
         cwd=home,
-        env=environment(home) | dict(env or {}),
+        env=environment(home),
         stdin=slave,
         stdout=slave,
         stderr=slave,
     )
-    opened = OnTerminal(process, master, slave)
+    opened = OnTerminal(process, master, slave, size)
     try:
         yield opened
     finally:
         opened.close()
+
+
+def set_size(terminal: int, size: tuple[int, int]) -> None:
+    """Columns and rows; who runs in it is told."""
+    columns, rows = size
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -14,7 +14,9 @@ from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Imag
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
 from acp_tui.ui.drawings import images
+from acp_tui.ui.drawings.folds import AS_BY_DEFAULT
 from acp_tui.ui.drawings.images import way_for
+from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.pictures import Picture, block_picture
 from acp_tui.ui.themes import DARK, LIGHT
 from support.folding import agent, call, prompt
@@ -266,3 +268,14 @@ def test_pictures_look_as_they_did(
 def images_are_there(pilot: Pilot[Any]) -> bool:
     """Whether no picture is on its way."""
     return all(view.is_settled for view in pilot.app.screen.query("ConversationView").results())
+
+
+async def test_where_only_ascii_is_shown_pictures_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScreenApp, "get_line_filters", lambda _app: [Ascii()])
+    async with open_page(_says(_image())) as page:
+        await _drawn(page)
+        assert LABEL in page.text
+        assert PIXELS not in page.text
+        monkeypatch.undo()
+        page.view.show_as(AS_BY_DEFAULT, "auto")
+        await page.until(lambda: PIXELS in page.text)

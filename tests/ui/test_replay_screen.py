@@ -55,10 +55,10 @@ class Projection:
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until one is where they lead."""
         await self.pilot.press(*keys)
-        await self.until(lambda: self.screen._goal is None)
+        await self.until(lambda: self.screen._projector.goal is None)
 
     async def paused(self) -> None:
-        await self.until(lambda: bool(self.screen._film.events) and not self.position.is_playing)
+        await self.until(lambda: not self.position.is_playing and self.position != Position())
 
 
 @asynccontextmanager
@@ -226,7 +226,8 @@ async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
             await replay.pilot.pause(0.05)
 
 
-def test_a_narrow_bar_leaves_out_the_track() -> None:
+def test_a_narrow_bar_leaves_out_the_prompts_and_then_the_track() -> None:
     position = Position(65, 3725, 0.5, True, 2.0, (1, 3))
-    assert bar_of(position, 60).plain == "▶ 1:05 / 1:02:05  " + "━" * 10 + "─" * 10 + "  prompt 1 of 3 · ×2"
-    assert bar_of(position, 30).plain == "▶ 1:05 / 1:02:05    prompt 1 …"
+    assert bar_of(position, 60).plain == "▶ 1:05 / 1:02:05  " + "━" * 11 + "─" * 11 + "  prompt 1 of 3 · ×2"
+    assert bar_of(position, 40).plain == "▶ 1:05 / 1:02:05  " + "━" * 9 + "─" * 9 + "  ×2"
+    assert bar_of(position, 24).plain == "▶ 1:05 / 1:02:05    ×2"

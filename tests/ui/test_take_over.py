@@ -30,6 +30,7 @@ from acp_tui.ui.screens.form import FormDialog
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.screens.take_over import TakeOver
 from acp_tui.ui.themes import DARK, LIGHT
+from acp_tui.ui.widgets.session_panel import BESIDE_TERMINALS
 from acp_tui.ui.widgets.terminal_view import LEAVE_KEY, TerminalView
 from support.folding import ask, call
 from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, open_page, show
@@ -239,6 +240,15 @@ async def test_the_program_gets_the_size_of_the_window_and_then_that_of_its_card
         columns, rows = page.session.machine.terminal_size
         await page.shows(f"({columns}, {rows})")
         assert not page.is_taken_over
+
+
+async def test_a_running_program_gets_the_width_of_its_card_when_that_changes(tmp_path: Path) -> None:
+    async with running(tmp_path, TELLS_ITS_SIZE) as page:
+        await page.shows("ready")
+        await page.pilot.resize_terminal(60, 30)
+        columns, rows = page.session.machine.terminal_size
+        await page.shows(f"({columns}, {rows})")
+        assert columns == page.view.size.width - BESIDE_TERMINALS
 
 
 async def test_the_cursor_is_drawn_where_the_program_has_it(tmp_path: Path) -> None:

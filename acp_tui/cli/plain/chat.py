@@ -35,6 +35,7 @@ from acp_tui.client.settings import Settings, state_folder
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.facts import Fact, SessionId
+from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 PROMPT: Final = "> "
@@ -62,6 +63,8 @@ class Chat:
         )
         self._scope = anyio.CancelScope()
         self._code = ExitCode.DONE
+        self._is_ready = False
+        """There is a session, and nothing more to say before the first prompt."""
         self._was_interrupted = False
         self._outside: Questions | None = None
         self._start: AgentStart
@@ -96,11 +99,10 @@ class Chat:
                 self._outbox.put(error_text(error))
                 return
             await self._recall()
-            self._greet()
+            self.say(f"{self.agent_title} in {self.cwd}. /help lists what can be typed; Ctrl+D ends.")
+            self._is_ready = True
+            await self._show_prompt()
             await anyio.sleep_forever()
-
-    def _greet(self) -> None:
-        self.say(f"{self.agent_title} in {self.cwd}. /help lists what can be typed; Ctrl+D ends.")
 
     async def _recall(self) -> None:
         """Earlier prompts of this folder, by the arrow keys."""
@@ -177,6 +179,8 @@ class Chat:
         """Start the agent again, and go on with the session as far as the agent remembers it. Raises ClientError."""
         earlier = self.session
         await self.agent.stop()
+        if earlier is not None and earlier.conversation.is_connected:
+            earlier.apply(Disconnected("you have stopped the agent to start it again"))
         await self.start_agent()
         if earlier is not None and self.agent.capabilities.resume_session:
             try:
@@ -200,11 +204,17 @@ class Chat:
         if self.session is not None:
             self.session.listener = None
         self.session = session
-        self._permissions = Permissions(session, self.console, self._outbox, self._say_first)
-        self._questions = Questions(session, self.agent.title, self.console, self._outbox)
         if not is_known:
-            self._teller = Teller(session.conversation, self._outbox, self.settings.conversation)
+            self._teller = Teller(session.conversation, session.cwd, self._outbox, self.settings.conversation)
             self._teller.tell_all()
+        self._permissions = Permissions(
+            session,
+            self.console,
+            self._outbox,
+            on_shown=self._teller.note_asked,
+            queue_first=self._say_first,
+        )
+        self._questions = Questions(session, self.agent.title, self.console, self._outbox)
         session.listener = self._hear
         self._hear(Change((), (Fact.PERMISSIONS, Fact.ELICITATIONS, Fact.TURN)))
 
@@ -228,7 +238,7 @@ class Chat:
     async def _show_prompt(self) -> None:
         """Behind what is still to be said."""
         await self._outbox.flush()
-        if self.session is not None:
+        if self._is_ready:
             self.console.show_prompt(GOES_ON if self._draft.is_open else PROMPT if self.is_idle else "")
 
     # What the user types
@@ -237,10 +247,10 @@ class Chat:
         """A line, which may go on in the next one."""
         self._was_interrupted = False
         text = self._draft.add(line)
+        self.console.show_prompt(GOES_ON if text is None else "")
         if text is not None:
             self.console.remember(text)
             self._take(text)
-        self._tasks.start_soon(self._show_prompt)
 
     def _take(self, text: str) -> None:
         session = self.session
@@ -252,6 +262,7 @@ class Chat:
             self._tasks.start_soon(self._run_own, session, text[1:].strip())
         elif not text.strip():
             self._go_on(session)
+            self._tasks.start_soon(self._show_prompt)
         elif session.conversation.is_idle:
             self._tasks.start_soon(self._send, session, text)
         else:
@@ -272,6 +283,7 @@ class Chat:
             self.tell_error(error)
         else:
             self.say("its output goes along with your next prompt")
+        await self._show_prompt()
 
     def _go_on(self, session: Session) -> None:
         """An empty line: what was held back is to be sent."""
@@ -300,7 +312,7 @@ class Chat:
             attached = await to_thread.run_sync(attach, wanted, session.cwd)
             if not session.conversation.is_idle:
                 session.queue.add(wanted)  # while its files were read, another was sent
-                return
+                break
             self._memory.history.add(wanted, str(self.cwd), self.agent.title)
             self._tasks.start_soon(self._memory.write)
             try:
@@ -312,14 +324,15 @@ class Chat:
                 self.say(f"sending what was queued: {make_visible_line(wanted)}")
         if session.queue.is_held:
             self.say(f"{_count(session)}, held back: an empty line sends the next, /drop forgets them")
+        await self._show_prompt()
 
     def _note_failure(self, session: Session, error: ClientError) -> None:
         """The conversation says what went wrong, but for what to do."""
         session.queue.hold()
-        if error.hint:
-            self.say(error.hint)
         if not session.conversation.is_connected:
-            self.say("/restart starts the agent again")
+            self.say("the agent is gone; /restart starts it again")
+        elif error.hint:
+            self.say(error.hint)
 
     # Ends
 
@@ -351,6 +364,8 @@ class Chat:
         """Leave; `code` None: as the session stands."""
         is_lost = self.session is not None and not self.session.conversation.is_connected
         self._code = code if code is not None else ExitCode.AGENT_LOST if is_lost else ExitCode.DONE
+        self._is_ready = False
+        self.console.show_prompt(None)
         self._scope.cancel()
 
     # Words

@@ -210,13 +210,16 @@ async def _show(chat: Chat, argument: str) -> None:
         chat.say(f"there are {len(calls)} tool calls; /show 1 is the last one")
         return
     call = calls[number - 1]
-    text = await to_thread.run_sync(result_of, call, ALL)
+    text = await to_thread.run_sync(result_of, call, ALL, str(_session(chat).cwd))
     chat.tell(f"{title_of(call)}\n{text or '  It has brought nothing that can be shown.'}")
 
 
 async def _output(chat: Chat, _: str) -> None:
     states = list(_session(chat).conversation.terminals.values())
-    chat.tell(output_of(states[-1], ALL) if states else "No command was run.")
+    if states:
+        chat.tell(await to_thread.run_sync(output_of, states[-1], ALL))
+    else:
+        chat.say("no command was run")
 
 
 async def _type(chat: Chat, argument: str) -> None:

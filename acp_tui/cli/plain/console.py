@@ -75,6 +75,7 @@ class Console:
         self._is_nudging = False
         self._is_reading = False
         self._read_for: _Errand | None = None
+        self._read_under: str | None = None
         self._is_dirty = False
         """There is something that the main thread has not looked at."""
         self._interrupts: deque[bool] = deque()
@@ -163,6 +164,8 @@ class Console:
                     host.interrupt(had_draft=self._interrupts.popleft())
                 self._print()
                 if self._is_over:
+                    if not self._is_at_line_start:
+                        print()
                     return
                 with suppress(Woken):
                     self._serve_once(host)
@@ -180,7 +183,7 @@ class Console:
             with suppress(BlockingIOError):
                 os.read(self._wake_fd, 4096)
         else:
-            self._read_for = None
+            self._read_for, self._read_under = None, self.prompt
             draft, self._draft = self._draft, ""
             line = self._read(self.prompt, draft)
             if line is None:
@@ -207,6 +210,8 @@ class Console:
         """A line; None at the end of input. Raises Woken."""
         if readline is not None:
             readline.set_startup_hook(lambda: readline.insert_text(draft) if draft else None)
+        if not self._is_at_line_start:
+            print()
         self._is_at_line_start = not prompt and not draft
         try:
             self._is_reading = True
@@ -228,14 +233,18 @@ class Console:
         if not self._is_reading:
             return
         typed = _typed()
-        is_same = self._errand is self._read_for
-        if is_same and (typed or self._read_for is not None) and not self._is_over:
-            self._is_dirty = False  # it is looked at behind this line
+        if self._errand is self._read_for and not self._is_over and not self._has_news(typed):
+            self._is_dirty = False  # whatever it is, it is looked at behind this line
             return
         if self._read_for is None:
             self._draft = typed
         self._is_at_line_start = self._is_at_line_start and not typed
         raise Woken
+
+    def _has_news(self, typed: str) -> bool:
+        """Whether something is to be done before this line: never while one is typed, or a question is asked."""
+        is_torn = bool(typed) or self._read_for is not None
+        return not is_torn and (bool(self._said) or self.prompt != self._read_under)
 
     def _on_interrupt(self, *_: object) -> None:
         """Ctrl+C, at any moment; what is being typed is dropped."""

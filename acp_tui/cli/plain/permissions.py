@@ -15,6 +15,7 @@ from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.outbox import Outbox
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.ui.rejection_reason import reason_prompt
 
 
@@ -22,10 +23,17 @@ class Permissions:
     """The requests of one session."""
 
     def __init__(
-        self, session: Session, console: Console, outbox: Outbox, queue_first: Callable[[str], None]
+        self,
+        session: Session,
+        console: Console,
+        outbox: Outbox,
+        *,
+        on_shown: Callable[[ToolCall], None],
+        queue_first: Callable[[str], None],
     ) -> None:
-        """`queue_first` is given the prompt that says why something was rejected."""
+        """`on_shown` hears which call was shown, `queue_first` the prompt that says why one was rejected."""
         self._session = session
+        self._on_shown = on_shown
         self._console = console
         self._outbox = outbox
         self._queue_first = queue_first
@@ -71,6 +79,7 @@ class Permissions:
     async def _text(self, request: PermissionRequest) -> str:
         conversation = self._session.conversation
         call = replace(conversation.tool_call(request.tool_call_id).call)  # it is looked at in a thread
+        self._on_shown(call)
         text = await to_thread.run_sync(question_text, call, request, str(self._session.cwd))
         others = len(conversation.permissions)
         return f"1 of {others} questions\n{text}" if others > 1 else text

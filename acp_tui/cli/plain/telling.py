@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from acp_tui.cli.plain.blocks import Blocks
 from acp_tui.cli.plain.outbox import Outbox
@@ -39,7 +40,14 @@ from acp_tui.conversation.entries import (
 )
 from acp_tui.conversation.facts import Fact, Plan
 from acp_tui.conversation.text_buffer import TextBuffer
-from acp_tui.conversation.tool_calls import SETTLED, TerminalId
+from acp_tui.conversation.tool_calls import (
+    FAILED,
+    SETTLED,
+    TerminalId,
+    ToolCall,
+    ToolCallContent,
+    ToolCallId,
+)
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import value_name
 
@@ -54,12 +62,17 @@ class _Told:
     """The part that is told, as far as `characters`."""
     characters: int = 0
     blocks: Blocks = field(default_factory=Blocks)
+    is_begun: bool = False
+    """Of a thought that is not told whole: its first line is."""
 
 
 class Teller:
     """Tells of one conversation from now on."""
 
-    def __init__(self, conversation: Conversation, outbox: Outbox, shown: ConversationSettings) -> None:
+    def __init__(
+        self, conversation: Conversation, cwd: Path, outbox: Outbox, shown: ConversationSettings
+    ) -> None:
+        self._cwd = str(cwd)
         self._conversation = conversation
         self._outbox = outbox
         self._shown = shown
@@ -69,6 +82,8 @@ class Teller:
         """The message that may go on."""
         self._calls: dict[EntryId, str] = {}
         """The status of each call that was told."""
+        self._asked: dict[ToolCallId, tuple[ToolCallContent, ...]] = {}
+        """What the user has seen of a call when its permission was asked for."""
         self._others: set[EntryId] = set()
         self._plans: dict[str, Plan] = {}
         self._options: dict[str, str] = {}
@@ -143,18 +158,18 @@ class Teller:
         for block in blocks:
             text = theirs(block)
             if message.role == "thought":
-                self._say_thought(text)
+                self._say_thought(told, text)
             elif message.role == "agent":
                 self._outbox.put(f"\n{text}")
             elif not told.is_typed_here:
                 self._outbox.put(f"\n> {text}")
 
-    def _say_thought(self, text: str) -> None:
+    def _say_thought(self, told: _Told, text: str) -> None:
         if self._shown.thoughts == "open":
-            self._outbox.put(f"\n{ours(f'thought: {text}')}")
-        else:
-            first, _, more = text.partition("\n")
-            self._outbox.put(ours(f"thought: {first}{' ...' if more else ''}"))
+            self._outbox.put(ours(f"thought: {text}"))
+        elif not told.is_begun:
+            told.is_begun = True
+            self._outbox.put(ours(f"thought: {text.partition(chr(10))[0]}"))
 
     def _tell_call(self, entry_id: EntryId, entry: ToolCallEntry) -> None:
         call, told = entry.call, self._calls.get(entry_id)
@@ -163,14 +178,21 @@ class Teller:
         if told is None and not call.title and call.status not in SETTLED:
             return  # many agents give the title a moment later
         self._calls[entry_id] = call.status
+        place = place_of(call, self._cwd)
         if call.status not in SETTLED:
-            self._outbox.put(ours(f"tool: {title_of(call)}{place_of(call)}"))
+            self._outbox.put(ours(f"tool: {title_of(call)}{place}"))
             return
         word = STATUS_WORDS.get(call.status, make_visible_line(call.status))
-        self._outbox.put(ours(f"{word}: {title_of(call)}{place_of(call) if told is None else ''}"))
-        if call.kind not in self._shown.fold_kinds or call.status == "failed":
-            settled = replace(call)  # it is looked at in a thread
-            self._outbox.put(lambda: result_of(settled, self._limits))
+        self._outbox.put(ours(f"{word}: {title_of(call)}{place if told is None else ''}"))
+        if call.kind not in self._shown.fold_kinds or call.status == FAILED:
+            seen = self._asked.get(call.tool_call_id, ())
+            # A copy: it is looked at in a thread.
+            new = replace(call, content=tuple(item for item in call.content if item not in seen))
+            self._outbox.put(lambda: result_of(new, self._limits, self._cwd))
+
+    def note_asked(self, call: ToolCall) -> None:
+        """The user was shown what is in this call, and need not hear it again."""
+        self._asked[call.tool_call_id] = call.content
 
     def _tell_compaction(self, entry_id: EntryId, entry: Compaction) -> None:
         self._others.add(entry_id)
@@ -203,10 +225,13 @@ class Teller:
     def _tell_terminal(self, terminal_id: TerminalId) -> None:
         """Once, when its command has ended: lines that come while others are read would only be in the way."""
         state = self._conversation.terminals[terminal_id]
+        at = self._conversation.terminal_entries.get(terminal_id)
+        entry = self._conversation.entries[at] if at is not None else None
+        call = entry.call if isinstance(entry, ToolCallEntry) else None
         if state.has_exited and terminal_id not in self._ended:
             self._ended.add(terminal_id)
             # Nothing is added to what has ended.
-            self._outbox.put(lambda: output_of(state, self._limits))
+            self._outbox.put(lambda: output_of(state, self._limits, call))
         elif state.is_waiting and terminal_id not in self._waiting:
             self._outbox.put(ours(f"waits for input: {command_of(state)}\n/type TEXT sends it a line"))
         if state.is_waiting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +11,6 @@ from acp_tui.client.export.blocks import block_parts
 from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose
 from acp_tui.client.export.unified import unified_diff
 from acp_tui.client.settings.tree import ConversationSettings
-from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import (
@@ -29,12 +29,15 @@ from acp_tui.conversation.visible import (
     make_visible_line,
     make_visible_path,
 )
+from acp_tui.ui.drawings.places import shown_path
 
 MARK: Final = "* "
 """Before a line of ours; a line of the agent's that begins with it is moved by a blank."""
 INDENT: Final = "  "
 STATUS_WORDS: Final = {"completed": "done", "in_progress": "running", "pending": "announced"}
 NO_LIMIT: Final = 1 << 30
+MAX_OUTPUT_LINES: Final = 10_000
+"""Of a command's output; nobody reads more of it line by line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +74,29 @@ def title_of(call: ToolCall) -> str:
     return make_visible_line(make_visible_command(shown) if call.kind == "execute" else shown)
 
 
-def place_of(call: ToolCall) -> str:
+def place_of(call: ToolCall, cwd: str) -> str:
     """Where it happens, in brackets behind the title; "" where it is not reported or stands in the title."""
     location = next(iter(call.locations), None)
-    if location is None or location.path in call.shown_title:
+    path = shown_path(location.path, cwd) if location is not None else ""
+    if location is None or path in call.shown_title:
         return ""
     line = "" if location.line is None else f", line {location.line}"
-    return f" ({make_visible_path(location.path)}{line})"
+    return f" ({make_visible_path(path)}{line})"
 
 
-def result_of(call: ToolCall, limits: Limits) -> str:
+def result_of(call: ToolCall, limits: Limits, cwd: str) -> str:
     """What a call has brought, without its terminals: they are told of by themselves. It may take a second."""
-    lines = [line for item in call.content for line in _content(item, limits)]
-    if call.status == FAILED and not lines and call.raw_output is not UNSET:
-        lines = _limited(make_visible(str(call.raw_output)).split("\n"), limits.text)
+    lines = [line for item in call.content for line in _content(item, limits, cwd)]
+    if call.status == FAILED and not call.content and call.raw_output is not UNSET:
+        output = json.dumps(call.raw_output, ensure_ascii=False, default=str)
+        lines = _limited(make_visible(output).split("\n"), limits.text)
     return "\n".join(f"{INDENT}{line}" for line in lines)
 
 
-def _content(item: ToolCallContent, limits: Limits) -> Iterator[str]:
+def _content(item: ToolCallContent, limits: Limits, cwd: str) -> Iterator[str]:
     match item:
-        case TextDiff():
-            yield from _limited(
-                unified_diff(item.path, item.old_text, item.new_text).split("\n"), limits.diff
-            )
+        case TextDiff(path, new, old):
+            yield from _limited(unified_diff(shown_path(path, cwd), old, new).split("\n"), limits.diff)
         case BlockContent(block):
             yield from _limited(block_text(block).split("\n"), limits.text)
         case UnknownContent(kind):
@@ -126,14 +129,30 @@ def _part(part: Part) -> str:
             raise AssertionError(f"no content block is a {part}")
 
 
-def output_of(state: TerminalState, limits: Limits) -> str:
-    """What a command has printed, the end of it where it is long, and how it has ended."""
-    text = plain_text(state.output.read(), is_complete=state.has_exited).strip("\n")
-    lines = make_visible(text).split("\n") if text else []
+def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None) -> str:
+    """What a command has printed, the end of it where it is long, and how it has ended. It takes a while.
+
+    The call is what shows it: an agent's own terminal may not say what it runs.
+    """
+    lines = _printed(state)
     left_out = max(len(lines) - limits.terminal, 0)
-    head = ours(f"{end_of(state)}: {command_of(state)}")
+    name = title_of(call) if call is not None and state.command is None else command_of(state)
+    head = ours(f"{end_of(state)}: {name}")
     above = [f"[{left_out:,} lines above: /output prints all]"] if left_out else []
     return "\n".join([head, *(f"{INDENT}{line}" for line in (*above, *lines[left_out:]))])
+
+
+def _printed(state: TerminalState) -> list[str]:
+    """As a terminal would show it: what a program writes over, it takes back."""
+    from acp_tui.ui.terminal.emulator import make_emulator
+
+    emulator = make_emulator(state.columns, state.rows, MAX_OUTPUT_LINES)
+    try:
+        emulator.feed(state.output.read())
+        text = "\n".join("".join(segment.text for segment in line).rstrip() for line in emulator.lines())
+    finally:
+        emulator.close()
+    return make_visible(text.strip("\n")).split("\n") if text.strip() else []
 
 
 def command_of(state: TerminalState) -> str:

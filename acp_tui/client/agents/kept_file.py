@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
+
+from acp_tui.client.files import replace_file
 
 
 def read_kept(file: Path) -> object:
@@ -20,15 +19,4 @@ def read_kept(file: Path) -> object:
 
 def write_kept(file: Path, content: object) -> None:
     """Replace what it holds. Of two that write at once the last wins. Raises OSError."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd, temporary = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")  # made with mode 0600
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8") as opened:
-            json.dump(content, opened)
-            opened.flush()
-            os.fsync(fd)
-        Path(temporary).replace(file)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
+    replace_file(file, json.dumps(content).encode())

@@ -64,27 +64,28 @@ class Examination:
         record = self._record or RecordTo(folder / "check.jsonl")
         workspace = folder / "workspace"
         recordings = RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
-        async with open_hub() as hub, anyio.create_task_group() as tasks:
+        async with open_hub() as hub:
             agent = await hub.start_agent(
                 self._command, offer=OFFER, policy=POLICY, tap=self._see, recordings=recordings
             )
             try:
-                await self._talk(agent, workspace, Refusing(tasks))
+                await self._talk(agent, workspace)
             finally:
-                tasks.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):
                     await self._end(agent, record.file)
 
-    async def _talk(self, agent: Agent, workspace: Path, refusing: Refusing) -> None:
-        refusing.attend_agent(agent)
-        procedure = Procedure(agent, workspace, self._plan, refusing, lambda: self._frame_came)
-        try:
-            await procedure.run()
-        except ClientError as error:
-            self.report.failure = error
-        finally:
-            self.report.identity = agent.identity
-            self.report.left_out = procedure.left_out
+    async def _talk(self, agent: Agent, workspace: Path) -> None:
+        async with anyio.create_task_group() as tasks:
+            refusing = Refusing(tasks)
+            refusing.attend_agent(agent)
+            procedure = Procedure(agent, workspace, self._plan, refusing, lambda: self._frame_came)
+            try:
+                await procedure.run()
+            except ClientError as error:
+                self.report.failure = error
+            tasks.cancel_scope.cancel()
+        self.report.identity = agent.identity
+        self.report.left_out = procedure.left_out
 
     def _see(self, direction: Direction, raw: bytes) -> None:
         frame = Frame(direction, time.monotonic(), raw)

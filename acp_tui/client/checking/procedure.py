@@ -136,6 +136,7 @@ class Procedure:
         """Take a turn; True where it was cancelled on the way: when its time is up, or when something is heard."""
         heard = self._frame_came() if cancels_early else anyio.Event()
         was_cancelled = False
+        failure: ClientError | None = None
 
         async def cancel() -> None:
             nonlocal was_cancelled
@@ -149,8 +150,13 @@ class Procedure:
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(cancel)
-            await self._try("a turn", session.send_prompt([Text(text)]))
+            try:
+                await self._try("a turn", session.send_prompt([Text(text)]))
+            except ClientError as error:
+                failure = error  # raised below: a task group would wrap it in a group
             tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
         await self._settle()
         return was_cancelled
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,7 +13,8 @@ from acp_tui.protocol.conformance import RULES, Finding, Frame, Rule, Severity
 
 KEPT_FRAME_BYTES: Final = 2000
 KEPT_FRAMES: Final = 100_000
-KEPT_BREACHES: Final = 1000
+KEPT_BREACHES: Final = 100
+"""Of one rule: who breaks it more often is known by then."""
 
 
 @dataclass(slots=True)
@@ -22,7 +24,9 @@ class Report:
     identity: AgentIdentity | None = None
     """None: it did not say who it is, or nothing at all."""
     findings: list[Finding] = field(default_factory=list)
-    """In the order in which they were made."""
+    """In the order in which they were made; not all of those that there are very many of."""
+    times: Counter[str] = field(default_factory=Counter)
+    """How often each rule was broken, by its id."""
     frames: list[Frame] = field(default_factory=list)
     """How each begins; the first ones, where there are very many."""
     looked_at: frozenset[str] = frozenset()
@@ -38,9 +42,10 @@ class Report:
             self.frames.append(Frame(frame.direction, frame.at_s, frame.raw[:KEPT_FRAME_BYTES]))
 
     def add(self, findings: tuple[Finding, ...]) -> None:
-        """Remember them; a rule that is broken without end is known by then."""
+        """Count them, and remember the first of each rule."""
         for finding in findings:
-            if sum(each.rule is finding.rule for each in self.findings) < KEPT_BREACHES:
+            self.times[finding.rule.rule_id] += 1
+            if self.times[finding.rule.rule_id] <= KEPT_BREACHES:
                 self.findings.append(finding)
 
     def breaches(self, severity: Severity) -> Iterator[tuple[Rule, list[Finding]]]:

@@ -8,10 +8,7 @@ A file that is replaced keeps its mode; a symbolic link is replaced itself, not 
 from __future__ import annotations
 
 import os
-import secrets
-import stat
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +18,7 @@ from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.tool_calls import PlainText
+from acp_tui.client.files import replacing
 from acp_tui.conversation.conversation import Conversation
 
 SUFFIXES: Final = (".md", ".html", ".jsonl")
@@ -64,22 +62,9 @@ def _pieces(
 
 
 def _write(path: Path, pieces: Iterable[str], overwrite: bool) -> None:
-    temporary = path.with_name(f".acp-tui-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.writelines(pieces)
-            if overwrite:
-                _take_mode(file.fileno(), path)
-            file.flush()
-            os.fsync(file.fileno())
+    def reserve() -> None:
         if not overwrite:
             path.touch(exist_ok=False)  # a rename alone would replace what somebody else has made by now
-        temporary.replace(path)
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
 
-
-def _take_mode(fd: int, path: Path) -> None:
-    with suppress(FileNotFoundError):
-        os.fchmod(fd, stat.S_IMODE(path.lstat().st_mode) & 0o666)
+    with replacing(path, new_mode=0o666, check=reserve) as file:
+        file.writelines(piece.encode() for piece in pieces)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from acp_tui.client.prompts.private_file import encoded, locked, replace
+from acp_tui.client.files import replace_file
+from acp_tui.client.prompts.private_file import encoded, locked
 
 MAX_DRAFTS: Final = 100
 MAX_DRAFT_BYTES: Final = 1 << 20
@@ -47,7 +48,7 @@ class DraftFile:
             for place, text in changes.items():
                 drafts.pop(place, None)
                 drafts[place] = text
-            replace(self.path, _content(drafts))
+            replace_file(self.path, _content(drafts))
 
 
 def _drafts(content: Any) -> Iterator[tuple[Place, str]]:

@@ -12,8 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from acp_tui.client.files import replace_file
 from acp_tui.client.prompts.past_prompt import PastPrompt, line_of, prompt_of, without_repeats
-from acp_tui.client.prompts.private_file import locked, replace
+from acp_tui.client.prompts.private_file import locked
 
 MAX_BYTES: Final = 8 << 20
 KEPT_BYTES: Final = 6 << 20
@@ -81,7 +82,7 @@ class HistoryFile:
             if room < 0:
                 break
             kept.append(line)
-        replace(self.path, b"".join(reversed(kept)))
+        replace_file(self.path, b"".join(reversed(kept)))
 
 
 def _append(path: Path, lines: bytes) -> int:

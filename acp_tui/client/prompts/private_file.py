@@ -1,4 +1,4 @@
-"""Files that only the user can read and that several acp-tui change: one at a time, all or nothing.
+"""Files that only the user can read and that several acp-tui change: one at a time.
 
 What stands in them is not its matter. All of it blocks, and is for threads.
 """
@@ -9,10 +9,9 @@ import errno
 import fcntl
 import json
 import os
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,21 +45,6 @@ def _take(lock: int, file: Path) -> None:
         except OSError:
             return  # a file system without locks: writing unguarded is better than losing all
     raise TimeoutError(errno.ETIMEDOUT, "another acp-tui is holding it", str(file))
-
-
-def replace(file: Path, content: bytes) -> None:
-    """Put `content` in the place of what there is: a crash leaves the one or the other whole. Raises OSError."""
-    fd, temporary = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")  # made with mode 0600
-    try:
-        with os.fdopen(fd, "wb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fsync(fd)
-        Path(temporary).replace(file)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
 
 
 def encoded(value: Any) -> bytes:

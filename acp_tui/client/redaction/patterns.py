@@ -38,7 +38,9 @@ _HEADER: Final = re.compile(
     re.IGNORECASE,
 )
 _USERINFO: Final = re.compile(r"(?<=://)([^/\s@:\"'\\<>]*):([^/\s@\"'\\<>]+)(?=@)")
-_PEM: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----\s*(.*?)\s*(?:-----END |\Z)", re.DOTALL)
+_PEM: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----(?!\\)\s*(.*?)\s*(?:-----END |\Z)", re.DOTALL
+)
 _PEM_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{32,}")
 _EMAIL: Final = re.compile(
     r"(?<![\w.+%-])(?!(?:git|noreply|no-reply)@)[\w.+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])"
@@ -69,12 +71,14 @@ def look(text: str) -> Iterator[Find]:
     for kind, pattern in (("key", _KEYS), ("token", _JWT), ("token", _BEARER), ("token", _HEADER)):
         for found in pattern.finditer(text):
             yield Find(*found.span(pattern.groups), kind)
-    for found in _USERINFO.finditer(text):
+    logins = list(_USERINFO.finditer(text))
+    for found in logins:
         if found[1]:
             yield Find(*found.span(1), "user", False)
         yield Find(*found.span(2), "password", looks_random(found[2], 8))
     for found in _EMAIL.finditer(text):
-        yield Find(*found.span(), "e-mail")
+        if not any(login.start() <= found.start() <= login.end() for login in logins):
+            yield Find(*found.span(), "e-mail")
     yield from _private_keys(text)
     yield from _assigned(text)
 

@@ -84,8 +84,11 @@ class Streams:
     def _settle(self, part: _Part, text: str, found: list[Place]) -> None:
         before = self.split.get(part.where) or self._redactor.redact(part.text, goes_on=True)
         settled = [place for place in before.found if place.at < part.skip]
-        now = Redacted(before.text[: part.skip] + text, (*settled, *found))
-        if now.text != before.text:
+        # Alone it may show more, such as base64 that begins with the piece.
+        alone = self._redactor.redact(text, goes_on=True)
+        more = [Place(place.at + part.skip, place.secret) for place in alone.found]
+        now = Redacted(before.text[: part.skip] + alone.text, (*settled, *found, *more))
+        if now != before:
             self.split[part.where] = now
 
     def _forget(self, stream: _Stream) -> None:

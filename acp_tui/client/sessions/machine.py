@@ -16,7 +16,7 @@ from acp_tui.client.sessions.access import Access, Wish
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.refusals import refusals
 from acp_tui.client.sessions.standing_rules import StandingRules
-from acp_tui.client.terminals.errors import TerminalsClosed, UnknownTerminal
+from acp_tui.client.terminals.errors import TerminalInputFull, TerminalsClosed, UnknownTerminal
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.updates import (
@@ -229,7 +229,10 @@ class Machine:
     # Terminals in the user's hands
 
     def type_into(self, terminal_id: TerminalId, data: bytes) -> bool:
-        """Type into a terminal; False where there is none of ours of that id, or no longer."""
+        """Type into a terminal; False where there is none of ours of that id, or no longer.
+
+        Raises TerminalInputFull where the program reads nothing, and much waits for it: then this was dropped.
+        """
         with suppress(UnknownTerminal):
             self._open_terminals().write(terminal_id, data)
             return True
@@ -237,8 +240,9 @@ class Machine:
 
     def answer(self, terminal_id: TerminalId, position: int, replies: bytes) -> None:
         """Type what a program wanted to know of its terminal, in its output up to the offset `position`."""
-        if self.type_into(terminal_id, replies):
-            self._apply(TerminalAnswered(terminal_id, position))
+        with suppress(TerminalInputFull):  # a program that asks and does not read wants no answer
+            if self.type_into(terminal_id, replies):
+                self._apply(TerminalAnswered(terminal_id, position))
 
     def interrupt(self, terminal_id: TerminalId) -> bool:
         """Press Ctrl+C in a terminal; False as for `type_into`.
@@ -246,7 +250,10 @@ class Machine:
         The terminal makes SIGINT of it for whoever is in the foreground, unless the program reads its keys itself: then
         it means what it means there, as it would from any keyboard.
         """
-        return self.type_into(terminal_id, b"\x03")
+        with suppress(UnknownTerminal):
+            self._open_terminals().interrupt(terminal_id)
+            return True
+        return False
 
     def resize_terminal(self, terminal_id: TerminalId, columns: int, rows: int) -> bool:
         """Give a terminal of ours another size; False where no program is told, since the terminal was released.

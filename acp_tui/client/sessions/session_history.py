@@ -120,9 +120,15 @@ def past_session(recorded: RecordedSession) -> PastSession:
 def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
     """For each id how it begins, so that no other one begins so."""
     ids = sorted(set(session_ids))
-    common = [len(os.path.commonprefix(pair)) for pair in pairwise(ids)]
+    common = [_common(*pair) for pair in pairwise(ids)]
     needed = (max(before, after) + 1 for before, after in zip([0, *common], [*common, 0], strict=True))
     return {one: one[: max(length, SHORTEST)] for one, length in zip(ids, needed, strict=False)}
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters they begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
 
 
 def merged(

@@ -12,6 +12,15 @@ def settings_file() -> Path:
     return platformdirs.user_config_path("acp-tui") / "settings.toml"
 
 
+PROJECT_SETTINGS = ".acp-tui.toml"
+"""What a project may bring along."""
+
+
+def project_settings_file(folder: Path) -> Path:
+    """What a project brings along, whether it is there or not."""
+    return folder / PROJECT_SETTINGS
+
+
 def state_folder() -> Path:
     """Where recordings, prompt history and drafts are kept; whether it is there or not."""
     import platformdirs

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.location import PROJECT_SETTINGS
 from acp_tui.client.settings.paths import leaves, value_at
 from acp_tui.client.settings.project_file import read_project_file
 from acp_tui.client.settings.reader import Problem, SettingsRead, interpret
@@ -24,7 +25,7 @@ from acp_tui.client.settings.tree import READ_ELSEWHERE
 from acp_tui.client.settings.trust import Trust, trust_state
 from acp_tui.client.settings.wording import either, quoted, shown_value
 
-FILE_NAME: Final = ".acp-tui.toml"
+FILE_NAME: Final = PROJECT_SETTINGS
 YOURS: Final = "your own holds"
 
 

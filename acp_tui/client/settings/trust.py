@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.file_writing import replace_file
+from acp_tui.client.files import replace_file
 from acp_tui.client.settings.mcp import ServerList, Skipped
 from acp_tui.client.settings.project_mcp import ProjectServers
 

@@ -2,6 +2,7 @@
 
 from acp_tui.client.terminals.errors import (
     TerminalError,
+    TerminalInputFull,
     TerminalsClosed,
     TerminalSpawnFailed,
     UnknownTerminal,
@@ -13,6 +14,7 @@ from acp_tui.client.terminals.terminals import Terminals
 __all__ = [
     "ExitStatus",
     "TerminalError",
+    "TerminalInputFull",
     "TerminalOutputSnapshot",
     "TerminalSpawnFailed",
     "Terminals",

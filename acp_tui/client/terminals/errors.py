@@ -3,6 +3,7 @@
     TerminalError
     ├── UnknownTerminal       no such terminal in this session, or it was released
     ├── TerminalSpawnFailed   the command could not be started; `reason` says why
+    ├── TerminalInputFull     what was typed is not taken: the program reads nothing
     └── TerminalsClosed       the session has ended
 
 It does not know how an error is told on the wire.
@@ -30,6 +31,15 @@ class TerminalSpawnFailed(TerminalError):
         super().__init__(f"Cannot start {command!r}: {reason}")
         self.command = command
         self.reason = reason
+
+
+class TerminalInputFull(TerminalError):
+    """So much waits to be read by the program that nothing more is taken; this piece was dropped, whole."""
+
+    def __init__(self, waiting_bytes: int) -> None:
+        super().__init__(
+            f"The program reads nothing: {waiting_bytes:,} bytes that were typed wait for it already"
+        )
 
 
 class TerminalsClosed(TerminalError):

@@ -10,6 +10,7 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 
+from acp_tui.client.terminals.errors import TerminalInputFull
 from acp_tui.client.terminals.input_wait import waits_for_input
 
 READ_BYTES = 4096
@@ -19,6 +20,9 @@ WAKE_BYTES = 64 * 1024
 that one wake does the work of many, and a flood leaves the loop to others all the same."""
 LAST_READ_BYTES = 1024 * 1024
 """How much is read at once at the end, so that a flood by whoever still holds the PTY cannot stop the event loop."""
+
+MAX_WAITING_BYTES = 4 * 1024 * 1024
+"""Of what was typed, and not read by the program; one paste of any size is taken, where nothing waits."""
 
 
 class ReadBudget:
@@ -87,11 +91,21 @@ class Pty:
             fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
 
     def write(self, data: bytes) -> None:
-        """Type `data`; what the PTY does not take now waits, and is lost where nobody is left to read it."""
+        """Type `data`; what the PTY does not take now waits, and is lost where nobody is left to read it.
+
+        Raises TerminalInputFull where too much waits already: all of `data` is dropped, since half of a key would be
+        another.
+        """
         if self.has_ended or self._master < 0:
             return
+        if self._typed and len(self._typed) + len(data) > MAX_WAITING_BYTES:
+            raise TerminalInputFull(len(self._typed))
         self._typed += data
         self._flush()
+
+    def forget_typed(self) -> None:
+        """Drop what was typed and not taken yet."""
+        self._typed.clear()
 
     def drain(self) -> None:
         """Read what is there now, without waiting for more."""

@@ -110,10 +110,15 @@ class Terminal:
         return self._exit_status
 
     def write(self, data: bytes) -> None:
-        """Type `data` into it; never blocks."""
+        """Type `data` into it; never blocks. Raises TerminalInputFull."""
         self._pty.write(data)
         if self._exit_status is None:
             self._watch.note_sign_of_life()
+
+    def interrupt(self) -> None:
+        """Press Ctrl+C in it; what was typed before and waits to be read is dropped, as terminals do."""
+        self._pty.forget_typed()
+        self.write(b"\x03")
 
     def resize(self, columns: int, rows: int) -> None:
         """Give it another size."""

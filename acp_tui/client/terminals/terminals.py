@@ -94,8 +94,12 @@ class Terminals:
         await terminal.close()
 
     def write(self, terminal_id: str, data: bytes) -> None:
-        """Type `data` into the terminal; never blocks."""
+        """Type `data` into the terminal; never blocks. Raises TerminalInputFull, where the program reads nothing."""
         self._get(terminal_id).write(data)
+
+    def interrupt(self, terminal_id: str) -> None:
+        """Press Ctrl+C in the terminal."""
+        self._get(terminal_id).interrupt()
 
     def resize(self, terminal_id: str, columns: int, rows: int) -> None:
         """Give the terminal another size."""

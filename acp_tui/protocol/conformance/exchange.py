@@ -151,6 +151,9 @@ class Answered:
         return self.error.get("code") if self.error is not None else None
 
 
+KEPT_OPEN: Final = 1000
+"""Requests that wait for an answer; a peer that has more of them is lost anyway."""
+
 Event: TypeAlias = Asked | Told | Answered
 _Key: TypeAlias = tuple[type, Any]
 
@@ -160,7 +163,7 @@ class Exchange:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        self._open: dict[bool, Recent[_Key, Asked]] = {True: Recent(), False: Recent()}
+        self._open: dict[bool, Recent[_Key, Asked]] = {True: Recent(KEPT_OPEN), False: Recent(KEPT_OPEN)}
         """By whether the agent asked."""
         self._done: Recent[_Key, int] = Recent()
         """Answers of the agent."""

@@ -79,11 +79,7 @@ class Scene:
             case Told(is_agents=False, method=methods.SESSION_CANCEL):
                 self._cancel(event)
             case Told(is_agents=False, method=methods.CANCEL_REQUEST):
-                for session in self.sessions.values():
-                    if session.turn is not None and session.turn.prompt.request_id == event.params.get(
-                        "requestId"
-                    ):
-                        session.turn.is_given_up = True
+                self._give_up(event.params.get("requestId"))
             case Told(is_agents=True, method=methods.SESSION_UPDATE):
                 self._hear(event)
             case Answered(is_agents=True):
@@ -118,12 +114,16 @@ class Scene:
         if session is not None and session.turn is not None and session.turn.cancelled_at is None:
             session.turn.cancelled_at, session.turn.cancelled_in = told.at_s, told.index
 
+    def _give_up(self, request_id: Any) -> None:
+        for session in self.sessions.values():
+            if session.turn is not None and session.turn.prompt.request_id == request_id:
+                session.turn.is_given_up = True
+
     def _hear(self, told: Told) -> None:
         session, update = self.session(told.params), as_object(told.params.get("update"))
         if session is None or session.turn is None or update.get("sessionUpdate") != "agent_message_chunk":
             return
-        if len(session.turn.said) < KEPT_WORDS:
-            session.turn.said += text_of(update.get("content"))
+        session.turn.said = (session.turn.said + text_of(update.get("content"))[:KEPT_WORDS])[:KEPT_WORDS]
 
     def _follow_answer(self, answer: Answered) -> None:
         request = answer.request

@@ -92,7 +92,7 @@ LISTED: Final = Rule(
     "A-LIST-1",
     Severity.WARNING,
     "The list has the sessions of this connection that were talked in.",
-    "List a session as soon as its first turn has ended, and name its folder as the client did.",
+    "List a session as soon as its first turn has ended; where no folder is named, list those of all.",
     "session-list",
     "R-SESS-8",
 )
@@ -190,7 +190,7 @@ class SessionCheck:
         replay = self._replay.get(session_id)
         if session.reopening is not None and replay is not None:
             said = replay.get(kind, "")
-            replay[kind] = said if len(said) > KEPT_REPLAY else said + text_of(update.get("content"))
+            replay[kind] = said + text_of(update.get("content"))[: KEPT_REPLAY - len(said)]
         elif session.loaded_in is not None and session.turn is None:
             self._judge.check(IN_TIME, False, f"{kind} came behind the answer", session.loaded_in)
 

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from acp_tui.conversation.unset import UnsetType
+from acp_tui.protocol.v1.content import Annotations
 from acp_tui.protocol.v1.permission import PermissionOption
 from acp_tui.protocol.v1.prompt import PromptResponse
 from acp_tui.protocol.v1.tool_calls import ToolCallFields
@@ -39,6 +40,7 @@ KNOWN_VALUES: Final[dict[type[WireModel], dict[str, frozenset[str]]]] = {
         "stop_reason": frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}),
     },
     Notice: {"severity": frozenset({"info", "warning", "error", "other"})},
+    Annotations: {"audience": frozenset({"assistant", "user"})},
     CompactionUpdate: {"status": frozenset({"in_progress", "completed", "failed", "cancelled", "other"})},
 }
 """What version 1 knows for the fields in which clients bear anything."""
@@ -124,9 +126,10 @@ def strange_values(value: Any, raw: Any) -> Iterator[str]:
     """Where a strict value has words that version 1 does not know, such as a new kind of tool call."""
     for model, _, where in _models(value, raw, ""):
         for name, known in _known_values(type(model)):
-            word = getattr(model, name)
-            if isinstance(word, str) and word not in known:
-                yield f"{where}{name}: {word}"
+            words = getattr(model, name)
+            for word in words if isinstance(words, list) else [words]:
+                if isinstance(word, str) and word not in known:
+                    yield f"{where}{name}: {word}"
         for name in _open_unions(type(model)):
             for member in _members(getattr(model, name)):
                 if isinstance(member, dict):

@@ -10,6 +10,7 @@ from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import as_object
 from acp_tui.protocol.v1 import methods
 
+# Required, and yet no error: a connection may end in the middle of a command.
 RELEASED: Final = Rule(
     "A-TERM-1",
     Severity.WARNING,

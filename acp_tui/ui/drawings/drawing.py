@@ -114,11 +114,21 @@ class Indented(Sequence[Strip]):
     """Lines with the same segment before each; a line is made when it is looked at, and once."""
 
     def __init__(
-        self, lines: Sequence[Strip], indent: Segment, *, ground: Style | None = None, width: int = 0
+        self,
+        lines: Sequence[Strip],
+        indent: Segment,
+        *,
+        first: Segment | None = None,
+        ground: Style | None = None,
+        width: int = 0,
     ) -> None:
-        """With a `ground`, what has no background lies on it, and it fills `width` cells."""
+        """`first` stands before the first line instead, and is as wide.
+
+        With a `ground`, what has no background lies on it, and it fills `width` cells.
+        """
         self._lines = lines
         self._indent = indent
+        self._first = first or indent
         self._ground = ground
         self._width = width
         self._made: dict[int, tuple[Strip, Strip]] = {}
@@ -135,18 +145,16 @@ class Indented(Sequence[Strip]):
         line = self._lines[index]
         made = self._made.get(index)
         if made is None or made[0] is not line:
-            made = self._made[index] = (line, self._indented(line))
+            made = self._made[index] = (line, self._indented(line, self._indent if index else self._first))
         return made[1]
 
-    def _indented(self, line: Strip) -> Strip:
-        cells = line.cell_length + self._indent.cell_length
+    def _indented(self, line: Strip, indent: Segment) -> Strip:
+        cells = line.cell_length + indent.cell_length
         if self._ground is None:
-            return Strip([self._indent, *line], cells)
+            return Strip([indent, *line], cells)
         ground = self._ground.background_style
         # Each stays what it is beside how it looks.
-        segments = [
-            type(one)(one.text, ground + (one.style or Style.null())) for one in (self._indent, *line)
-        ]
+        segments = [type(one)(one.text, ground + (one.style or Style.null())) for one in (indent, *line)]
         return Strip(segments, cells).adjust_cell_length(self._width, self._ground)
 
 

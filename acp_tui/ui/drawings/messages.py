@@ -15,7 +15,7 @@ from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.images import BlockLines
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.marks import Gutter
-from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.plain import PlainStream, plain_lines
 from acp_tui.ui.rendering.rows import BLANK
 
 MAX_TEXT_CELLS = 120
@@ -136,6 +136,13 @@ class Thought(KeptDrawing):
         self._is_shut = False
         self._is_whole = False
         """As it was last drawn."""
+        self._whole: WholeThought | None = None
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Draw its last line as a whole."""
+        self._is_closed = True
+        self.refresh()
 
     def toggle(self) -> bool:
         """Show one line of what is shown whole, and the other way round."""
@@ -149,24 +156,56 @@ class Thought(KeptDrawing):
         super().set_open(is_open)
         self._is_shut = False
 
-    def _draw(self, scene: Scene) -> list[Strip]:
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
         self._is_whole = self._is_open or (scene.folds.are_thoughts_open and not self._is_shut)
-        return self._lines(scene, is_whole=self._is_whole)
+        if self._is_whole:
+            return self._all(scene)
+        self._whole = None
+        return self._first_line(scene)
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
         """All of what was thought."""
         lines = self.lines(scene)
-        return lines if self._is_whole else self._lines(scene, is_whole=True)
+        return lines if self._is_whole else WholeThought(self._message, scene).lines(is_closed=True)
 
-    def _lines(self, scene: Scene, *, is_whole: bool) -> list[Strip]:
-        style = scene.palette.thought
+    def _all(self, scene: Scene) -> Sequence[Strip]:
+        if self._whole is None or self._whole.scene is not scene:
+            self._whole = WholeThought(self._message, scene)
+        return self._whole.lines(is_closed=self._is_closed)
+
+    def _first_line(self, scene: Scene) -> list[Strip]:
+        width, style = thought_width(scene), scene.palette.thought
         text = self._message.text.strip()
-        width = min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS)
         # Only the beginning is wrapped where only the first line is shown: thoughts can be long.
-        lines = plain_lines(text if is_whole else text[: width * 4], width, style)
-        is_cut = not is_whole and (len(lines) > 1 or len(text) > width * 4)
-        if is_cut:
+        lines = plain_lines(text[: width * 4], width, style)
+        if len(lines) > 1 or len(text) > width * 4:
             lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
-        marker = Gutter(f"{INDENT}{'▾' if is_whole else '▸'} ", scene.palette.muted)
-        indent = Gutter(INDENT + "  ")
-        return [Strip([marker if not row else indent, *line]) for row, line in enumerate(lines)]
+        marker = Gutter(f"{INDENT}▸ ", scene.palette.muted)
+        return [Strip([marker, *line]) for line in lines]
+
+
+class WholeThought:
+    """All of a thought in one scene; what came last is all that is drawn again."""
+
+    def __init__(self, message: Message, scene: Scene) -> None:
+        self.scene = scene
+        self._message = message
+        self._read: dict[int, int] = {}
+        self._stream = PlainStream(thought_width(scene), scene.palette.thought)
+        marker = Gutter(f"{INDENT}▾ ", scene.palette.muted)
+        self._lines = Indented(self._stream.rows, Gutter(INDENT + "  "), first=marker)
+
+    def lines(self, *, is_closed: bool) -> Sequence[Strip]:
+        """The lines as they are now, always as the same object; `is_closed`: nothing more is to come."""
+        for index, part in enumerate(self._message.parts):
+            if isinstance(part, TextBuffer):
+                self._stream.append(part.since(self._read.get(index, 0)))
+                self._read[index] = part.length
+        if is_closed:
+            self._stream.finish()
+        return self._lines
+
+
+def thought_width(scene: Scene) -> int:
+    """How many cells the text of a thought may take."""
+    return min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS)

@@ -13,13 +13,12 @@ from anyio import to_thread
 
 from acp_tui.client.export import ExportFacts, to_html, to_markdown
 from acp_tui.client.terminals import plain_text
-from acp_tui.client.transcript.reader import open_recording
 from acp_tui.ui.picturing.cast import cast_of
 from acp_tui.ui.picturing.errors import CannotRender
 from acp_tui.ui.picturing.formats import png_of, text_of, tidy_svg
 from acp_tui.ui.picturing.rehearsal import DemoUser, record_demo, timeless, without_durations
 from acp_tui.ui.picturing.studio import Studio, open_studio
-from acp_tui.ui.replaying.film import Film
+from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.moments import moment_of
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
@@ -55,7 +54,7 @@ def suffix_of(output: Path) -> str:
 @asynccontextmanager
 async def film_of(file: Path) -> AsyncIterator[Film]:
     """A recording. Raises RecordingUnreadable."""
-    with await to_thread.run_sync(open_recording, file) as recording:
+    with await to_thread.run_sync(open_playable, file) as recording:
         film = Film(recording, edit=timeless)
         await to_thread.run_sync(film.read_on)
         yield film
@@ -67,7 +66,7 @@ async def film_of_demo(name: str, user: DemoUser, size: tuple[int, int]) -> Asyn
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")
         await record_demo(name, user, file, screen=size)
-        with await to_thread.run_sync(open_recording, file) as recording:
+        with await to_thread.run_sync(open_playable, file) as recording:
             film = Film(recording, edit=without_durations)
             await to_thread.run_sync(film.read_on)
             yield film

@@ -6,19 +6,11 @@ block not even that. So a chunk costs what the open block costs, however long th
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
-from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream, References
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.rows import Rows
+from acp_tui.ui.rendering.visible_stream import VisibleStream
 from acp_tui.ui.rendering.wrapping import MIN_WIDTH
-
-_HALF: Final = re.compile("[\r\u200d\ud800-\udbff]\\Z")
-"""Half of a line end, of a character or of two joined, whose other half may be in the next chunk."""
-_CONTEXT: Final = 16
-"""Characters before a chunk that tell whether what it begins with belongs there."""
 
 
 class MarkdownRenderer:
@@ -27,8 +19,7 @@ class MarkdownRenderer:
     def __init__(self, text: str = "") -> None:
         self._chunks: list[str] = []
         self._unread: list[str] = []  # what the stream has not been given
-        self._held = ""
-        self._before = ""
+        self._visible = VisibleStream()
         self._finished = False
         self._changed = False
         self._width = 0
@@ -48,17 +39,13 @@ class MarkdownRenderer:
         if self._finished:
             self._finished = False
             self.release()
-        text = self._held + text
-        half = _HALF.search(text)
-        self._held = half.group() if half else ""
-        self._add(text[: len(text) - len(self._held)])
+        self._add(self._visible.append(text))
 
     def finish(self) -> None:
         """Say that the message is complete: what was held back is shown, and links are resolved over all of it."""
         if not self._finished:
             self._finished = True
-            self._add(self._held)
-            self._held = ""
+            self._add(self._visible.finish())
 
     def lines(self, width: int, palette: Palette) -> Rows:
         """The message in lines of at most `width` cells, each of its natural length; only code blocks fill the width.
@@ -84,9 +71,7 @@ class MarkdownRenderer:
         """Give back the memory of everything drawn; the next `lines` draws it again from the source."""
         self._stream = None
 
-    def _add(self, text: str) -> None:
-        visible = make_visible(text, self._before)
-        self._before = (self._before + text)[-_CONTEXT:]
+    def _add(self, visible: str) -> None:
         self._chunks.append(visible)
         self._unread.append(visible)
         self._changed = True

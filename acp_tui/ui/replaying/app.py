@@ -54,6 +54,10 @@ class ReplayApp(SettingsApp):
             settings=self.settings,
         )
 
+    def on_mount(self) -> None:
+        """Say what is wrong in the settings, briefly."""
+        self.tell_notes(self._notes)
+
     def get_default_screen(self) -> ReplayScreen:
         """The replay."""
         return self._make_screen()

@@ -63,14 +63,15 @@ def bar_of(position: Position, width: int) -> Content:
         (f"{mark} ", "$text-accent"), f"{clock(position.at_s)} / {clock(position.length_s)}  "
     )
     number, count = position.prompts
-    facts = [position.note, f"prompt {number} of {count}" if count else "", _speed(position.speed)]
-    right = Content.styled("  " + " · ".join(filter(None, facts)), "$foreground-muted")
-    room = width - left.cell_length - right.cell_length
-    if room < LEAST_TRACK:
-        return Content.assemble(left, right).truncate(width, ellipsis=True)
-    done = min(round(room * position.share), room)
-    track = (("━" * done, "$text-accent"), ("─" * (room - done), "$foreground-muted"))
-    return Content.assemble(left, *track, right)
+    prompts, speed = f"prompt {number} of {count}" if count else "", _speed(position.speed)
+    for facts in ((position.note, prompts, speed), (position.note, speed)):
+        right = Content.styled("  " + " · ".join(filter(None, facts)), "$foreground-muted")
+        room = width - left.cell_length - right.cell_length
+        if room >= LEAST_TRACK:
+            done = min(round(room * position.share), room)
+            track = (("━" * done, "$text-accent"), ("─" * (room - done), "$foreground-muted"))
+            return Content.assemble(left, *track, right)
+    return Content.assemble(left, right).truncate(width, ellipsis=True)
 
 
 def _speed(speed: float) -> str:

@@ -6,10 +6,12 @@ import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from acp_tui.client.transcript.events import Event, Frame, Header, Own
-from acp_tui.client.transcript.reader import Problem, Recording
+from acp_tui.client.transcript.lines import VERSION
+from acp_tui.client.transcript.reader import Problem, Recording, RecordingUnreadable, open_recording
 from acp_tui.client.transcript.replay import Replay, Step, is_prompt
 from acp_tui.client.transcript.replayed_sessions import Touch
 from acp_tui.conversation.conversation import NOTHING
@@ -140,6 +142,19 @@ class Film:
                 del self._asked[question]
                 decisions = conversation.tool_call(request.tool_call_id).decisions
                 self.answers[question] = Answer(decisions[-1] if decisions else None, at - asked_at)
+
+
+def open_playable(path: Path) -> Recording:
+    """Open a recording of a version that can be played. It blocks. Raises RecordingUnreadable."""
+    recording = open_recording(path)
+    if recording.header.version > VERSION:
+        recording.close()
+        raise RecordingUnreadable(
+            f"{path} was made by a later acp-tui: its format has the version {recording.header.version},"
+            f" and this one reads {VERSION}",
+            hint="update acp-tui",
+        )
+    return recording
 
 
 def _agent_in(frame: bytes) -> str:

@@ -5,8 +5,7 @@ No key reaches an agent, a program or a file.
 
 from __future__ import annotations
 
-import asyncio
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from anyio import to_thread
 from textual import work
@@ -32,16 +31,12 @@ from acp_tui.ui.replaying.moments import moment_of
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.panel import ReplayPanel
 from acp_tui.ui.replaying.player import Player
+from acp_tui.ui.replaying.projector import Projector
 from acp_tui.ui.replaying.session_line import SessionLine
 from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.status import facts_of, state_of
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.status_line import Status, StatusLine
-
-SLICE_S: Final = 0.01
-"""How long events are applied before keys and frames get their turn."""
-MAX_LATE_S: Final = 0.5
-"""What cannot be played as fast as it happened is played as fast as it can be."""
 
 
 class ReplayScreen(Screen[None]):
@@ -62,22 +57,15 @@ class ReplayScreen(Screen[None]):
         super().__init__()
         self._film = film
         self._player = Player(film)
-        self._pace = pace
+        self._projector = Projector(self._player, pace, self._show_step)
         self._until = until
         self._is_followed = is_followed
         self._settings = settings or Settings()
-        self._stop_at: int | None = None
-        """Where it pauses."""
-        self._goal: int | None = None
-        """Where a move that is under way leads."""
-        self._plays = False
-        """Whether it is to play, as soon as it is where it is to go."""
-        self._is_stale = False
-        """Other conversations are to be shown than those that are."""
         self._chosen: SessionId | None = None
         """The session that is shown whatever happens in others; None: the one that the user turned to."""
         self._note = "reading the recording"
         self._panel = self._new_panel()
+        self._bar = ReplayBar()
 
     def _new_panel(self) -> ReplayPanel:
         shown = self._settings.conversation
@@ -102,7 +90,7 @@ class ReplayScreen(Screen[None]):
         yield SessionLine()
         yield Vertical(self._panel, id="session")
         yield StatusLine(id="status")
-        yield ReplayBar()
+        yield self._bar
 
     def on_mount(self) -> None:
         """Read the recording, then play it."""
@@ -116,18 +104,21 @@ class ReplayScreen(Screen[None]):
         self._note = ""
         self._tell_problems()
         if self._is_followed:
-            await self._move(self._film.length)
+            self._projector.plays = False
+            self._go_to(self._film.length)
             self._follow_file()
             return
         if self._until is not None:
-            self._stop_at = await to_thread.run_sync(moment_of, self._film, self._until)
-            if self._stop_at is None:
+            self._projector.stop_at = await to_thread.run_sync(moment_of, self._film, self._until)
+            if self._projector.stop_at is None:
                 self.notify(f"In this recording {self._until.shown}.", severity="warning", markup=False)
-        self._plays = True
-        self._go_on()
+        self._move()
 
     async def _read_on(self) -> None:
-        await to_thread.run_sync(self._film.read_on)
+        try:
+            await to_thread.run_sync(self._film.read_on)
+        except OSError as error:
+            self.notify(f"It cannot be read to its end: {error.strerror}", severity="error", markup=False)
 
     def _tell_problems(self) -> None:
         problems = self._film.problems
@@ -151,69 +142,37 @@ class ReplayScreen(Screen[None]):
     def _action_on(self, key: RequestKey) -> str | None:
         return self._film.elicitations.get((self.shown, key))
 
-    # Playing
+    # Moving
 
-    def _go_on(self, moment: int | None = None) -> None:
-        """Go to this moment, where one is given; play from there, where that is wanted."""
-        self._goal = moment
-        self.run_worker(self._moving(moment), group="moving", exclusive=True)
+    def _go_to(self, moment: int) -> None:
+        """Go there, and play on from there where it was playing."""
+        self._projector.goal = moment
+        self._note = ""
+        self._move()
+
+    def _move(self) -> None:
+        """Do what the projector is to do now, in place of what it does."""
+        self.run_worker(self._moving(), group="moving", exclusive=True)
         self._tell()
 
-    async def _moving(self, moment: int | None) -> None:
-        if moment is not None:
-            await self._move(moment)
-        if self._plays:
-            await self._run()
-            self._plays = False
-            self._tell()
-
-    async def _run(self) -> None:
-        """Each event in its time, until the end or where it is to pause."""
-        loop = asyncio.get_running_loop()
-        due = turn = loop.time()
-        while not self._player.is_at_end and self._player.moment != self._stop_at:
-            due = max(due + self._pace.wait_s(self._player.gap_s), loop.time() - MAX_LATE_S)
-            if due > loop.time():
-                await asyncio.sleep(due - loop.time())
-                turn = loop.time()
-            elif loop.time() - turn > SLICE_S:
-                await asyncio.sleep(0)
-                turn = loop.time()
-            self._show_step(self._player.step())
-        self._stop_at = None
-
-    async def _move(self, moment: int) -> None:
-        """Be at this moment; what lies before the one where we are is played anew from the beginning."""
-        loop = asyncio.get_running_loop()
-        if moment < self._player.moment:
-            self._player.restart()
-            self._is_stale = True
-        turn = loop.time()
-        while self._player.moment < min(moment, self._film.length):
-            step = self._player.step()
-            if not self._is_stale:
-                self._show_step(step)
-            if loop.time() - turn > SLICE_S:
-                await asyncio.sleep(0)
-                turn = loop.time()
-        self._goal = None
+    async def _moving(self) -> None:
+        await self._projector.go_to_goal()
         self._show_session()
-
-    @property
-    def _moment(self) -> int:
-        """Where we are, or are about to be."""
-        return self._player.moment if self._goal is None else self._goal
+        if self._projector.plays:
+            await self._projector.play()
+        self._tell()
 
     @work(group="following")
     async def _follow_file(self) -> None:
-        self._note = "following"
-        self._tell()
-        async for _ in growth_of(self._film.recording.path):
-            was_at_end = self._player.is_at_end
-            await self._read_on()
-            if was_at_end and self._goal is None:
-                await self._move(self._film.length)
-            self._tell()
+        try:
+            async for _ in growth_of(self._film.recording.path):
+                was_at_end = self._projector.moment >= self._film.length
+                await self._read_on()
+                if was_at_end:
+                    self._go_to(self._film.length)
+                self._tell()
+        except (OSError, RuntimeError) as error:
+            self.notify(f"It cannot be followed: {error}", severity="error", markup=False)
 
     # What is to be seen
 
@@ -224,13 +183,12 @@ class ReplayScreen(Screen[None]):
             for touch in step.touched:
                 if touch.conversation is self._panel.conversation:
                     self._panel.note(touch.change)
-        self._note = _note_on(step.event) or self._note
+        self._note = _note_on(step.event)
         self._tell_position()
 
     def _show_session(self) -> None:
         conversation = self._player.conversation(self.shown)
-        if self._is_stale or conversation is not self._panel.conversation:
-            self._is_stale = False
+        if conversation is not self._panel.conversation:
             self._panel.show(conversation)
         self._tell()
 
@@ -259,49 +217,46 @@ class ReplayScreen(Screen[None]):
             at_s=player.at_s,
             length_s=film.length_s,
             share=player.moment / film.length if film.length else 0.0,
-            is_playing=self._plays,
-            speed=self._pace.speed,
+            is_playing=self._projector.plays,
+            speed=self._projector.pace.speed,
             prompts=film.prompts_until(player.moment),
-            note=self._note,
+            note=self._note or ("following" if self._is_followed else ""),
         )
-        for bar in self.query(ReplayBar):
-            bar.show(position)
+        self._bar.show(position)
 
     # Keys
 
     def action_toggle_playing(self) -> None:
         """Play, from the beginning where the end is reached; or pause."""
-        self._plays = not self._plays
-        if self._plays:
-            self._go_on(0 if self._player.is_at_end and self._goal is None else self._goal)
-        elif self._goal is None:
-            self.workers.cancel_group(self, "moving")
-        self._tell()
+        projector = self._projector
+        projector.plays = not projector.plays
+        if projector.plays and projector.moment >= self._film.length:
+            projector.goal = 0
+        self._move()
 
     def action_step(self, direction: int) -> None:
         """To where the next thing has happened, or the one before; pauses."""
-        self._plays = False
+        self._projector.plays = False
         find = self._film.change_after if direction > 0 else self._film.change_before
-        self._go_on(find(self._moment))
+        self._go_to(find(self._projector.moment))
 
     def action_to_prompt(self, direction: int) -> None:
         """To the next prompt, or the one before."""
         find = self._film.prompt_after if direction > 0 else self._film.prompt_before
-        self._go_on(find(self._moment))
+        self._go_to(find(self._projector.moment))
 
     def action_to_start(self) -> None:
         """To the beginning."""
-        self._go_on(0)
+        self._go_to(0)
 
     def action_to_end(self) -> None:
         """To the end."""
-        self._go_on(self._film.length)
+        self._go_to(self._film.length)
 
     def action_change_speed(self, step: int) -> None:
         """Faster or slower."""
-        self._pace = self._pace.changed(step)
-        self._go_on(self._goal)  # a pause that is under way has another length now
-        self._tell()
+        self._projector.pace = self._projector.pace.changed(step)
+        self._move()  # a pause that is under way has another length now
 
     def action_next_session(self, direction: int) -> None:
         """Show another session of the recording, and stay there."""

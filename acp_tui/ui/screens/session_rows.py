@@ -14,8 +14,10 @@ from typing import Final, TypeAlias
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.wrapping import width_cells
-from acp_tui.ui.widgets.fields.row_list import GAP, MIN_LABEL_CELLS, PickerRow, cut
+from acp_tui.ui.widgets.fields.row_list import GAP, PickerRow, cut
 
+TITLE_CELLS: Final = 32
+"""So many are kept for the title."""
 MOST_WHEN_CELLS: Final = 16
 MOST_FOLDER_CELLS: Final = 24
 MOST_AGENT_CELLS: Final = 14
@@ -62,7 +64,7 @@ def session_rows(
             "when": _aligned([_when(session, now) for session in past]),
             "folder": _aligned([short_folder(session.cwd, here) for session in past]),
         },
-        cells - MIN_LABEL_CELLS - len(GAP),
+        cells - TITLE_CELLS - len(GAP),
     )
     asides = zip(*columns, strict=True) if columns else ((),) * len(past)
     return [

@@ -13,7 +13,7 @@ from textual import work
 
 from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.memory import keep_what_is_loaded
-from acp_tui.ui.preloading import BEFORE_A_SESSION, BEFORE_TAKING_STOCK, preload
+from acp_tui.ui.preloading import BEFORE_A_SESSION, BEFORE_AN_AGENT, BEFORE_TAKING_STOCK, preload
 from acp_tui.ui.screens.session_actions import SessionActions
 from acp_tui.ui.tabs import TabState
 
@@ -44,6 +44,7 @@ class SessionStart(SessionActions):
         self._link = link
         self._opening = opening
         self._phase = "starting"
+        self._has_begun = False
         self._is_reread = False
         """What is shown can only be read, until it goes on in an agent."""
 
@@ -58,21 +59,34 @@ class SessionStart(SessionActions):
             return
         await to_thread.run_sync(preload, BEFORE_TAKING_STOCK)
         changes = self._take_stock()
-        await to_thread.run_sync(preload, BEFORE_A_SESSION)
+        await to_thread.run_sync(preload, BEFORE_AN_AGENT)
         with move_on_after(HEAD_START_S):
             await changes.ready()
         self._take_desks(self._link, self._cwd)
-        self.tabbed.begin_to_follow()
-        self._help_writing()  # while the agent starts
         await self._open(self._opening or _begin)
+        self._do_what_can_wait()
         keep_what_is_loaded()
+
+    def _do_what_can_wait(self) -> None:
+        """While the agent's process starts there is time for it."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._load_the_rest()
+
+    @work
+    async def _load_the_rest(self) -> None:
+        from anyio import to_thread
+
+        await to_thread.run_sync(preload, BEFORE_A_SESSION)
+        self.tabbed.begin_to_follow()
+        self._help_writing()
 
     async def _reread(self, link: AgentLink) -> None:
         """Show a session that needs no agent; its folder may be gone."""
         from anyio import to_thread
 
         assert self._opening is not None
-        await to_thread.run_sync(preload, (*BEFORE_A_SESSION, "acp_tui.ui.reopening"))
+        await to_thread.run_sync(preload, (*BEFORE_AN_AGENT, *BEFORE_A_SESSION, "acp_tui.ui.reopening"))
         self._take_desks(link, self._cwd)
         await self._open(self._opening)
         self.tabbed.begin_to_follow()
@@ -91,6 +105,8 @@ class SessionStart(SessionActions):
         return self._changes
 
     async def _open(self, opening: Opening) -> None:
+        from anyio import to_thread
+
         from acp_tui.client.errors import ClientError
 
         assert self._sessions is not None
@@ -105,6 +121,7 @@ class SessionStart(SessionActions):
         if self._changes is not None:
             self._say_phase("taking stock of the files")
             await self._changes.ready()  # before anything is asked of the agent
+        await to_thread.run_sync(preload, BEFORE_A_SESSION)
         await self._show_agents_session(session)
 
     async def _fail(self, error: ClientError) -> None:
@@ -132,6 +149,8 @@ class SessionStart(SessionActions):
     def _on_phase(self, phase: Phase) -> None:
         if phase is not phase.GONE:  # that is said with its reason
             self._say_phase(phase.value)
+        if phase is phase.INITIALIZING:
+            self._do_what_can_wait()
 
     def _say_phase(self, phase: str) -> None:
         self._phase = phase

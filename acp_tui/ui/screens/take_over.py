@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from acp_tui.client.terminals.errors import TerminalInputFull
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.visible import make_visible_line
@@ -72,6 +73,8 @@ class TakeOver(Screen[None]):
         self._line = KeyboardLine()
         self._view = TerminalView(state, screens, clock=clock)
         self._listener: Listener | None = None
+        self._is_taken = True
+        """What was typed last."""
 
     def compose(self) -> ComposeResult:
         """The line, and the terminal."""
@@ -97,7 +100,13 @@ class TakeOver(Screen[None]):
 
     def on_terminal_view_typed(self, message: TerminalView.Typed) -> None:
         """Type it into the program."""
-        self._session.machine.type_into(self._state.terminal_id, message.data)
+        try:
+            self._session.machine.type_into(self._state.terminal_id, message.data)
+            self._is_taken = True
+        except TerminalInputFull as error:
+            if self._is_taken:  # once, not for every key
+                self._is_taken = False
+                self.notify(f"{error}. What you type now is lost.", severity="warning", markup=False)
 
     def on_terminal_view_sized(self, message: TerminalView.Sized) -> None:
         """The terminal takes the room that there is."""

@@ -19,6 +19,7 @@ from acp_tui.conversation.facts import Fact, Turn
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
+from acp_tui.ui.drawings.tool_calls import RAIL
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from acp_tui.client.sessions.session import Session
 
+BESIDE_TERMINALS: Final = len(RAIL) + 3
+"""Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
 SEVERITIES: Final[dict[str, SeverityLevel]] = {"warning": "warning", "error": "error"}
 
 
@@ -74,8 +77,6 @@ class SessionPanel(Vertical):
         """Show what there is, and listen for more."""
         self.view.show(self.conversation, self._cwd)
         if self.session is not None:
-            columns = self.app.size.width - 10
-            self.session.machine.terminal_size = (max(20, min(columns, 200)), 30)
             self.session.listener = self._on_change
         self._show_facts()
 
@@ -121,8 +122,19 @@ class SessionPanel(Vertical):
         self.card.show(requests, call, self._cwd, self.conversation.terminals)
 
     def on_resize(self) -> None:
-        """The card takes no more room than there is: its answers stand at its lower end."""
+        """The card takes no more room than there is, and commands are told how wide theirs is."""
         self._fit_card()
+        self._fit_terminals()
+
+    def _fit_terminals(self) -> None:
+        if self.session is None or not self.screen.is_current:
+            return  # a terminal that is taken over has the whole screen
+        machine = self.session.machine
+        columns = max(20, min(self.size.width - BESIDE_TERMINALS, 200))
+        machine.terminal_size = (columns, 30)
+        for state in self.conversation.terminals.values():
+            if state.is_ours and not state.has_exited and state.columns != columns:
+                machine.resize_terminal(state.terminal_id, columns, state.rows)
 
     def _fit_card(self) -> None:
         plan = self.query_one(PlanLine)

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_tui.client import files
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings import file_writing, writing
+from acp_tui.client.settings import writing
 from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
 
 COMMENTED = """\
@@ -170,7 +171,7 @@ def test_nothing_is_left_behind_beside_the_file(file: Path, monkeypatch: pytest.
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(file_writing.os, "fsync", fail)
+    monkeypatch.setattr(files.os, "fsync", fail)
     with pytest.raises(SettingsError, match=r"settings\.toml cannot be changed: No space left on device"):
         write_setting(file, READ, "ask")
 

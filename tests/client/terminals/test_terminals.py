@@ -13,7 +13,14 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_tui.client.terminals import ExitStatus, Terminals, TerminalsClosed, UnknownTerminal
+from acp_tui.client.terminals import (
+    ExitStatus,
+    TerminalInputFull,
+    Terminals,
+    TerminalsClosed,
+    UnknownTerminal,
+)
+from acp_tui.client.terminals.pty import MAX_WAITING_BYTES
 
 if TYPE_CHECKING:
     from tests.client.terminals.conftest import Session
@@ -132,6 +139,27 @@ async def test_typing_more_than_the_pty_takes_neither_blocks_nor_loses(session: 
     with anyio.fail_after(LIMIT_S):
         await session.terminals.wait_for_exit(terminal_id)
     assert session.terminals.output(terminal_id).output == "ready\n49995000\n"
+
+
+async def test_what_is_typed_into_a_command_that_reads_nothing_is_bounded(session: Session) -> None:
+    terminal_id = await session.shell("stty raw -echo; echo ready; sleep 1000")
+    await session.until_heard(terminal_id, b"ready")
+    paste = b"x" * MAX_WAITING_BYTES
+    session.terminals.write(terminal_id, paste)  # one of any size, where nothing waits
+    with pytest.raises(TerminalInputFull, match="reads nothing"):
+        session.terminals.write(terminal_id, paste)
+
+
+async def test_an_interrupt_takes_the_place_of_what_waits_to_be_read(session: Session) -> None:
+    terminal_id = await session.shell(
+        "trap 'echo interrupted; exit' INT; echo ready; while :; do sleep 0.1; done"
+    )
+    await session.until_heard(terminal_id, b"ready")
+    with pytest.raises(TerminalInputFull):
+        while True:
+            session.terminals.write(terminal_id, b"x" * MAX_WAITING_BYTES)
+    session.terminals.interrupt(terminal_id)
+    await session.until_heard(terminal_id, b"interrupted")
 
 
 async def test_typing_into_a_command_that_has_ended_is_ignored(session: Session) -> None:

@@ -1,8 +1,7 @@
 """Text of an agent's in dialogs: nothing that a terminal obeys or that misleads a reader gets there raw."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ from acp_tui.ui.screens.sessions import SessionsDialog
 from acp_tui.ui.screens.trust import TrustDialog
 from acp_tui.ui.screens.visit import VisitDialog
 from support.dialogs import open_dialog
+from support.session_sources import HostileSessions
 
 CORPUS = Path(__file__).parents[2] / "data/hostile_strings.json"
 TEXTS = {
@@ -50,14 +50,6 @@ MARKUP = "[bold]x[/bold][/]"
 TALL = (300, 200)
 
 
-@dataclass(frozen=True)
-class Listed:
-    session_id: str
-    title: str | None
-    cwd: Path
-    updated_at: str | None
-
-
 def _picker(text: str) -> Screen[Any]:
     return Picker(text, [PickerRow(1, text, text, text), PickerRow(2, text, "", "", False, text)])
 
@@ -68,12 +60,7 @@ def _options(text: str) -> Screen[Any]:
 
 
 def _sessions(text: str) -> Screen[Any]:
-    async def load(cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Listed], str | None]:
-        if cursor is not None:
-            raise ClientError(text, hint=text, detail=text)
-        return [Listed(text, title, Path(text.replace("\0", "")), text) for title in (text, None)], "more"
-
-    return SessionsDialog(text, load, no_delete=text, no_open=text)
+    return SessionsDialog(HostileSessions(text))
 
 
 def _login(text: str) -> Screen[Any]:

@@ -1,7 +1,7 @@
 """The list of sessions: paging, searching, opening, deleting, and what a row says."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -9,41 +9,84 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.ui.screens.session_rows import MOST_FOLDER_CELLS, session_rows, short_folder, short_time
-from acp_tui.ui.screens.sessions import EMPTY_PAGES_IN_A_ROW, SessionsDialog
+from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
+from acp_tui.ui.screens.session_rows import MOST_FOLDER_CELLS, Way, session_rows, short_folder, short_time
+from acp_tui.ui.screens.sessions import EMPTY_PAGES_IN_A_ROW, SessionsDialog, Wish
 from support.dialogs import NOTHING, DialogPage, open_dialog
+from support.session_sources import NoSessions, recorded
+
+PROJECT = Path("/project")
 
 
-@dataclass(frozen=True)
-class Listed:
-    session_id: str
-    title: str | None = None
-    cwd: Path = Path("/project")
-    updated_at: str | None = "yesterday, 10:00"
+def listed(
+    session_id: str, title: str | None = None, cwd: Path = PROJECT, told: str = "yesterday, 10:00"
+) -> SessionSummary:
+    """As the agent lists it."""
+    return SessionSummary(SessionId(session_id), cwd, title, told)
 
 
-Page = tuple[Sequence[Listed], str | None] | ClientError
+Page = tuple[Sequence[SessionSummary], str | None] | ClientError
 BAD_CURSOR = AgentRefused("the agent refused: invalid cursor", code=-32602)
 
 
-class Pages:
+class Pages(NoSessions):
     """Gives these pages in turn, and keeps which cursors were asked for, and for which of them everywhere."""
 
-    def __init__(self, *pages: Page) -> None:
+    def __init__(self, *pages: Page, recordings: Sequence[PastSession] = (), current: str = "") -> None:
         self.pages = list(pages)
+        self.recordings = list(recordings)
+        self.current = current
         self.cursors: list[str | None] = []
         self.everywhere: list[bool] = []
+        self.sought: list[str] = []
+        self.done: list[tuple[str, str]] = []
+        self.ways: dict[str, tuple[Way, str]] = {}
+        self.cannot_delete = ""
+        self.failure: ClientError | None = None
 
-    async def __call__(self, cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Listed], str | None]:
+    async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         self.cursors.append(cursor)
         self.everywhere.append(is_everywhere)
-        page = self.pages.pop(0)
+        page = self.pages.pop(0) if self.pages else ((), None)
         if isinstance(page, ClientError):
             raise page
-        return page
+        return SessionPage(tuple(page[0]), page[1])
+
+    async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
+        self.sought.append(words)
+        if self.failure is not None:
+            raise self.failure
+        return [one for one in self.recordings if words in f"{one.title} roars in {one.session_id}"]
+
+    async def line_with(self, session: PastSession, words: str) -> str:
+        return f"the line: {words}"
+
+    def judge(self, session: PastSession) -> tuple[Way, str]:
+        here = Way.HERE if session.session_id == self.current else Way.AGENT
+        return self.ways.get(session.session_id, (here, ""))
+
+    def no_delete(self, session: PastSession) -> str:
+        return self.cannot_delete if session.is_listed else "It is not the agent's."
+
+    async def delete(self, session: PastSession) -> None:
+        self.done.append(("delete", session.session_id))
+
+    async def forget(self, session: PastSession) -> None:
+        self.recordings = [one for one in self.recordings if one.key != session.key]
+        self.done.append(("forget", session.session_id))
+
+    async def export(self, session: PastSession) -> None:
+        self.done.append(("export", session.session_id))
 
 
-ONE = [Listed("s1", "Mend the parser"), Listed("s2"), Listed("s3", "Write tests")]
+def chosen(page: DialogPage) -> str:
+    """The id of the session that was chosen."""
+    assert isinstance(page.result, Wish)
+    return page.result.session.session_id if page.result.session is not None else ""
+
+
+ONE = [listed("s1", "Mend the parser"), listed("s2"), listed("s3", "Write tests")]
 
 
 async def loaded(page: DialogPage, words: str = "in this folder") -> None:
@@ -52,20 +95,20 @@ async def loaded(page: DialogPage, words: str = "in this folder") -> None:
 
 
 async def test_the_first_page_is_loaded_at_once_and_enter_opens() -> None:
-    pages = Pages((ONE, None))
-    async with open_dialog(SessionsDialog("Agent", pages, current="s2")) as page:
+    pages = Pages((ONE, None), current="s2")
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         assert pages.cursors == [None]
         assert pages.everywhere == [False]
         assert "● s2" in page.words  # without a title its id stands for it
-        assert "yesterday, 10:00 · /project · s1" in page.words
+        assert "yesterday, 10:00 · agent · /project · s1" in page.words
         await page.press("down", "down", "enter")
-        assert page.result == ("open", "s3")
+        assert chosen(page) == "s3"
 
 
 async def test_going_on_at_the_end_loads_more_with_the_agents_cursor() -> None:
-    pages = Pages((ONE, "c/1="), ([Listed("s4", "The fourth")], None))
-    async with open_dialog(SessionsDialog("Agent", pages)) as page:
+    pages = Pages((ONE, "c/1="), ([listed("s4", "The fourth")], None))
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "3 in this folder so far")
         await page.press("down", "down", "down")
         await loaded(page, "4 in this folder")
@@ -76,21 +119,21 @@ async def test_going_on_at_the_end_loads_more_with_the_agents_cursor() -> None:
 
 async def test_an_empty_page_with_a_cursor_is_not_the_end() -> None:
     pages = Pages(([], "a"), ([], "b"), (ONE, None))
-    async with open_dialog(SessionsDialog("Agent", pages)) as page:
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         assert pages.cursors == [None, "a", "b"]
 
 
 async def test_an_agent_that_sends_only_empty_pages_is_not_asked_for_ever() -> None:
     pages = Pages(*[([], "again")] * (EMPTY_PAGES_IN_A_ROW + 5))
-    async with open_dialog(SessionsDialog("Agent", pages)) as page:
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "0 in this folder so far")
         assert len(pages.cursors) == EMPTY_PAGES_IN_A_ROW
 
 
 async def test_a_refused_cursor_leads_back_to_the_first_page_once() -> None:
-    pages = Pages((ONE, "old"), BAD_CURSOR, ([Listed("new")], "older"), BAD_CURSOR)
-    async with open_dialog(SessionsDialog("Agent", pages)) as page:
+    pages = Pages((ONE, "old"), BAD_CURSOR, ([listed("new")], "older"), BAD_CURSOR)
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "3 in this folder so far")
         await page.press("ctrl+end", "down")
         await loaded(page, "1 in this folder so far")
@@ -101,9 +144,9 @@ async def test_a_refused_cursor_leads_back_to_the_first_page_once() -> None:
 
 
 async def test_a_switches_to_the_sessions_of_all_folders_and_back() -> None:
-    elsewhere = Listed("s9", "Another project", Path("/elsewhere"))
+    elsewhere = listed("s9", "Another project", Path("/elsewhere"))
     pages = Pages((ONE, "more"), ([elsewhere], "c"), ([*ONE, elsewhere], None), (ONE, None))
-    async with open_dialog(SessionsDialog("Agent", pages, here=Path("/project"))) as page:
+    async with open_dialog(SessionsDialog(pages, here=Path("/project"))) as page:
         await loaded(page, "3 in this folder so far")
         await page.press("a")
         await loaded(page, "1 in all folders so far")
@@ -118,12 +161,13 @@ async def test_a_switches_to_the_sessions_of_all_folders_and_back() -> None:
 
 
 async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itself() -> None:
-    async def load(cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Listed], str | None]:
-        if not is_everywhere:
-            await anyio.sleep_forever()
-        return ([Listed("s4")], "more") if cursor is None else (ONE, None)
+    class Slow(Pages):
+        async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
+            if not is_everywhere:
+                await anyio.sleep_forever()
+            return await super().page(cursor, is_everywhere)
 
-    async with open_dialog(SessionsDialog("Agent", load)) as page:
+    async with open_dialog(SessionsDialog(Slow(([listed("s4")], "more"), (ONE, None)))) as page:
         await page.press("a")
         await loaded(page, "1 in all folders so far")
         await page.press("down")
@@ -131,7 +175,7 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
 
 
 async def test_without_a_session_in_this_folder_the_others_are_pointed_to() -> None:
-    async with open_dialog(SessionsDialog("Agent", Pages(([], None), ([], None)))) as page:
+    async with open_dialog(SessionsDialog(Pages(([], None), ([], None)))) as page:
         await loaded(page, "There is no session yet in this folder; a lists those in all folders")
         await page.press("a")
         await loaded(page, "There is no session yet, n makes one")
@@ -139,7 +183,7 @@ async def test_without_a_session_in_this_folder_the_others_are_pointed_to() -> N
 
 async def test_an_error_stands_in_its_place_and_r_loads_again() -> None:
     pages = Pages(ClientError("the agent is busy", hint="wait a moment"), (ONE, None))
-    async with open_dialog(SessionsDialog("Agent", pages)) as page:
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "the agent is busy")
         assert "wait a moment" in page.words
         await page.press("r")
@@ -147,52 +191,121 @@ async def test_an_error_stands_in_its_place_and_r_loads_again() -> None:
 
 
 async def test_searching_narrows_by_title_and_id() -> None:
-    async with open_dialog(SessionsDialog("Agent", Pages((ONE, None)))) as page:
+    async with open_dialog(SessionsDialog(Pages((ONE, None)))) as page:
         await loaded(page)
         await page.press("slash", "t", "e", "s", "t")
         assert "Mend the parser" not in page.words
         await page.press("escape", "enter")
-        assert page.result == ("open", "s3")
+        assert chosen(page) == "s3"
 
 
 async def test_letters_that_are_keys_can_be_searched_for() -> None:
-    async with open_dialog(SessionsDialog("Agent", Pages((ONE, None)))) as page:
+    async with open_dialog(SessionsDialog(Pages((ONE, None)))) as page:
         await loaded(page)
         await page.press("slash", "n", "d")
         assert page.result is NOTHING
         assert "Mend the parser" in page.words
 
 
-async def test_deleting_asks_first() -> None:
-    async with open_dialog(SessionsDialog("Agent", Pages((ONE, None)))) as page:
+async def test_deleting_asks_first_and_the_dialog_stays() -> None:
+    pages = Pages((ONE, None))
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("y", "d")
-        assert "Delete “Mend the parser”?" in page.words
-        await page.press("n", "d", "escape", "d", "enter")
+        assert "Delete “Mend the parser” in agent?" in page.words
+        await page.press("n", "d", "escape", "d", "enter", "y")
+        assert pages.done == []
+        await page.press("d", "y")
+        assert pages.done == [("delete", "s1")]
+        assert "Mend the parser" not in page.words
         assert page.result is NOTHING
-        await page.press("y", "d", "y")
-        assert page.result == ("delete", "s1")
 
 
-async def test_what_the_agent_cannot_do_is_said() -> None:
-    dialog = SessionsDialog(
-        "Agent", Pages((ONE, None)), no_delete="It cannot delete.", no_open="It cannot load."
-    )
-    async with open_dialog(dialog) as page:
+async def test_the_agents_session_and_the_recording_of_it_are_two_questions() -> None:
+    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("d")
+        assert "Delete “Mend the parser” in agent?" in page.words
+        await page.press("n")
+        assert "Delete acp-tui's recording of “Mend the parser”?" in page.words
+        await page.press("y")
+        assert pages.done == [("forget", "s1")]
+        assert "Mend the parser" in page.words
+
+
+async def test_what_cannot_be_done_is_said() -> None:
+    pages = Pages((ONE, None))
+    pages.cannot_delete = "It cannot delete."
+    pages.ways["s1"] = (Way.NONE, "It cannot load.")
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("d")
         assert "It cannot delete." in page.words
         await page.press("enter")
         assert "It cannot load." in page.words
+        await page.press("e")
+        assert "There is no recording of it here" in page.words
         assert page.result is NOTHING
 
 
+async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_way() -> None:
+    pages = Pages(
+        (ONE, None), recordings=[recorded("r1", "From elsewhere"), recorded("s1", "Mine", agent="agent")]
+    )
+    pages.ways["r1"] = (Way.RECORDING, "its folder is gone")
+    async with open_dialog(SessionsDialog(pages, here=PROJECT)) as page:
+        await loaded(page, "4 in this folder")
+        (row,) = (line for line in page.lines if "From elsewhere" in line)
+        assert row.split()[3:9] == ["re-read", "other", "2", "prompts", "1970-01-01", "│"]
+        assert "cannot be opened: its folder is gone" in page.words
+        assert "Mine" not in page.words  # the agent's title wins
+        await page.press("e")
+        assert pages.done == [("export", "r1")]
+
+
+async def test_recordings_are_listed_while_the_agent_says_nothing() -> None:
+    class Silent(Pages):
+        async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    async with open_dialog(SessionsDialog(Silent(recordings=[recorded("r1", "From elsewhere")]))) as page:
+        await loaded(page, "From elsewhere")
+        await page.press("enter")
+        assert chosen(page) == "r1"
+
+
+async def test_recordings_that_cannot_be_read_keep_the_agents_sessions_from_nobody() -> None:
+    pages = Pages((ONE, None))
+    pages.failure = ClientError("the index cannot be used", hint="delete it")
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page, "the index cannot be used")
+        assert "Mend the parser" in page.words
+        pages.failure, pages.recordings = None, [recorded("r1", "From elsewhere")]
+        await page.press("r")
+        await loaded(page, "From elsewhere")
+
+
+async def test_what_was_said_is_searched_too_and_its_line_shown() -> None:
+    titles = [recorded("r1", "About zebras"), recorded("r2", "About lions")]
+    pages = Pages(recordings=titles)
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page, "2 in this folder")
+        await page.press("slash", *"roars in r2")
+        await loaded(page, "In what was said")
+        assert "About zebras" not in page.words
+        await loaded(page, "the line: roars in r2")
+        await page.press("enter")
+        assert chosen(page) == "r2"
+
+
 async def test_n_makes_a_new_session_and_esc_none() -> None:
-    async with open_dialog(SessionsDialog("Agent", Pages(([], None)))) as page:
+    async with open_dialog(SessionsDialog(Pages(([], None)))) as page:
         await loaded(page, "There is no session yet")
         await page.press("n")
-        assert page.result == ("new", "")
-    async with open_dialog(SessionsDialog("Agent", Pages((ONE, None)))) as page:
+        assert chosen(page) == ""
+    async with open_dialog(SessionsDialog(Pages((ONE, None)))) as page:
         await page.press("escape")
         assert page.result is None
 
@@ -216,21 +329,19 @@ HERE = Path("/home/me/project")
     ],
 )
 def test_a_time_is_told_as_an_age_within_a_week_and_as_a_day_else(age: timedelta, words: str) -> None:
-    assert short_time((NOW - age).isoformat(), NOW) == words
+    assert short_time(NOW - age, NOW) == words
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (None, ""),
-        ("", ""),
-        ("yesterday", "yesterday"),
-        ("x" * 100, "x" * 15 + "…"),
-        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:0…"),
-    ],
-)
-def test_what_is_no_time_is_shown_as_it_is(text: str | None, shown: str) -> None:
-    assert short_time(text, NOW) == shown
+def rows_of(*sessions: PastSession, cells: int = 100) -> list[str]:
+    """What stands at the end of each row."""
+    judged = (Way.RECORDING, "why")
+    rows = session_rows(sessions, judge=lambda _: judged, here=HERE, now=NOW, cells=cells)
+    return [row.aside for row in rows]
+
+
+def test_what_is_no_time_is_shown_as_it_is() -> None:
+    past = PastSession("agent", SessionId("a"), HERE, told_time="x" * 100)
+    assert rows_of(past) == ["re-read   agent   " + "x" * 15 + "…"]
 
 
 @pytest.mark.parametrize(
@@ -251,19 +362,23 @@ def test_a_folder_is_shortened_from_the_left_and_left_out_where_it_is_this_one(
     assert len(shown) <= MOST_FOLDER_CELLS
 
 
-def test_times_and_folders_stand_in_columns() -> None:
-    listed = [
-        Listed("a", cwd=HERE, updated_at=(NOW - timedelta(days=2)).isoformat()),
-        Listed("b", cwd=Path("/srv"), updated_at=None),
+def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_first() -> None:
+    one = replace(recorded("a", "A", agent="gemini"), cwd=HERE, last_at=(NOW - timedelta(days=2)).timestamp())
+    other = PastSession("claude", SessionId("b"), Path("/srv"))
+    assert rows_of(one, other) == [
+        "re-read   gemini   2 prompts   2 days ago       ",
+        "re-read   claude                            /srv",
     ]
-    rows = session_rows(listed, current="a", here=HERE, now=NOW)
-    assert [row.aside for row in rows] == ["2 days ago       ", "             /srv"]
-    assert session_rows(listed[:1], current="", here=HERE, now=NOW)[0].aside == "2 days ago"
+    assert rows_of(one, other, cells=75) == [
+        "re-read   gemini   2 days ago       ",
+        "re-read   claude                /srv",
+    ]
+    assert rows_of(one, other, cells=60) == ["2 days ago       ", "             /srv"]
 
 
 async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view() -> None:
-    session = Listed("a", "Mend the parser of durations " * 5, Path("/elsewhere"))
-    async with open_dialog(SessionsDialog("Agent", Pages(([session], None))), size=(80, 24)) as page:
+    session = listed("a", "Mend the parser of durations " * 5, Path("/elsewhere"))
+    async with open_dialog(SessionsDialog(Pages(([session], None))), size=(80, 24)) as page:
         await loaded(page)
         (row,) = (line for line in page.lines if "Mend the parser" in line)
-        assert row.rstrip("│ ").endswith("…   yesterday, 10:00   /elsewhere")
+        assert row.rstrip("│ ").endswith("…   agent   yesterday, 10:00   /elsewhere")

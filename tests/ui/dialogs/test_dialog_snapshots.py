@@ -1,7 +1,6 @@
 """Pictures of the dialogs. `pytest tests/ui/dialogs --snapshot-update` takes them again: look at each."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -33,20 +32,13 @@ from acp_tui.ui.screens.sessions import SessionsDialog
 from acp_tui.ui.screens.trust import TrustDialog
 from acp_tui.ui.screens.visit import VisitDialog
 from support.dialogs import SIZE, DialogApp, DialogPage
+from support.session_sources import SampleSessions
 
 AGENT: Final = "Claude Code"
 METHODS: Final = (
     AuthMethod("browser", "Log in with your subscription", "Opens a browser on this machine"),
     AuthMethod("key", "Use an API key", None, "terminal"),
 )
-
-
-@dataclass(frozen=True)
-class Listed:
-    session_id: str
-    title: str | None
-    cwd: Path
-    updated_at: str
 
 
 def _picker() -> Screen[Any]:
@@ -71,16 +63,8 @@ def _options() -> Screen[Any]:
 
 
 def _sessions() -> Screen[Any]:
-    async def load(cursor: str | None, is_everywhere: bool) -> tuple[Sequence[Listed], str | None]:
-        folders = (Path("/home/me/project"), Path("/home/me/work/durations/packages/parser"))
-        titles = ("Mend the parser of durations", None, "Write tests for the scheduler", "翻訳を直す")
-        return [
-            Listed(f"session-{at}", title, folders[at % 2], f"2026-11-{22 - at * 4}T12:00:00")
-            for at, title in enumerate(titles)
-        ], "next"
-
-    now = datetime(2026, 11, 22, 12)
-    return SessionsDialog(AGENT, load, current="session-0", here=Path("/home/me/project"), now=lambda: now)
+    now = datetime(2026, 11, 22, 12).astimezone()
+    return SessionsDialog(SampleSessions(now), here=Path("/home/me/project"), now=lambda: now)
 
 
 def _login() -> Screen[Any]:

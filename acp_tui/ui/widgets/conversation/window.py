@@ -27,6 +27,7 @@ from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.drawings.terminals import TerminalScreens
 from acp_tui.ui.pacing import RETRY_S, PacedApp
+from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.themes import palette_for
 from acp_tui.ui.widgets.conversation.baking import Bakery
 from acp_tui.ui.widgets.conversation.column import Column
@@ -125,6 +126,7 @@ class ConversationWindow(Widget, can_focus=True):
         self._frame_context = contextvars.copy_context()
         self._loop = asyncio.get_running_loop()
         self.watch(self.app, "theme", self._redraw, init=False)
+        self._images = self._fitted(self._images)
         self._pictures = pictures_for(self, self._images, self._mark_drawing)
         self._schedule(0)
 
@@ -250,6 +252,7 @@ class ConversationWindow(Widget, can_focus=True):
 
     def show_as(self, folds: Folds, images: Wanted) -> None:
         """Show so much of everything from now on, and pictures in that way."""
+        images = self._fitted(images)
         if (folds, images) == (self._folds, self._images):
             return
         if images != self._images and self.is_mounted:
@@ -259,6 +262,11 @@ class ConversationWindow(Widget, can_focus=True):
         self._folds, self._images = folds, images
         self._scene = None
         self._redraw()
+
+    def _fitted(self, images: Wanted) -> Wanted:
+        """No pictures where only ASCII is shown: they are made of other characters."""
+        is_ascii = any(isinstance(look, Ascii) for look in self.app.get_line_filters())
+        return "off" if is_ascii else images
 
     def _redraw(self) -> None:
         """Everything may look different: another width, other colours, other folds. What stands at the top stays."""

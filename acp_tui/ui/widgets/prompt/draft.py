@@ -13,6 +13,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.document._document import EditResult, Location, Selection
 from textual.document._edit import Edit
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from acp_tui.ui.themes import palette_for
@@ -122,6 +123,10 @@ class DraftArea(TextArea):
         super()._build_highlight_map()
 
     # What is drawn
+
+    def render_line(self, y: int) -> Strip:
+        """A row; where there is no column for it, Textual 8.2.8 cannot wrap the placeholder."""
+        return super().render_line(y) if self.content_size.width else Strip.blank(self.size.width)
 
     def get_line(self, line_index: int) -> Text:
         """A line in its colours."""

@@ -1,0 +1,83 @@
+"""The kit for authors of agents: fixtures that run an agent under a real client, and words to say what it has to do.
+
+Nothing is loaded before it is used. The fixtures are `plugin`'s; the client, the files and the terminals are the ones
+that users have.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from acp_tui.conversation.facts import Plan, PlanStep
+    from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+    from acp_tui.protocol.conformance import Frame
+    from acp_tui.testing.agent import AcpAgent
+    from acp_tui.testing.answers import ElicitationAnswers, PermissionAnswers
+    from acp_tui.testing.asked import AskedElicitation, AskedPermission
+    from acp_tui.testing.bench import StartAgent
+    from acp_tui.testing.failures import (
+        AgentFailure,
+        AgentGone,
+        AgentNotStarted,
+        LoginNeeded,
+        NotAsked,
+        NotOffered,
+        RequestRefused,
+        TimedOut,
+        Unanswered,
+    )
+    from acp_tui.testing.picture import AcpSnapshot
+    from acp_tui.testing.recording import AcpRecording
+    from acp_tui.testing.session import AcpSession, RunningTurn
+    from acp_tui.testing.turn import Turn
+
+__all__ = [
+    "AcpAgent",
+    "AcpRecording",
+    "AcpSession",
+    "AcpSnapshot",
+    "AgentFailure",
+    "AgentGone",
+    "AgentNotStarted",
+    "AskedElicitation",
+    "AskedPermission",
+    "ElicitationAnswers",
+    "Frame",
+    "LoginNeeded",
+    "NotAsked",
+    "NotOffered",
+    "PermissionAnswers",
+    "Plan",
+    "PlanStep",
+    "RequestRefused",
+    "RunningTurn",
+    "StartAgent",
+    "TextDiff",
+    "TimedOut",
+    "ToolCall",
+    "Turn",
+    "Unanswered",
+]
+
+_HOMES: Final = {
+    "acp_tui.conversation.facts": ("Plan", "PlanStep"),
+    "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
+    "acp_tui.protocol.conformance": ("Frame",),
+    "acp_tui.testing.agent": ("AcpAgent",),
+    "acp_tui.testing.answers": ("ElicitationAnswers", "PermissionAnswers"),
+    "acp_tui.testing.asked": ("AskedElicitation", "AskedPermission"),
+    "acp_tui.testing.bench": ("StartAgent",),
+    "acp_tui.testing.picture": ("AcpSnapshot",),
+    "acp_tui.testing.recording": ("AcpRecording",),
+    "acp_tui.testing.session": ("AcpSession", "RunningTurn"),
+    "acp_tui.testing.turn": ("Turn",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), "acp_tui.testing.failures")
+    return getattr(import_module(home), name)

@@ -1,0 +1,136 @@
+"""Where the agents of one test run: an event loop in a thread, a hub on it, and folders to work in. All of it ends."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.protocol.handler import ClientOffer
+from acp_tui.testing.agent import SCREEN, AcpAgent
+from acp_tui.testing.failures import AgentFailure, failure_of
+from acp_tui.testing.workspace import fill
+
+TIMEOUT_S: Final = 30.0
+OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
+"""As much as a user at a screen, but for a terminal to log in."""
+
+Command: TypeAlias = str | Path | Sequence[str | Path]
+
+
+class StartAgent(Protocol):
+    """The type of the fixture `acp_agent`."""
+
+    def __call__(
+        self,
+        command: Command,
+        *,
+        files: Mapping[str, str | bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout_s: float = TIMEOUT_S,
+        offer: ClientOffer = OFFER,
+    ) -> AcpAgent:
+        """Start an agent and agree on the protocol with it.
+
+        `command` is a command line, a list of words, or a file (a Python file is run by this Python). `files` are
+        written into the workspace: a fresh folder, or `cwd`. `env` is added to the environment. `offer` is what the
+        client says it can do.
+        """
+
+
+class Bench:
+    """Made for one test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.agents: list[AcpAgent] = []
+        self._folder = folder.resolve()
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._hub: SessionHub
+
+    def start(
+        self,
+        command: Command,
+        *,
+        files: Mapping[str, str | bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout_s: float = TIMEOUT_S,
+        offer: ClientOffer = OFFER,
+    ) -> AcpAgent:
+        """See StartAgent. Raises AgentNotStarted, AgentGone, RequestRefused and TimedOut."""
+        __tracebackhide__ = True
+        portal, argv = self._open(), _argv(command)
+        name, number = _name(argv), len(self.agents) + 1
+        workspace = cwd.resolve() if cwd is not None else self._folder / f"workspace-{number}"
+        fill(workspace, files or {})
+        recording = self._folder / "recordings" / f"{number}-{name}.jsonl"
+        recording.parent.mkdir(exist_ok=True)
+        agent = AcpAgent(portal, name, workspace, recording, timeout_s)
+        plan = RecordingPlan(workspace, file=recording, screen=SCREEN)
+        try:
+            process = agent.run(
+                lambda: self._hub.start_agent(
+                    AgentCommand(name, argv, env or {}), offer=offer, tap=agent.tap, recordings=plan
+                )
+            )
+        except ClientError as error:
+            failure = failure_of(error, "")
+        else:
+            self.agents.append(agent)
+            agent.open(process)
+            return agent
+        raise failure
+
+    def _open(self) -> BlockingPortal:
+        if self._portal is None:
+            self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
+            self._hub = self._stack.enter_context(self._portal.wrap_async_context_manager(open_hub()))
+        return self._portal
+
+    def sections(self, error: BaseException | None) -> list[tuple[str, str]]:
+        """What to show below a failed test; what it failed with has said enough where it is of the kit."""
+        if isinstance(error, AgentFailure):
+            return []
+        return [(f"agent {agent.name}", agent.seen()) for agent in self.agents]
+
+    def close(self) -> list[AgentFailure]:
+        """End every agent and all that runs for it; gives what nobody has been told of."""
+        with self._stack:
+            return [failure for agent in self.agents if (failure := _untold(agent)) is not None]
+
+
+def _untold(agent: AcpAgent) -> AgentFailure | None:
+    try:
+        agent.require_answered()
+        agent.require_asked()
+    except AgentFailure as failure:
+        return failure
+    return None
+
+
+def _argv(command: Command) -> tuple[str, ...]:
+    if isinstance(command, Path):
+        runner = (sys.executable,) if command.suffix == ".py" else ()
+        return (*runner, str(command))
+    words = shlex.split(command) if isinstance(command, str) else command
+    if not words:
+        raise ValueError("the command is empty: name the program that is to be run")
+    return tuple(map(str, words))
+
+
+def _name(argv: Sequence[str]) -> str:
+    """The script behind an interpreter, else the program."""
+    words = [word for word in argv[1:] if not word.startswith("-")]
+    is_interpreter = Path(argv[0]).name.startswith(("python", "node", "npx", "uvx", "deno", "bun", "ruby"))
+    return Path(words[0] if is_interpreter and words else argv[0]).name or "agent"

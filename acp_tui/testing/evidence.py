@@ -1,0 +1,82 @@
+"""What stands below a failure: the frames, what the agent said beside them, and where it is all recorded. As text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.protocol.conformance import Frame
+from acp_tui.rpc import Direction
+
+SHOWN_FRAMES: Final = 12
+SHOWN_LOG_LINES: Final = 15
+FRAME_CELLS: Final = 200
+ENVELOPE: Final = '"jsonrpc":"2.0",'
+ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
+JUNK: Final = "[stdout] "
+"""How the client's log marks what came on stdout and is no message."""
+
+
+def frames_text(frames: Sequence[Frame], *, heading: str = "Frames") -> str:
+    """The last of these frames, a line each."""
+    if not frames:
+        return f"{heading}: none"
+    last = frames[-SHOWN_FRAMES:]
+    count = f"{len(last)}" if len(last) == len(frames) else f"the last {len(last)} of {len(frames)}"
+    return "\n".join([f"{heading} (-> to the agent, <- from it), {count}:", *map(_frame_line, last)])
+
+
+def _frame_line(frame: Frame) -> str:
+    text = make_visible_line(frame.raw[: 4 * FRAME_CELLS].decode("utf-8", "replace"))
+    text = text.replace(ENVELOPE, "", 1)
+    shown = text if len(text) <= FRAME_CELLS else f"{text[:FRAME_CELLS]}…"
+    return f"{frame.at_s:8.3f} {ARROWS[frame.direction]} {shown}"
+
+
+def stderr_of(log: Iterable[str]) -> str:
+    """What the agent said on stderr."""
+    return "\n".join(line for line in log if not line.startswith(JUNK))
+
+
+def junk_in(log: Iterable[str]) -> list[str]:
+    """What it said on stdout that is no message."""
+    return [line.removeprefix(JUNK) for line in log if line.startswith(JUNK)]
+
+
+def log_text(log: Sequence[str]) -> str:
+    """The last of what the agent said on stderr; "" where it said nothing."""
+    lines = stderr_of(log).split("\n")[-SHOWN_LOG_LINES:]
+    return "\n".join(["stderr:", *(f"  {make_visible(line)}" for line in lines)]) if any(lines) else ""
+
+
+def recording_text(recording: Path) -> str:
+    """Where to look on."""
+    return f"Recording: {recording}\n  look at it with: acp-tui replay {recording}"
+
+
+def calls_text(calls: Iterable[ToolCall]) -> str:
+    """Tool calls, a line each."""
+    return "\n".join(f"  {call_line(call)}" for call in calls) or "  none"
+
+
+def call_line(call: ToolCall) -> str:
+    """A tool call: its title, kind, status and where."""
+    paths = ", ".join(make_visible_line(path) for path in paths_of(call))
+    where = f", at {paths}" if paths else ""
+    return make_visible_line(f"{call.shown_title!r}: kind {call.kind!r}, status {call.status!r}") + where
+
+
+def paths_of(call: ToolCall) -> list[str]:
+    """The files that a call names, in its locations and its diffs."""
+    diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
+    return list(dict.fromkeys([*(location.path for location in call.locations), *diffs]))
+
+
+def quoted(text: str) -> str:
+    """A text of the agent's, indented; what is empty is said to be."""
+    if not text:
+        return "  (nothing)"
+    return "\n".join(f"  {line}" for line in make_visible(text).split("\n"))

@@ -1,0 +1,73 @@
+"""The pytest plugin: its fixtures load the client when a test uses them, and not before."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from acp_tui.testing.bench import Bench, StartAgent
+    from acp_tui.testing.picture import AcpSnapshot
+    from acp_tui.testing.recording import AcpRecording
+
+_BENCH = pytest.StashKey["Bench"]()
+
+
+@pytest.fixture
+def _acp_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    from acp_tui.testing.bench import Bench
+
+    folder = tmp_path / "acp"
+    folder.mkdir()
+    bench = request.node.stash[_BENCH] = Bench(folder)
+    untold = []
+    try:
+        yield bench
+    finally:
+        untold = bench.close()
+    if untold:
+        pytest.fail("\n\n".join(map(str, untold)), pytrace=False)
+
+
+@pytest.fixture
+def acp_agent(_acp_bench: Bench) -> StartAgent:
+    """Starts agents: `agent = acp_agent([sys.executable, "my_agent.py"], files={"a.py": "..."})`.
+
+    They are real processes that work in a fresh folder, and are ended with the test.
+    """
+    return _acp_bench.start
+
+
+@pytest.fixture
+def acp_recording(_acp_bench: Bench) -> AcpRecording:
+    """What passes between the test's agent and its client: to `save`, or to replay into conversations."""
+    from acp_tui.testing.recording import AcpRecording
+
+    return AcpRecording(_acp_bench)
+
+
+@pytest.fixture
+def acp_snapshot(request: pytest.FixtureRequest) -> AcpSnapshot:
+    """Compares what a user sees with what was accepted before: `assert acp_snapshot(agent)`."""
+    if not request.config.pluginmanager.has_plugin("syrupy"):
+        pytest.fail(
+            "acp_snapshot needs pytest-textual-snapshot: pip install 'acp-tui[testing]'", pytrace=False
+        )
+    from acp_tui.testing.picture import AcpSnapshot
+
+    return AcpSnapshot(request)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Below a test that fails by its own assertion stands what was seen of its agents."""
+    report = yield
+    bench = item.stash.get(_BENCH, None)
+    if bench is not None and call.when == "call" and report.failed:
+        report.sections += bench.sections(call.excinfo and call.excinfo.value)
+    return report

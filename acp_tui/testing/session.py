@@ -1,0 +1,238 @@
+"""A session with an agent under test, as a test calls it: every call blocks, and fails with what it has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskStatus
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import Command, ConfigOption, Plan, SelectOption, Usage
+from acp_tui.testing.evidence import calls_text, quoted
+from acp_tui.testing.failures import TimedOut, failure_of
+from acp_tui.testing.turn import Turn, updates_in
+from acp_tui.testing.watching import Watch
+from acp_tui.testing.workspace import changes_between, contents_of
+
+if TYPE_CHECKING:
+    from acp_tui.testing.agent import AcpAgent
+
+CANCEL_GRACE_S: Final = 2.0
+"""How long the turn of a test that has failed may take to be cancelled."""
+
+Prompt = str | Sequence[str | ContentBlock]
+
+
+class AcpSession:
+    """Made by `AcpAgent.new_session` and its like."""
+
+    def __init__(self, agent: AcpAgent, watch: Watch) -> None:
+        self._agent = agent
+        self._watch = watch
+
+    # Turns
+
+    def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> Turn:
+        """Take a turn to its end.
+
+        Raises Unanswered, NotAsked, RequestRefused, LoginNeeded, AgentGone and TimedOut.
+        """
+        __tracebackhide__ = True
+        return self.start_prompt(prompt).finish(timeout_s=timeout_s)
+
+    def start_prompt(self, prompt: Prompt) -> RunningTurn:
+        """Send a prompt and do not wait: for what has to happen during a turn, such as a cancel."""
+        __tracebackhide__ = True
+        return RunningTurn(self._agent, self._watch, prompt)
+
+    def cancel(self) -> None:
+        """Cancel the turn that runs, as a user does; its prompt has to end with "cancelled"."""
+        self._agent.on_loop(self._session.cancel)
+
+    # Options
+
+    def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
+        """Set an option. Raises NotOffered for what the agent did not give to choose."""
+        __tracebackhide__ = True
+        self._agent.ask(
+            f"setting {option_id!r} to {value!r}",
+            lambda: self._session.set_option(option_id, value),
+            timeout_s,
+        )
+
+    def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
+        """Set the mode, whichever part of the protocol carries it."""
+        __tracebackhide__ = True
+        option = self._mode
+        self.set_option("mode" if option is None else option.option_id, mode, timeout_s=timeout_s)
+
+    @property
+    def mode(self) -> str | None:
+        """The current mode; None where the agent has none."""
+        return None if self._mode is None else self._mode.value
+
+    @property
+    def _mode(self) -> SelectOption | None:
+        selects = [option for option in self.options if isinstance(option, SelectOption)]
+        return next((option for option in selects if option.category == "mode"), None)
+
+    # What is known of it
+
+    @property
+    def _session(self) -> Session:
+        return self._watch.session
+
+    @property
+    def session_id(self) -> str:
+        """As the agent named it."""
+        return self._session.session_id
+
+    @property
+    def conversation(self) -> Conversation:
+        """All that was said, of a loaded session its history too; to be read only."""
+        return self._session.conversation
+
+    @property
+    def updates(self) -> list[dict[str, Any]]:
+        """The `update` of every session/update so far, as it was sent."""
+        return updates_in(self._agent.frames, self.session_id)
+
+    @property
+    def options(self) -> tuple[ConfigOption, ...]:
+        """The options, modes and models among them."""
+        return self.conversation.options
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The agent's slash commands."""
+        return self.conversation.commands
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan as last reported."""
+        return self.conversation.plan
+
+    @property
+    def usage(self) -> Usage | None:
+        """Context and cost as last reported."""
+        return self.conversation.usage
+
+    @property
+    def title(self) -> str | None:
+        """As the agent named it for its user."""
+        return self.conversation.title
+
+    def wait_until(self, is_so: Callable[[AcpSession], object], *, timeout_s: float | None = None) -> None:
+        """Wait until this holds: for what comes outside of turns, such as the commands."""
+        __tracebackhide__ = True
+        self._agent.ask(
+            "what the test waits for", lambda: self._watch.until(lambda: bool(is_so(self))), timeout_s
+        )
+
+
+class RunningTurn:
+    """A turn that is not waited for; `finish()` gives it, and so does `await` in async code."""
+
+    def __init__(self, agent: AcpAgent, watch: Watch, prompt: Prompt) -> None:
+        __tracebackhide__ = True
+        self._agent = agent
+        self._watch = watch
+        self._blocks = _blocks(prompt)
+        self._text = "\n".join(block.text for block in self._blocks if isinstance(block, Text))
+        self._before = contents_of(watch.session.cwd)
+        self._error: ClientError | None = None
+        self._over = agent.on_loop(anyio.Event)
+        agent.start_task(self._run)
+
+    async def _run(self, *, task_status: TaskStatus[None]) -> None:
+        self._watch.begin_turn()
+        task_status.started()
+        try:
+            await self._watch.session.send_prompt(self._blocks)
+        except ClientError as error:
+            self._error = error
+        finally:
+            self._over.set()
+
+    @property
+    def turn(self) -> Turn:
+        """The turn so far."""
+        return self._agent.on_loop(self._turn)
+
+    def _turn(self) -> Turn:
+        return self._watch.turn(self._text, is_over=self._over.is_set() and self._error is None)
+
+    def wait_until(self, is_so: Callable[[Turn], object], *, timeout_s: float | None = None) -> None:
+        """Wait until this holds of the turn so far."""
+        __tracebackhide__ = True
+        self._agent.ask(
+            f"what the test waits for in the turn {self._text!r}",
+            lambda: self._watch.until(lambda: bool(is_so(self._turn()))),
+            timeout_s,
+        )
+
+    def cancel(self) -> None:
+        """Cancel it, as a user does."""
+        self._agent.on_loop(self._watch.session.cancel)
+
+    def finish(self, *, timeout_s: float | None = None) -> Turn:
+        """Wait for its end. Raises what `AcpSession.prompt` raises."""
+        __tracebackhide__ = True
+        limit_s = self._agent.limit_s(timeout_s)
+        self._agent.run(lambda: self._wait(limit_s))
+        self._agent.require_answered()
+        if not self._over.is_set():
+            raise self._timed_out(limit_s)
+        if self._error is not None:
+            raise failure_of(self._error, self._agent.seen()) from None
+        self._agent.require_asked()
+        return self._whole()
+
+    def __await__(self) -> Generator[Any, Any, Turn]:
+        return to_thread.run_sync(self.finish).__await__()
+
+    def _whole(self) -> Turn:
+        after = contents_of(self._watch.session.cwd)
+        return replace(self.turn, files_changed=changes_between(self._before, after))
+
+    async def _wait(self, limit_s: float) -> None:
+        """For the end; where that does not come in time, or a question was not answered, for its being cancelled."""
+        with anyio.move_on_after(limit_s):
+            await self._over_or_given_up()
+        if not self._over.is_set():
+            self._watch.session.cancel()
+            with anyio.move_on_after(CANCEL_GRACE_S):
+                await self._over.wait()
+
+    async def _over_or_given_up(self) -> None:
+        async with anyio.create_task_group() as tasks:
+
+            async def first(event: anyio.Event) -> None:
+                await event.wait()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(first, self._over)
+            tasks.start_soon(first, self._agent.attendant.has_given_up)
+
+    def _timed_out(self, limit_s: float) -> TimedOut:
+        turn = self.turn
+        advice = [
+            "It was cancelled and has not ended by that either: session/prompt has to be answered with a stopReason.",
+            "For a turn that takes longer: timeout_s=...",
+            f"What it said until then:\n{quoted(turn.text)}",
+            f"Its tool calls:\n{calls_text(turn.tool_calls)}",
+        ]
+        what = f"{self._agent.name} has not ended the turn {self._text!r} within {limit_s:g} s"
+        return TimedOut(what, advice="\n".join(advice), seen=self._agent.seen())
+
+
+def _blocks(prompt: Prompt) -> list[ContentBlock]:
+    parts = [prompt] if isinstance(prompt, str) else prompt
+    return [Text(part) if isinstance(part, str) else part for part in parts]

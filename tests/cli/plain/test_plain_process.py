@@ -1,0 +1,137 @@
+"""The line mode as a user has it: a process on a terminal, typed on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from support.line_terminal import line_terminal
+
+DEMO = ("demo", "--plain", "--speed", "0")
+CHOICE = "Your choice, 1-3, w to reject and say why (Ctrl+C cancels the turn): "
+ENTER, CTRL_C, CTRL_D = "\n", "\x03", "\x04"
+
+
+def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path) as terminal:
+        terminal.shows("/help lists what can be typed")
+        terminal.shows("> ")
+        terminal.type("The tests fail" + ENTER)
+        terminal.shows("The agent asks for permission: Edit durations.py")
+        terminal.shows("+        total += int(number) * SECONDS[unit]")
+        terminal.shows(CHOICE)
+        terminal.type("1" + ENTER)
+        terminal.shows("* done: Edit durations.py")
+        terminal.shows("* done: Run the tests again")
+        terminal.shows("which is stricter still.")
+        terminal.shows("\n> ")
+        terminal.type("/usage" + ENTER)
+        terminal.shows("* usage: 18,432 of 200,000 tokens")
+        terminal.type(CTRL_D)
+        assert terminal.end() == 0
+    assert "\x1b" not in terminal.text
+
+
+def test_an_empty_line_never_answers_and_what_is_typed_ahead_does_not_either(tmp_path: Path) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("asks for permission")
+        terminal.type("1" + ENTER)
+        terminal.shows(CHOICE)
+        terminal.type(ENTER)
+        terminal.shows(CHOICE)
+        terminal.type("3" + ENTER)
+        terminal.shows("* failed: Edit durations.py")
+
+
+def test_rejecting_says_why_and_the_reason_is_the_next_prompt(tmp_path: Path) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows(CHOICE)
+        terminal.type("w" + ENTER)
+        terminal.shows("Why?")
+        terminal.type("not today" + ENTER)
+        terminal.shows('sending what was queued: About the rejected "Edit durations.py": not today')
+
+
+def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_path: Path) -> None:
+    with line_terminal("demo", "wait_for_cancel", "--plain", cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("\n\n")
+        terminal.type("later" + ENTER)
+        terminal.shows("1 prompt waits")
+        terminal.type(CTRL_C)
+        terminal.shows("the turn ended: cancelled")
+        terminal.shows("1 prompt waits, held back")
+        terminal.shows("\n> ")
+        terminal.type(CTRL_C)
+        terminal.shows("Ctrl+C again")
+        terminal.type(CTRL_C)
+        assert terminal.end() == 130
+
+
+def test_a_form_is_asked_field_by_field_with_its_defaults(tmp_path: Path) -> None:
+    with line_terminal("demo", "elicitations", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("Name [durations]: ")
+        terminal.type("a" + ENTER)
+        terminal.shows("Name needs at least 2 characters")
+        terminal.shows("Name [durations]: ")
+        terminal.type(ENTER)
+        terminal.shows("Version [1.2.0]: ")
+        terminal.type("/decline" + ENTER)
+        terminal.shows("Demo asks:")
+
+
+def test_a_login_is_asked_for_in_words(tmp_path: Path) -> None:
+    with line_terminal("demo", "login", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("wants you to log in")
+        terminal.shows("1-2, or Enter for none: ")
+        terminal.type(ENTER)
+        assert terminal.end() == 6
+
+
+def test_after_a_crash_the_agent_is_started_again(tmp_path: Path) -> None:
+    with line_terminal("demo", "crash", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("exited with code 3")
+        terminal.shows("\n> ")
+        terminal.type("/restart" + ENTER)
+        terminal.shows("was started again")
+        terminal.shows("\n> ")
+        terminal.type("/quit" + ENTER)
+        assert terminal.end() == 0
+
+
+def test_the_setting_chooses_it_too(tmp_path: Path) -> None:
+    folder = tmp_path / "config" / "acp-tui"
+    folder.mkdir(parents=True)
+    (folder / "settings.toml").write_text("[appearance]\nplain = true\n")
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    with line_terminal("demo", cwd=tmp_path, env=env) as terminal:
+        terminal.shows("/help lists what can be typed")
+
+
+def test_an_agent_that_is_not_there_is_said_with_the_status_of_exec(tmp_path: Path) -> None:
+    with line_terminal("--plain", "--", "no-such-agent", cwd=tmp_path) as terminal:
+        assert terminal.end() == 127
+    assert "no-such-agent" in terminal.text
+
+
+def test_without_a_terminal_it_points_to_exec(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "acp_tui", "--plain", "--", "true"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert run.returncode == 2
+    assert "acp-tui exec" in run.stderr

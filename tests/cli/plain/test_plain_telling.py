@@ -1,0 +1,171 @@
+"""What is told of a conversation, line by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_tui.cli.plain.outbox import Outbox
+from acp_tui.cli.plain.telling import Teller
+from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.conversation import reducer
+from acp_tui.conversation.content import Image, Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import Choice, PlanStep, SelectOption
+from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff
+from acp_tui.conversation.updates import (
+    MessageChunk,
+    NoticeShown,
+    OptionChanged,
+    OptionsReplaced,
+    PlanReplaced,
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TurnEnded,
+)
+from support.folding import agent, prompt, thought, user
+from support.folding import call as tool
+
+CWD = Path("/project")
+DIFF = TextDiff("/project/a.py", "new\n", "old\n")
+
+
+class Told:
+    """A conversation, and what is told of it."""
+
+    def __init__(self, **shown: Any) -> None:
+        self._lines: list[str] = []
+        self._outbox = Outbox(self._lines.append)
+        self.conversation = Conversation()
+        self.teller = Teller(self.conversation, CWD, self._outbox, ConversationSettings(**shown))
+
+    def hear(self, *updates: SessionUpdate) -> None:
+        for update in updates:
+            self.teller.tell(reducer.apply(self.conversation, update))
+
+    async def lines(self) -> list[str]:
+        """What was told since the last time."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._outbox.run)
+            with anyio.fail_after(30):
+                await self._outbox.flush()
+            tasks.cancel_scope.cancel()
+        told = [line for text in self._lines for line in text.split("\n")]
+        self._lines.clear()
+        return told
+
+
+async def test_a_block_is_told_when_it_is_finished_and_the_rest_at_the_end() -> None:
+    told = Told()
+    told.hear(agent("The first par"), agent("agraph.\n\nThe sec"))
+    assert await told.lines() == ["", "The first paragraph."]
+    told.hear(agent("ond"))
+    assert await told.lines() == []
+    told.teller.finish()
+    assert await told.lines() == ["", "The second"]
+
+
+async def test_another_entry_ends_the_message() -> None:
+    told = Told()
+    told.hear(agent("Look:"), tool("c", title="Read a.py", kind="read", status="in_progress"))
+    assert await told.lines() == ["", "Look:", "* tool: Read a.py"]
+
+
+async def test_a_picture_is_told_between_the_texts() -> None:
+    told = Told()
+    told.hear(agent("before"), MessageChunk("agent", Image("AAAA", "image/png")), agent("after"))
+    told.teller.finish()
+    assert [line for line in await told.lines() if line] == ["before", "[image image/png, 3 bytes]", "after"]
+
+
+async def test_what_is_typed_here_is_not_told_and_what_an_earlier_day_brought_is() -> None:
+    told = Told()
+    told.hear(user("last week"))
+    told.teller.finish()
+    assert await told.lines() == ["", "> last week"]
+    told.hear(prompt("typed now"), TurnEnded("end_turn"))
+    told.teller.finish()
+    assert await told.lines() == []
+
+
+async def test_a_tool_call_is_told_at_its_start_and_at_its_end_with_its_diff() -> None:
+    told = Told()
+    told.hear(tool("c", title="Edit", kind="edit", status="pending"))
+    told.hear(tool("c", status="in_progress"), tool("c", status="completed", content=(DIFF,)))
+    assert await told.lines() == [
+        *("* tool: Edit", "* done: Edit"),
+        *("  --- a.py", "  +++ a.py", "  @@ -1,1 +1,1 @@", "  -old", "  +new"),
+    ]
+
+
+async def test_a_diff_that_was_shown_with_the_question_is_not_told_again() -> None:
+    told = Told()
+    told.hear(tool("c", title="Edit", kind="edit", status="pending", content=(DIFF,)))
+    entry = told.conversation.entries[0]
+    told.teller.note_asked(entry.call)  # type: ignore[union-attr]
+    told.hear(tool("c", status="completed"))
+    assert await told.lines() == ["* tool: Edit", "* done: Edit"]
+
+
+async def test_long_content_is_cut_and_folded_kinds_tell_none_unless_they_fail() -> None:
+    text = BlockContent(Text("\n".join("abcdefgh")))
+    told = Told(text_lines=2)
+    told.hear(tool("c", title="Look", kind="fetch", status="completed", content=(text,)))
+    assert await told.lines() == ["* done: Look"]
+    told.hear(tool("d", title="Look", kind="fetch", status="failed", content=(text,)))
+    assert await told.lines() == ["* failed: Look", "  a", "  b", "  [6 more lines: /show prints all]"]
+
+
+async def test_output_is_told_once_when_the_command_has_ended_as_a_terminal_shows_it() -> None:
+    told = Told(terminal_lines=2)
+    name = TerminalId("t")
+    told.hear(TerminalOpened(name, "make", "/project", True, 80, 24))
+    told.hear(TerminalOutput(name, b"one\r\n 10%\r100%\r\n\x1b[31mred\x1b[0m\r\n"))
+    assert await told.lines() == []
+    told.hear(TerminalExited(name, 0, None, 1.25))
+    lines = await told.lines()
+    assert lines == [
+        *("* exit 0 after 1.2 s: make", "  [1 lines above: /output prints all]", "  100%", "  red")
+    ]
+
+
+async def test_plans_options_notices_and_stop_reasons_are_told_as_they_change() -> None:
+    told = Told()
+    mode = SelectOption("m", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan")), "mode")
+    told.hear(OptionsReplaced((mode,)), OptionChanged("m", "plan"), OptionChanged("m", "plan"))
+    told.hear(PlanReplaced((PlanStep("a", status="completed"), PlanStep("b"))))
+    told.hear(NoticeShown("warning", "Slow", "the network is"))
+    told.hear(prompt("x"), TurnEnded("max_tokens"))
+    assert await told.lines() == [
+        *("* Mode is now Plan", "* plan 1/2: b", "* warning: Slow: the network is"),
+        "* the turn ended: max_tokens",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a\x1b[2Jb\u202ec", "a␛[2Jb⟨U+202E⟩c"), ("* done: all tests", " * done: all tests")],
+)
+async def test_what_an_agent_says_is_visible_and_looks_like_no_line_of_ours(text: str, line: str) -> None:
+    told = Told()
+    told.hear(agent(text))
+    told.teller.finish()
+    assert await told.lines() == ["", line]
+
+
+@pytest.mark.parametrize(
+    ("thoughts", "lines"),
+    [("folded", ["* thought: One"]), ("open", ["* thought: One", "  two", "* thought: Three"])],
+)
+async def test_thoughts_are_told_by_a_line_or_whole_as_the_settings_say(
+    thoughts: str, lines: list[str]
+) -> None:
+    told = Told(thoughts=thoughts)
+    told.hear(thought("One\ntwo\n\nThree"))
+    told.teller.finish()
+    assert await told.lines() == lines

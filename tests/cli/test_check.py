@@ -1,0 +1,90 @@
+"""The report of `check`, as printed, and its exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acp_tui.cli.arguments import AgentChoice, Check, ListRules, read_arguments
+from acp_tui.cli.main import main
+from acp_tui.client.checking import procedure
+from support.agents import scripted_argv
+
+WRONG = r"""
+print("\x1b]0;evil\x07 token=abc12345", flush=True)
+handshake(agentInfo={"name": "a\x1b[31m", "version": "1"})
+answer(expect("session/new"), sessionId="s1")
+while True:
+    message = read()
+    if message.get("method") == "session/prompt":
+        say("hello")
+        answer(message, stopReason="end_turn")
+    elif "id" in message:
+        refuse(message, -32601, "no such method")
+"""
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(procedure, "QUIET_S", 0.02)
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_command_line_is_read() -> None:
+    given = read_arguments(["check", "--prompt", "hi", "--timeout", "5", "--format", "json", "--", "x"])
+    assert given == Check(AgentChoice(argv=("x",)), "hi", 5.0, "json", None)
+    assert read_arguments(["check", "--rules"]) == ListRules("text")
+
+
+def test_a_broken_rule_is_told_with_its_frame_and_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--", *scripted_argv(WRONG)]) == 1
+    out = capsys.readouterr().out
+    assert "Errors\n  A-LINE-1    An agent writes nothing to stdout but messages." in out
+    assert "1 <- " in out
+    assert "Write banners, warnings and logs to stderr" in out
+    assert "https://agentclientprotocol.com/protocol/v1/transports" in out
+    assert "1 error, 0 warnings, 0 notes." in out
+    assert "\x1b" not in out
+    assert "abc12345" not in out
+
+
+def test_the_json_form_holds_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--format", "json", "--", *scripted_argv(WRONG)]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["version"], report["status"], report["failure"]) == (1, 1, None)
+    (finding,) = report["findings"]
+    assert (finding["rule"], finding["severity"], finding["times"]) == ("A-LINE-1", "error", 1)
+    (frame,) = finding["breaches"][0]["frames"]
+    assert (frame["index"], frame["direction"]) == (1, "in")
+    assert not set(report["looked_at"]) & set(report["not_looked_at"])
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ('handshake()\nrefuse(expect("session/new"), -32000, "Log in")\nserve_until_closed()', 6),
+        ("handshake()\nsys.exit(3)", 7),
+    ],
+)
+def test_an_early_end_has_the_status_of_its_reason(
+    script: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "--", *scripted_argv(script)]) == status
+    assert "The check ended early: " in capsys.readouterr().out
+
+
+def test_a_command_that_is_not_found_has_its_status(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--", "no-such-agent-anywhere"]) == 127
+    assert "no-such-agent-anywhere was not found" in capsys.readouterr().out
+
+
+def test_the_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--rules"]) == 0
+    assert "A-RESUME-1  error    Resuming a session replays nothing." in capsys.readouterr().out
+    assert main(["check", "--rules", "--format", "json"]) == 0
+    rules = json.loads(capsys.readouterr().out)["rules"]
+    assert all(rule["advice"] and rule["reference"] for rule in rules)

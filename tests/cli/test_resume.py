@@ -1,0 +1,146 @@
+"""`--resume` and `acp-tui sessions`: which session is meant, and what is said where none is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from acp_tui.cli.arguments import (
+    AgentChoice,
+    ExportSession,
+    ListSessions,
+    Request,
+    Resume,
+    read_arguments,
+)
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.main import main
+from acp_tui.cli.resume import Resumed, find_resumed, recordings_index, say_how_to_resume
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.recordings import recording_store
+from acp_tui.client.sessions.session_history import recorded_sessions
+from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.ui.reopening import LeftSession
+from support.recordings import demo, play
+
+HERE = Path.cwd()
+
+
+@pytest.mark.parametrize(
+    ("line", "request_"),
+    [
+        ("--resume", Resume("", None, HERE)),
+        ("--resume 8f89 --cwd /", Resume("8f89", None, Path("/"))),
+        ("gemini --resume", Resume("", AgentChoice("gemini"), HERE)),
+        ("run --resume 8f89 gemini", Resume("8f89", AgentChoice("gemini"), HERE)),
+        ("--resume 8f89 -- agent --acp", Resume("8f89", AgentChoice(argv=("agent", "--acp")), HERE)),
+        ("sessions", ListSessions(HERE)),
+        ("sessions zebra --all --json", ListSessions(None, "zebra", True)),
+        ("sessions --export 8f89 /out.md", ExportSession("8f89", Path("/out.md"))),
+    ],
+)
+def test_each_way_to_call_it(line: str, request_: Request) -> None:
+    assert read_arguments(line.split()) == request_
+
+
+async def record(cwd: Path, prompt: str, agent: str = "somebody") -> str:
+    """Record a session; gives its id."""
+    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
+    run = await play(replace(demo("markdown"), name=agent), plan, prompts=(prompt,))
+    return next(iter(run.conversations))
+
+
+async def test_without_an_id_the_last_session_of_the_folder_is_resumed_in_the_agent_that_is_named(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "other").mkdir()
+    await record(tmp_path, "Zebras?")
+    await record(tmp_path / "other", "Lions?")
+    given = replace(demo("markdown"), name="somebody")
+    found = find_resumed("", tmp_path, given)
+    assert isinstance(found, Resumed)
+    assert (found.opening.past.title, found.command, found.cwd) == ("Zebras?", given, tmp_path)
+
+
+async def test_a_session_of_the_demo_is_only_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session_id = await record(tmp_path, "Zebras?", agent="demo")
+    found = find_resumed(session_id[:4], tmp_path, None)
+    assert isinstance(found, Resumed)
+    assert (found.command, found.opening.by_agent) == (None, False)
+    assert "it is shown from its recording" in capsys.readouterr().err
+
+
+async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    await record(tmp_path, "Zebras?")
+    assert find_resumed("nope", tmp_path, None) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert "no session that was recorded begins with 'nope'" in said
+    assert "Zebras? (somebody)" in said
+
+
+async def test_an_id_that_was_not_recorded_is_left_to_the_agent_that_is_named(tmp_path: Path) -> None:
+    found = find_resumed("elsewhere-1", tmp_path, AgentCommand("gemini", ("gemini",)))
+    assert isinstance(found, Resumed)
+    assert (found.opening.past.session_id, found.opening.by_agent) == ("elsewhere-1", True)
+
+
+async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    assert find_resumed(session_id, tmp_path, AgentCommand("gemini", ("gemini",))) == ExitCode.USAGE
+    assert "is one of somebody, not of gemini" in capsys.readouterr().err
+
+
+async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?\nStriped horses, I mean")
+    assert main(["sessions", "striped", "--cwd", str(tmp_path)]) == 0
+    row, line = capsys.readouterr().out.splitlines()
+    assert row.startswith(session_id[:8])
+    assert row.endswith("Zebras?")
+    assert line.strip() == "Striped horses, I mean"
+    assert main(["sessions", "--all", "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert (listed["session_id"], listed["prompts"], listed["cwd"]) == (session_id, 1, str(tmp_path))
+    assert main(["sessions", "lions", "--all"]) == 0
+    assert capsys.readouterr().out == "No session with 'lions' in it was recorded.\n"
+
+
+async def test_a_session_is_exported_and_nothing_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    file = tmp_path / "out.md"
+    assert main(["sessions", "--export", session_id, str(file)]) == 0
+    assert "Zebras?" in file.read_text()
+    assert main(["sessions", "--export", session_id, str(file)]) == 1
+    assert "exists" in capsys.readouterr().err
+
+
+async def test_the_end_says_how_each_session_is_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    unrecorded = LeftSession("x" * 20, "Lions\x1b[2J", "gemini", agent_is_listed=True, can_reopen=True)
+    left = LeftSession(session_id, "<markup>", "somebody", agent_is_listed=False, can_reopen=False)
+    say_how_to_resume([left, unrecorded, replace(unrecorded, agent_is_listed=False)])
+    said = capsys.readouterr().err
+    short = session_id[:8]
+    assert said.splitlines()[:2] == [
+        "Zebras?",
+        f"  acp-tui --resume {short}    (re-read only: the agent cannot open it again)",
+    ]
+    assert said.splitlines()[3:] == [f"  acp-tui gemini --resume {'x' * 20}"]
+    assert "\x1b" not in said
+
+
+async def test_a_broken_index_is_made_anew(tmp_path: Path) -> None:
+    await record(tmp_path, "Zebras?")
+    recording_store(RecordingSettings()).index_file.write_bytes(b"no database")
+    assert [past.title for past in recorded_sessions(recordings_index(), None)] == ["Zebras?"]

@@ -1,0 +1,75 @@
+"""Files that are replaced whole: their modes, and that a failure leaves what was there and nothing else."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client import files
+from acp_tui.client.files import replace_file, replacing
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a-file"
+    path.write_text("old")
+    path.chmod(0o640)
+    return path
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written does not reach the disk."""
+
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", fail)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_new_file_and_its_folders_are_the_users_only(tmp_path: Path) -> None:
+    file = tmp_path / "one" / "two" / "a-file"
+    assert replace_file(file, b"new")
+    assert file.read_bytes() == b"new"
+    assert (mode(file), mode(file.parent)) == (0o600, 0o700)
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(file: Path) -> None:
+    assert replace_file(file, b"new")
+    assert (file.read_text(), mode(file)) == ("new", 0o640)
+
+
+def test_a_symbolic_link_is_replaced_itself(file: Path) -> None:
+    link = file.with_name("a-link")
+    link.symlink_to(file)
+    replace_file(link, b"new")
+    assert not link.is_symlink()
+    assert (link.read_text(), file.read_text()) == ("new", "old")
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_full_disk_leaves_what_was_there_and_nothing_beside_it(file: Path) -> None:
+    with pytest.raises(OSError, match="No space left"):
+        replace_file(file, b"new")
+    assert [(path.name, path.read_text()) for path in file.parent.iterdir()] == [("a-file", "old")]
+
+
+def test_what_fails_while_it_is_written_leaves_what_was_there(file: Path) -> None:
+    with pytest.raises(ZeroDivisionError), replacing(file) as opened:
+        opened.write(b"half")
+        opened.flush()
+        raise ZeroDivisionError
+    assert [(path.name, path.read_text()) for path in file.parent.iterdir()] == [("a-file", "old")]
+
+
+def test_what_is_not_wanted_any_more_is_not_written(file: Path) -> None:
+    assert not replace_file(file, b"new", lambda: False)
+    assert [(path.name, path.read_text()) for path in file.parent.iterdir()] == [("a-file", "old")]

@@ -1,0 +1,109 @@
+"""Sessions of the past as one list, of what an agent lists and of what was recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.rereading import RereadSession, reread
+from acp_tui.client.sessions.session_history import (
+    PastSession,
+    line_with,
+    merged,
+    recorded_sessions,
+    short_ids,
+)
+from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.store import RecordingStore
+from acp_tui.conversation.facts import SessionId, SessionSummary
+from support.recordings import play
+from support.session_sources import recorded
+
+HERE = Path("/project")
+
+
+def told(session_id: str, title: str | None = None, updated_at: str | None = None) -> SessionSummary:
+    return SessionSummary(SessionId(session_id), HERE, title, updated_at)
+
+
+def test_a_session_that_is_listed_and_recorded_is_one_with_the_agents_title_and_the_later_time() -> None:
+    ours = recorded("a", "Its first prompt", agent="gemini", prompts=3, last_at=100.0)
+    (past,) = merged([told("a", "Named", "1970-01-01T00:05:00+00:00")], "gemini", [ours])
+    assert (past.title, past.last_at, past.is_listed) == ("Named", 300.0, True)
+    assert past.recorded == ours.recorded
+    (untitled,) = merged([told("a")], "gemini", [ours])
+    assert (untitled.title, untitled.last_at) == ("Its first prompt", 100.0)
+
+
+def test_equal_ids_of_two_agents_and_an_earlier_session_of_the_same_id_are_others() -> None:
+    latest = recorded("a", "Latest", agent="gemini", last_at=30.0)
+    before = replace(recorded("a", "Before", agent="gemini", last_at=20.0), is_latest=False)
+    others = recorded("a", "Another's", agent="claude", last_at=10.0)
+    past = merged([told("a", "Named")], "gemini", [latest, before, others])
+    assert [(one.title, one.is_listed) for one in past] == [
+        ("Named", True),
+        ("Before", False),
+        ("Another's", False),
+    ]
+
+
+def test_the_last_used_stand_first_and_those_of_no_known_time_last_in_the_agents_order() -> None:
+    listed = [told("x", "X", "some day"), told("y", "Y"), told("z", "Z", "1970-01-01T00:05:00+00:00")]
+    past = merged(listed, "gemini", [recorded("r", "R", last_at=400.0)])
+    assert [one.title for one in past] == ["R", "Z", "X", "Y"]
+    assert past[2].told_time == "some day"
+
+
+@pytest.mark.parametrize(
+    ("past", "why"),
+    [
+        (recorded("a", "A"), ""),
+        (replace(recorded("a", "A"), has_folder=False), "its folder is gone"),
+        (replace(recorded("a", "A"), is_latest=False), "a later session has its id"),
+        (recorded("a", "A", agent="demo"), "the demo forgets its sessions when it ends"),
+        (recorded("a", "A", agent="--token=***"), "a secret in its agent's command was not kept"),
+    ],
+)
+def test_why_an_agent_is_not_started_for_it(past: PastSession, why: str) -> None:
+    assert past.why_not_again == why
+
+
+def test_a_session_belongs_to_a_listed_agent_by_name_and_to_a_command_as_it_was_recorded() -> None:
+    past = recorded("a", "A", agent="python3")
+    assert past.is_of(AgentCommand("python3", ("elsewhere",), is_listed=True))
+    assert past.is_of(AgentCommand("python3", ("python3",)))
+    assert not past.is_of(AgentCommand("python3", ("python3", "other.py")))
+    assert not past.is_of(AgentCommand("gemini", ("python3",)))
+
+
+def test_ids_are_cut_to_what_tells_them_apart() -> None:
+    ids = ["01234567-a", "01234567-b", "89abcdef-0123", "short"]
+    assert short_ids(ids) == {
+        "01234567-a": "01234567-a",
+        "01234567-b": "01234567-b",
+        "89abcdef-0123": "89abcdef",
+        "short": "short",
+    }
+
+
+async def test_a_recorded_session_is_found_by_its_words_and_read_again(tmp_path: Path) -> None:
+    store = RecordingStore(tmp_path / "recordings")
+    run = await play(
+        "markdown", RecordingPlan(tmp_path, store=store), prompts=("Zebras?", "And\nlions, please")
+    )
+    index = SessionIndex(store)
+    (past,) = recorded_sessions(index, tmp_path, "lions")
+    assert past.recorded is not None
+    assert (past.title, past.recorded.prompts, past.has_folder, past.is_latest) == ("Zebras?", 2, True, True)
+    assert line_with(past.recorded, "LIONS") == "lions, please"
+    assert line_with(past.recorded, "tigers") == ""
+    session = reread(index, past.recorded)
+    assert isinstance(session, RereadSession)
+    assert not session.conversation.is_connected
+    (live,) = run.conversations.values()
+    said = session.conversation.entries[: len(live.entries)]
+    assert [type(entry) for entry in said] == [type(entry) for entry in live.entries]

@@ -1,0 +1,50 @@
+"""Windows of any size, and sizes that change faster than they can be drawn: nothing breaks, nothing stays behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from support.on_terminal import OnTerminal, on_terminal
+
+CTRL_Q = "\x11"
+RESIZES = 100
+SIZES = ((1, 1), (300, 100), (20, 5), (1, 100), (300, 1), (80, 24))
+
+
+def works(screen: OnTerminal) -> None:
+    """What is typed is shown, all of the window is drawn, and it ends as it should."""
+    screen.resize(80, 24)
+    screen.wait_for("╰────")
+    screen.type("still here")
+    screen.wait_for("still here")
+    screen.wait_for("F1 help")
+    screen.type(CTRL_Q)
+    assert screen.wait_for_end() == 0
+    assert screen.is_as_before()
+    assert b"Traceback" not in screen.written
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_storm_of_resizes_while_the_demo_plays_leaves_it_working(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    with on_terminal(tmp_path, "demo", "--speed", "5") as screen:
+        screen.prompt("hello")
+        for number in range(RESIZES):
+            known = SIZES[number % len(SIZES)]
+            screen.resize(*random.choice([known, (random.randint(1, 300), random.randint(1, 100))]))
+            screen.read(0.01)
+        works(screen)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_it_starts_and_plays_in_a_window_of_any_size(tmp_path: Path, size: tuple[int, int]) -> None:
+    with on_terminal(tmp_path, "demo", "--speed", "20", size=size) as screen:
+        screen.until(lambda: b"\x1b[?1049h" in screen.written)
+        screen.type("hello")
+        screen.read(0.5)
+        screen.type("\r")
+        screen.read(0.5)
+        works(screen)

@@ -1,0 +1,66 @@
+"""Every demo scenario as a text. `pytest tests/ui/test_demo_pictures.py --snapshot-update` takes them again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from acp_tui.demo import shipped
+from acp_tui.ui.picturing import rehearsal
+from acp_tui.ui.picturing.errors import CannotRender
+from acp_tui.ui.picturing.rehearsal import DemoUser
+from acp_tui.ui.picturing.render import View, film_of_demo, render
+from acp_tui.ui.replaying.spot import Spot
+
+SIZE = (100, 60)
+LIMIT_S = 100.0
+
+pytest.importorskip("pyghostty", reason="the texts were taken with its terminals")
+
+
+class _Text(SingleFileSnapshotExtension):
+    file_extension = "txt"
+    _file_extension = "txt"
+    _write_mode = WriteMode.TEXT
+
+
+@pytest.fixture(autouse=True)
+def _the_test_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `--answer` says is said by the test here; nobody else may answer in a test."""
+    monkeypatch.setattr(
+        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
+    )
+
+
+async def pictured(name: str, user: DemoUser, at: Spot | None = None) -> str:
+    with anyio.fail_after(LIMIT_S):
+        async with film_of_demo(name, user, SIZE) as film:
+            return (await render(film, View(at, SIZE), ".txt")).decode()
+
+
+@pytest.mark.parametrize("name", shipped.names())
+async def test_every_scenario_ends_as_it_did(name: str, snapshot: SnapshotAssertion) -> None:
+    assert await pictured(name, DemoUser()) == snapshot(extension_class=_Text)
+
+
+async def test_it_stops_where_it_is_asked_for_and_what_is_rejected_stays_undone() -> None:
+    user = DemoUser(("Fix it",), "reject_once")
+    asked = await pictured("coding", user, Spot(is_question=True))
+    assert "waits for your decision" in asked
+    assert "you chose: Reject" in await pictured("coding", user)
+
+
+async def test_nothing_tells_where_it_was_played() -> None:
+    async with film_of_demo("callbacks", DemoUser(), SIZE) as film:
+        recorded = film.recording.path.read_text()
+    assert '"cwd":"/project"' in recorded.replace(": ", ":")
+    assert str(Path(__file__).parents[2]) not in recorded
+
+
+async def test_a_scenario_that_there_is_not_is_said() -> None:
+    with pytest.raises(CannotRender, match="nope"):
+        await pictured("nope", DemoUser())

@@ -1,0 +1,166 @@
+"""What is rendered of a recording: pictures, texts, pages and films that are the same wherever they are made."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import anyio
+import pyte
+import pytest
+from pytest import MonkeyPatch
+
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.ui.picturing.errors import CannotRender
+from acp_tui.ui.picturing.formats import png_of
+from acp_tui.ui.picturing.rehearsal import timeless
+from acp_tui.ui.picturing.render import View, render, suffix_of
+from acp_tui.ui.replaying.film import Film
+from acp_tui.ui.replaying.pace import Pace
+from acp_tui.ui.replaying.spot import Spot
+from acp_tui.ui.themes import LIGHT
+from support.filming import film_of, two_turns
+from support.screens import WAIT_S
+
+SMALL = (80, 24)
+PNG_MARK = b"\x89PNG\r\n"
+
+pytest.importorskip("pyghostty", reason="terminals look plainer without it")
+
+
+@pytest.fixture
+def film(tmp_path: Path) -> Film:
+    return film_of(tmp_path, two_turns())
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: MonkeyPatch) -> Iterator[None]:
+    """A machine in another time zone, whose terminal has no colours."""
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+async def rendered(film: Film, suffix: str, view: View | None = None) -> str:
+    with anyio.fail_after(WAIT_S):
+        return (await render(film, view or View(size=SMALL), suffix)).decode()
+
+
+async def timeless_film(file: Path) -> Film:
+    film = Film(open_recording(file), edit=timeless)
+    film.read_on()
+    return film
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".txt", ".cast"])
+async def test_it_is_the_same_on_another_machine(
+    suffix: str, film: Film, request: pytest.FixtureRequest
+) -> None:
+    here = await rendered(await timeless_film(film.recording.path), suffix)
+    request.getfixturevalue("elsewhere")
+    assert await rendered(await timeless_film(film.recording.path), suffix) == here
+
+
+async def test_a_picture_needs_nothing_from_the_network(film: Film) -> None:
+    svg = await rendered(film, ".svg")
+    assert "@font-face" not in svg
+    assert "url(http" not in svg
+    assert "Fira Code, Menlo" in svg
+    assert "You are welcome." in svg.replace("&#160;", " ")
+
+
+async def test_a_text_is_the_screen_as_it_was(film: Film) -> None:
+    text = await rendered(film, ".txt", View(Spot(is_question=True), SMALL))
+    lines = text.splitlines()
+    assert len(lines) == 24
+    assert max(map(len, lines)) <= 80
+    assert "Permission  Edit durations.py" in text
+    assert "agent  waits for your decision" in lines[-1]
+    assert "Thank you" not in text
+
+
+async def test_either_end_of_a_conversation_can_be_in_view(film: Film) -> None:
+    top, bottom = [
+        await rendered(film, ".txt", View(size=(40, 12), is_at_top=is_at_top)) for is_at_top in (True, False)
+    ]
+    assert "Fix it" in top
+    assert "welcome" not in top
+    assert "welcome" in bottom
+    assert "Fix it" not in bottom
+
+
+async def test_themes_look_different_and_say_the_same(film: Film) -> None:
+    dark, light = (
+        await rendered(film, ".svg"),
+        await rendered(film, ".svg", View(size=SMALL, theme=LIGHT.name)),
+    )
+    assert dark != light
+    with pytest.raises(CannotRender, match="no theme 'neon'"):
+        await rendered(film, ".svg", View(theme="neon"))
+
+
+async def test_pages_are_those_of_an_export(film: Film) -> None:
+    assert "## You\n\n> Fix it" in await rendered(film, ".md")
+    page = await rendered(film, ".html")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "You are welcome." in page
+
+
+async def test_the_last_frame_of_a_film_is_the_screen_at_the_end(film: Film) -> None:
+    """Played by a terminal emulator as a player of films would."""
+    header, *frames = map(json.loads, (await rendered(film, ".cast")).splitlines())
+    assert (header["version"], header["width"], header["height"]) == (2, *SMALL)
+    screen = pyte.Screen(*SMALL)
+    player = pyte.Stream(screen)
+    for _, kind, output in frames:
+        assert kind == "o"
+        player.feed(output)
+    shown = "".join(f"{line.rstrip()}\n" for line in screen.display)
+    assert shown == await rendered(film, ".txt")
+
+
+async def test_a_film_takes_its_time_and_no_pause_is_longer_than_was_wished(film: Film) -> None:
+    view = View(size=SMALL, pace=Pace(max_wait_s=3.0))
+    times = [json.loads(line)[0] for line in (await rendered(film, ".cast", view)).splitlines()[1:]]
+    assert times == sorted(times)
+    assert max(later - earlier for earlier, later in pairwise(times)) == pytest.approx(3.0)
+    assert times[-1] < film.length_s / 3
+
+
+async def test_a_png_is_drawn_where_the_extra_is_installed(film: Film) -> None:
+    pytest.importorskip("cairosvg", reason="the extra is not installed")
+    with anyio.fail_after(WAIT_S):
+        assert (await render(film, View(size=SMALL), ".png")).startswith(PNG_MARK)
+
+
+def test_without_the_extra_a_png_says_what_to_install(monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    with pytest.raises(CannotRender) as raised:
+        png_of("<svg/>")
+    assert "acp-tui[png]" in raised.value.hint
+
+
+async def test_a_moment_that_never_comes_is_said(film: Film) -> None:
+    with pytest.raises(CannotRender, match="nothing says 'nonsense'"):
+        await rendered(film, ".txt", View(Spot(text="nonsense")))
+
+
+@pytest.mark.parametrize("name", ["picture.gif", "picture", ".svg"])
+def test_a_format_that_there_is_not_is_refused(name: str) -> None:
+    with pytest.raises(CannotRender, match="names no format"):
+        suffix_of(Path(name))
+
+
+async def test_nothing_is_written_beside_the_picture(film: Film, home: Path) -> None:
+    before = sorted(os.walk(home))
+    await rendered(film, ".svg")
+    assert sorted(os.walk(home)) == before

@@ -1,0 +1,82 @@
+"""A session that no agent opens is read again from its recording; it goes on where an agent can."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.sessions.recordings import recording_store
+from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.transcript.plan import RecordingPlan
+from support.desks import SESSION, OpenDesk
+from support.recordings import demo, play
+
+IDLE = "serve_until_closed()"
+
+
+async def record(cwd: Path, agent: str = "demo") -> None:
+    """A session of the past, of an agent of this name."""
+    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
+    await play(replace(demo("markdown"), name=agent), plan, prompts=("How are zebras made?",))
+
+
+@pytest.fixture
+async def past(tmp_path: Path) -> None:
+    """One session of the demo in the folder of the desk."""
+    await record(tmp_path)
+
+
+async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?", "re-read", "demo", "1 prompt")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.shows("re-read from a recording, only to be read", "Re-read from its recording")
+        await desk.send("And lions?")
+        await desk.shows("What you have written stays")
+        assert desk.draft == "And lions?"
+
+
+async def test_a_command_that_stands_in_a_recording_is_shown_before_it_runs(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    await record(tmp_path, agent="somebody")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?", "somebody")
+        await desk.press("enter")
+        await desk.shows("Run this command?", "-m acp_tui.demo markdown --speed 0")
+        await desk.press("n")
+        await desk.shows("re-read from a recording, only to be read")
+
+
+async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path, open_desk: OpenDesk) -> None:
+    await record(tmp_path, agent="somebody")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?")
+        await desk.press("enter")
+        await desk.shows("Run this command?")
+        await desk.press("y")
+        await desk.shows("goes on with it in its agent", "How are zebras made?")
+        await desk.press("alt+r")
+        await desk.has_session()
+        assert "How are zebras made?" in desk.words
+
+
+async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?")
+        await desk.press("d")
+        await desk.shows("Delete acp-tui's recording of “How are zebras made?”?")
+        await desk.press("y")
+        await desk.hides("1 prompt")
+        await desk.shows("There is no session yet in this folder")
