@@ -444,7 +444,7 @@ _RECORDING = (
     ),
     Option(("--record-raw",), "leave secrets in that recording"),
 )
-_PLAIN = Option(("--plain",), "lines instead of a screen, for screen readers and simple terminals")
+_PLAIN = Option(("--plain",), "lines, not a screen: for screen readers, TERM=dumb")
 _RESUME = Option(
     ("--resume",),
     "go on with the last session here, or with this one",
@@ -584,7 +584,7 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
         options=(
             Option(
                 ("--output", "-o"),
-                "what to write: .svg, .txt, .png, .html, .md or .cast",
+                "to write: .svg .txt .png .html .md .cast",
                 Value("FILE", Kind.FILE, reads=Path),
             ),
             Option(("--at",), "which moment (default: the end)", Value("MOMENT")),

@@ -16,9 +16,11 @@ from anyio.from_thread import BlockingPortal
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.events import Event, Stderr
 from acp_tui.conversation.elicitation import FormValues
 from acp_tui.conversation.facts import SessionId, SessionPage
 from acp_tui.conversation.updates import ElicitationAction
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.conformance import Finding, Frame, Linter, Severity
 from acp_tui.protocol.workplace import McpServer
@@ -26,8 +28,9 @@ from acp_tui.rpc import Direction
 from acp_tui.testing.answers import ElicitationAnswers, PermissionAnswers
 from acp_tui.testing.asked import Wanted
 from acp_tui.testing.attending import Attendant
-from acp_tui.testing.evidence import frames_text, junk_in, log_text, recording_text, stderr_of
+from acp_tui.testing.evidence import frames_text, junk_in, recording_text, stderr_text
 from acp_tui.testing.failures import AgentFailure, NotAsked, TimedOut, Unanswered, failure_of
+from acp_tui.testing.recorded import events_until
 from acp_tui.testing.session import AcpSession, Prompt, RunningTurn
 from acp_tui.testing.turn import Turn
 from acp_tui.testing.watching import Watch
@@ -69,6 +72,7 @@ class AcpAgent:
         self._agent = agent
         self.attendant = self.on_loop(lambda: Attendant(agent))
         self.ask("the handshake (initialize)", agent.initialize)
+        self.name = make_visible_line(agent.title)
 
     # Turns, in the session that was opened last
 
@@ -246,8 +250,9 @@ class AcpAgent:
 
     @property
     def stderr(self) -> str:
-        """What it said on stderr, as far as it is kept: the last 500 lines."""
-        return stderr_of(list(self._agent.log))
+        """What it said on stderr."""
+        lines = [event.data for event in self._events() if isinstance(event, Stderr)]
+        return b"\n".join(lines).decode("utf-8", "replace")
 
     def send_extension(self, method: str, params: Any, *, timeout_s: float | None = None) -> Any:
         """Send a request of the agent's own, whose name begins with "_"; gives its result as it came."""
@@ -290,11 +295,16 @@ class AcpAgent:
         """End it and wait for that; the fixture does so in any case."""
         self.run(self._agent.stop)
 
-    def mark_recording(self) -> int:
-        """Have the size of the screen noted in the recording once more, as a mark; gives how many there are."""
+    def recorded(self) -> Path:
+        """The recording, once all that has happened until now is in it. Raises TimeoutError."""
+        self._events()
+        return self.recording
+
+    def _events(self) -> list[Event]:
+        # The size of the screen, which is the same each time, marks how far the recording has to be read.
         self.on_loop(lambda: self._agent.screen_resized(*SCREEN))
         self._marks += 1
-        return self._marks
+        return events_until(self.recording, self._marks)
 
     # The way to its loop
 
@@ -324,10 +334,10 @@ class AcpAgent:
             self.require_answered()
             return answer
         except ClientError as error:
-            failure = failure_of(error, self.seen())
+            failure = failure_of(error, during=what, seen=self.seen())
         except TimeoutError:
             failure = TimedOut(
-                f"{self.name} has not answered within {limit_s:g} s: {what}",
+                f"{self.name} was waited for {limit_s:g} s, in vain: {what}",
                 advice=self._advice_on_silence(),
                 seen=self.seen(),
             )
@@ -363,7 +373,7 @@ class AcpAgent:
 
     def seen(self) -> str:
         """What stands below a failure."""
-        parts = [frames_text(self.frames), log_text(list(self._agent.log)), recording_text(self.recording)]
+        parts = [frames_text(self.frames), stderr_text(self.stderr), recording_text(self.recording)]
         return "\n\n".join(part for part in parts if part)
 
 

@@ -53,6 +53,8 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.agents: list[AcpAgent] = []
+        self.has_failed = False
+        """The test has; nothing else has to be said of what it left undone."""
         self._folder = folder.resolve()
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
@@ -74,7 +76,7 @@ class Bench:
         name, number = _name(argv), len(self.agents) + 1
         workspace = cwd.resolve() if cwd is not None else self._folder / f"workspace-{number}"
         fill(workspace, files or {})
-        recording = self._folder / "recordings" / f"{number}-{name}.jsonl"
+        recording = self._folder / "recordings" / f"{number}-{Path(name).stem}.jsonl"
         recording.parent.mkdir(exist_ok=True)
         agent = AcpAgent(portal, name, workspace, recording, timeout_s)
         plan = RecordingPlan(workspace, file=recording, screen=SCREEN)
@@ -85,7 +87,7 @@ class Bench:
                 )
             )
         except ClientError as error:
-            failure = failure_of(error, "")
+            failure = failure_of(error, during=f"the start of {shlex.join(argv)}")
         else:
             self.agents.append(agent)
             agent.open(process)
@@ -98,8 +100,9 @@ class Bench:
             self._hub = self._stack.enter_context(self._portal.wrap_async_context_manager(open_hub()))
         return self._portal
 
-    def sections(self, error: BaseException | None) -> list[tuple[str, str]]:
-        """What to show below a failed test; what it failed with has said enough where it is of the kit."""
+    def told_of(self, error: BaseException | None) -> list[tuple[str, str]]:
+        """The test has failed by this: what to show below it, where that is not in the error itself."""
+        self.has_failed = True
         if isinstance(error, AgentFailure):
             return []
         return [(f"agent {agent.name}", agent.seen()) for agent in self.agents]
@@ -107,6 +110,8 @@ class Bench:
     def close(self) -> list[AgentFailure]:
         """End every agent and all that runs for it; gives what nobody has been told of."""
         with self._stack:
+            if self.has_failed:
+                return []
             return [failure for agent in self.agents if (failure := _untold(agent)) is not None]
 
 

@@ -13,6 +13,7 @@ from acp_tui.rpc import Direction
 
 SHOWN_FRAMES: Final = 12
 SHOWN_LOG_LINES: Final = 15
+SHOWN_TEXT_LINES: Final = 60
 FRAME_CELLS: Final = 200
 ENVELOPE: Final = '"jsonrpc":"2.0",'
 ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
@@ -36,20 +37,14 @@ def _frame_line(frame: Frame) -> str:
     return f"{frame.at_s:8.3f} {ARROWS[frame.direction]} {shown}"
 
 
-def stderr_of(log: Iterable[str]) -> str:
-    """What the agent said on stderr."""
-    return "\n".join(line for line in log if not line.startswith(JUNK))
-
-
 def junk_in(log: Iterable[str]) -> list[str]:
     """What it said on stdout that is no message."""
     return [line.removeprefix(JUNK) for line in log if line.startswith(JUNK)]
 
 
-def log_text(log: Sequence[str]) -> str:
+def stderr_text(stderr: str) -> str:
     """The last of what the agent said on stderr; "" where it said nothing."""
-    lines = stderr_of(log).split("\n")[-SHOWN_LOG_LINES:]
-    return "\n".join(["stderr:", *(f"  {make_visible(line)}" for line in lines)]) if any(lines) else ""
+    return f"Its stderr:\n{quoted(stderr, SHOWN_LOG_LINES)}" if stderr.strip() else ""
 
 
 def recording_text(recording: Path) -> str:
@@ -75,8 +70,8 @@ def paths_of(call: ToolCall) -> list[str]:
     return list(dict.fromkeys([*(location.path for location in call.locations), *diffs]))
 
 
-def quoted(text: str) -> str:
-    """A text of the agent's, indented; what is empty is said to be."""
-    if not text:
-        return "  (nothing)"
-    return "\n".join(f"  {line}" for line in make_visible(text).split("\n"))
+def quoted(text: str, most_lines: int = SHOWN_TEXT_LINES) -> str:
+    """The last of a text of the agent's, indented; what is empty is said to be."""
+    lines = make_visible(text).rstrip("\n").split("\n") if text else ["(nothing)"]
+    left_out = ["…"] if len(lines) > most_lines else []
+    return "\n".join(f"  {line}" for line in [*left_out, *lines[-most_lines:]])

@@ -67,38 +67,33 @@ class NotAsked(AgentFailure):
     """An expected question did not come."""
 
 
-def failure_of(error: ClientError, seen: str) -> AgentFailure:
-    """What the client's error is to a test."""
-    what, advice = str(error), error.hint
+def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailure:
+    """What the client's error is to a test, which wanted something of the agent when it came."""
+    what, advice = f"{error}; this was {during}", error.hint[:1].upper() + error.hint[1:]
     match error:
         case AuthenticationRequired():
-            return _login_needed(error, seen)
+            return _refused(LoginNeeded(what, advice=_ways_to_log_in(error), seen=seen), AUTH_REQUIRED)
         case AgentRefused():
-            refused = RequestRefused(_with_detail(what, error.code, error.detail), advice=advice, seen=seen)
-            refused.code = error.code
-            return refused
+            told = "\n".join(part for part in (f"Code {error.code}.", error.detail, advice) if part)
+            return _refused(RequestRefused(what, advice=told, seen=seen), error.code)
         case AgentStartFailed():
-            return AgentNotStarted(what, advice=advice)  # nothing has been seen
+            return AgentNotStarted(what, advice=advice)  # there is nothing to be seen
         case AgentLost():
             return AgentGone(what, advice=advice, seen=seen)
         case Unsupported():
-            advice = "The agent has to name it in its answer to initialize, or the test must not want it."
+            advice = "The agent has to offer it (in its answer to initialize, or with the session), or nobody may ask it."
             return NotOffered(what, advice=advice, seen=seen)
         case _:
             return AgentFailure(what, advice=advice, seen=seen)
 
 
-def _with_detail(what: str, code: int, detail: str) -> str:
-    return f"{what} (error {code}){f': {detail}' if detail else ''}"
+def _refused(refused: RequestRefused, code: int) -> RequestRefused:
+    refused.code = code
+    return refused
 
 
-def _login_needed(error: AuthenticationRequired, seen: str) -> LoginNeeded:
-    ways = [f'agent.authenticate("{method.method_id}")' for method in error.methods if method.kind == "agent"]
-    advice = (
-        f"Log in before that: {' or '.join(ways)}"
-        if ways
-        else "It names no way to log in over the protocol (authMethods): give it what it needs by env=..."
-    )
-    needed = LoginNeeded(str(error), advice=advice, seen=seen)
-    needed.code = AUTH_REQUIRED
-    return needed
+def _ways_to_log_in(error: AuthenticationRequired) -> str:
+    ways = [f"agent.authenticate({method.method_id!r})" for method in error.methods if method.kind == "agent"]
+    if ways:
+        return f"Log in before that: {' or '.join(ways)}"
+    return "It names no way to log in over the protocol (authMethods): give it what it needs by acp_agent(..., env=...)"

@@ -19,7 +19,6 @@ from textual.app import App
 
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.testing.agent import AcpAgent
-from acp_tui.testing.recording import whole
 from acp_tui.ui.picturing.rehearsal import without_durations
 from acp_tui.ui.picturing.render import View, render
 from acp_tui.ui.replaying.film import Film
@@ -96,7 +95,7 @@ class AcpSnapshot:
 
 def picture_of(source: AcpAgent | str | Path, form: Format, size: tuple[int, int], theme: str) -> str:
     """The end of a conversation, the same on every machine: without a time, a duration or a folder of this one."""
-    recording = whole(source) if isinstance(source, AcpAgent) else Path(source)
+    recording = source.recorded() if isinstance(source, AcpAgent) else Path(source)
     with TemporaryDirectory() as folder:
         placeless = Path(folder, recording.name)
         placeless.write_text(_without_places(recording.read_text(encoding="utf-8")), encoding="utf-8")

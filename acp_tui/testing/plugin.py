@@ -69,5 +69,5 @@ def pytest_runtest_makereport(
     report = yield
     bench = item.stash.get(_BENCH, None)
     if bench is not None and call.when == "call" and report.failed:
-        report.sections += bench.sections(call.excinfo and call.excinfo.value)
+        report.sections += bench.told_of(call.excinfo and call.excinfo.value)
     return report

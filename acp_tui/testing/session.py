@@ -191,7 +191,9 @@ class RunningTurn:
         if not self._over.is_set():
             raise self._timed_out(limit_s)
         if self._error is not None:
-            raise failure_of(self._error, self._agent.seen()) from None
+            raise failure_of(
+                self._error, during=f"the turn {self._text!r}", seen=self._agent.seen()
+            ) from None
         self._agent.require_asked()
         return self._whole()
 

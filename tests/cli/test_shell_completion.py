@@ -22,7 +22,7 @@ case "$2" in agents) printf 'claude\\ngemini\\n';; scenarios) printf 'coding\\nl
 """Stands in for acp-tui, which would be slower."""
 CASES = [
     ("acp-tui ex", {"exec"}),
-    ("acp-tui c", {"claude", "completion"}),
+    ("acp-tui c", {"check", "claude", "completion"}),
     ("acp-tui run c", {"claude"}),
     ("acp-tui run claude g", set()),
     ("acp-tui --cwd proj", {"project/"}),

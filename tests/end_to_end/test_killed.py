@@ -154,7 +154,9 @@ MANY = 2_000
 def numbers_in(recording: Recording) -> list[int]:
     """What the agent said, as far as it was recorded."""
     messages = [json.loads(event.data) for event in recording if isinstance(event, Frame)]
-    updates = [message["params"]["update"] for message in messages if message.get("method") == "session/update"]
+    updates = [
+        message["params"]["update"] for message in messages if message.get("method") == "session/update"
+    ]
     return [int(update["content"]["text"]) for update in updates]
 
 

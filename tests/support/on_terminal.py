@@ -1,4 +1,4 @@
-"""acp-tui as a user has it: a process on a terminal of its own, which shows, takes keys, and can be resized or closed."""
+"""acp-tui as a user has it: a process on a terminal of its own, which shows, takes keys, is resized and closed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ os.execv(sys.argv[1], sys.argv[1:])
 class OnTerminal:
     """A running acp-tui, and the user's side of its terminal."""
 
-    def __init__(self, process: subprocess.Popen[bytes], master: int, slave: int, size: tuple[int, int]) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], master: int, slave: int, size: tuple[int, int]
+    ) -> None:
         self.process = process
         self.written = bytearray()
         """All that it has written."""

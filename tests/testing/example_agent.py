@@ -13,7 +13,7 @@ def send(**message: Any) -> None:
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 
-def update(kind: str, **fields: Any) -> None:
+def update(kind: str, /, **fields: Any) -> None:
     send(method="session/update", params={"sessionId": "s1", "update": {"sessionUpdate": kind, **fields}})
 
 
@@ -38,7 +38,11 @@ def take_turn(file: Path) -> str:
         return "cancelled"
     if outcome["optionId"] == "yes":
         ask_client("fs/write_text_file", path=str(file), content=new)
-    update("tool_call_update", toolCallId="edit", status="completed" if outcome["optionId"] == "yes" else "failed")
+    update(
+        "tool_call_update",
+        toolCallId="edit",
+        status="completed" if outcome["optionId"] == "yes" else "failed",
+    )
     said = "It has a heading now." if outcome["optionId"] == "yes" else "I left it alone."
     update("agent_message_chunk", content={"type": "text", "text": said})
     return "end_turn"

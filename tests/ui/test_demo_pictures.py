@@ -61,6 +61,15 @@ async def test_nothing_tells_where_it_was_played() -> None:
     assert str(Path(__file__).parents[2]) not in recorded
 
 
+async def test_nothing_is_written_outside_of_the_sample_project(tmp_path: Path) -> None:
+    script, outside = tmp_path / "own.toml", tmp_path / "outside.txt"
+    script.write_text(
+        f'description = "d"\n[[prompt]]\n[[prompt.step]]\nwrite = {{ path = "{outside}", content = "new" }}\n'
+    )
+    assert "you chose: Refuse" in await pictured(str(script), DemoUser())
+    assert not outside.exists()
+
+
 async def test_a_scenario_that_there_is_not_is_said() -> None:
     with pytest.raises(CannotRender, match="nope"):
         await pictured("nope", DemoUser())

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
-from shlex import join
 from typing import Any
 
 import pytest
 from textual import events
 from textual.pilot import Pilot
 
+from acp_tui.client.terminals import TerminalInputFull
 from acp_tui.conversation.elicitation import Form
-from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
+from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
-    CommandRun,
     ElicitationAsked,
     SessionUpdate,
     TerminalExited,
-    TerminalOpened,
     TerminalOutput,
-    TerminalWaiting,
 )
 from acp_tui.ui.screens.form import FormDialog
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.screens.take_over import TakeOver
 from acp_tui.ui.themes import DARK, LIGHT
 from acp_tui.ui.widgets.session_panel import BESIDE_TERMINALS
-from acp_tui.ui.widgets.terminal_view import LEAVE_KEY, TerminalView
-from support.folding import ask, call
-from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, open_page, show
+from acp_tui.ui.widgets.terminal_view import LEAVE_KEY
+from support.folding import ask
+from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, show
+from support.taken_over import RAW, TakenOver, opened, running
 
 pytest.importorskip("pyghostty")
 
@@ -50,78 +43,6 @@ signal.signal(signal.SIGWINCH, lambda *_: print(tuple(os.get_terminal_size()), f
 print('ready', flush=True)
 while True: signal.pause()
 """
-RAW = """
-import os, sys, tty
-tty.setraw(0)
-sys.stdout.write({first!r} + 'ready\\r\\n')
-sys.stdout.flush()
-while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
-"""
-"""Says what it gets, byte by byte, once it has printed `first`."""
-
-
-class TakenOver(Page):
-    """A page on which a program runs; `f6` gives it the keyboard."""
-
-    @property
-    def state(self) -> TerminalState:
-        """Of the program's terminal."""
-        return next(iter(self.session.conversation.terminals.values()))
-
-    @property
-    def is_taken_over(self) -> bool:
-        """Whether the terminal fills the window."""
-        return isinstance(self.pilot.app.screen, TakeOver)
-
-    @property
-    def terminal(self) -> TerminalView:
-        """The terminal that does."""
-        return self.pilot.app.screen.query_one(TerminalView)
-
-    async def shows(self, text: str) -> None:
-        """Wait until this is to be seen."""
-        await self.until(lambda: text in self.text)
-
-    async def takes_over(self) -> None:
-        """Give the keyboard to the program, and wait until it has printed something and knows its size."""
-        await self.press("f6")
-        await self.until(lambda: self.is_taken_over and bool(self.lines[1]))
-        await self.until(lambda: (self.state.columns, self.state.rows) == self.terminal.size)
-
-    async def mouse(self, kind: type[events.MouseEvent], x: int, y: int, button: int = 0) -> None:
-        """The mouse does something at a cell of the terminal."""
-        await self.pilot._post_mouse_events([kind], self.terminal, offset=(x, y), button=button)
-        await self.settled()
-
-    @property
-    def said(self) -> str:
-        """What the last toast said."""
-        return [note.message for note in self.pilot.app._notifications][-1]
-
-
-@asynccontextmanager
-async def running(cwd: Path, source: str, size: tuple[int, int] = (100, 30)) -> AsyncIterator[TakenOver]:
-    """A page on which the user runs this program."""
-    async with showing(size=size) as page:
-        (cwd / "program").write_text(source)
-        page.session.move(cwd, ())
-        await page.session.commands.run(join([sys.executable, "-S", "program"]))
-        try:
-            yield page
-        finally:
-            await page.session.aclose()
-
-
-@asynccontextmanager
-async def showing(*updates: SessionUpdate, size: tuple[int, int] = (100, 30)) -> AsyncIterator[TakenOver]:
-    """A page on which terminals are shown that no program runs in."""
-    async with open_page(*updates, size=size) as page:
-        yield TakenOver(page.pilot, page.session, page.connection, page.clock)
-
-
-def opened(name: str) -> list[SessionUpdate]:
-    """A command of the user's, in a terminal of its own."""
-    return [TerminalOpened(TerminalId(name), f"run {name}"), CommandRun(f"run {name}", TerminalId(name))]
 
 
 # Keys, pastes, the mouse
@@ -170,6 +91,24 @@ async def test_ctrl_c_interrupts_the_program(tmp_path: Path) -> None:
         await page.shows("ready")
         await page.press("ctrl+c")
         await page.shows("interrupted")
+
+
+async def test_what_a_program_that_reads_nothing_does_not_take_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.pilot.press("f6")
+        await page.pilot.pause()
+
+        def refuse(*_: object) -> None:
+            raise TerminalInputFull(5_000_000)
+
+        monkeypatch.setattr(page.session.machine, "type_into", refuse)
+        await page.pilot.press("a", "b", "c")
+        (notice,) = page.pilot.app._notifications
+        assert notice.message.endswith(
+            "5,000,000 bytes that were typed wait for it already. What you type now is lost."
+        )
 
 
 async def test_a_paste_is_told_to_be_one_and_cannot_end_itself(tmp_path: Path) -> None:
@@ -357,76 +296,6 @@ async def test_a_program_is_told_what_it_asks_its_terminal_and_once(tmp_path: Pa
         await page.press("x")
         await page.shows(repr(b"x"))
         assert page.text.count("R'") == 1
-
-
-# Which terminal
-
-
-def _waits(name: str) -> TerminalWaiting:
-    return TerminalWaiting(TerminalId(name), True)
-
-
-@pytest.mark.parametrize(
-    ("happened", "taken"),
-    [
-        ([], "run third"),
-        ([_waits("first")], "run first"),
-        ([_waits("first"), _waits("second")], "run second"),
-        ([TerminalExited(TerminalId("third"), 0, None)], "run second"),
-    ],
-)
-async def test_the_one_that_waits_for_input_else_the_youngest_is_taken(
-    happened: list[SessionUpdate], taken: str
-) -> None:
-    async with showing(*opened("first"), *opened("second"), *opened("third"), *happened) as page:
-        await page.press("f6")
-        await page.shows(f"keyboard is in {taken}")
-
-
-async def test_the_terminal_under_the_cursor_comes_first() -> None:
-    report = call("run", kind="execute", content=(TerminalContent(TerminalId("agents")),))
-    agents = [TerminalOpened(TerminalId("agents"), "run agents"), report]
-    async with showing(*agents, *opened("second"), _waits("second")) as page:
-        await page.press("tab", "up", "f6")
-        await page.shows("keyboard is in run agents")
-
-
-async def test_where_the_command_under_the_cursor_has_ended_no_other_is_touched() -> None:
-    ended = TerminalExited(TerminalId("first"), 0, None)
-    async with showing(*opened("first"), *opened("second"), ended) as page:
-        await page.press("tab", "up", "f8")
-        assert page.said == "No command runs there any more."
-
-
-@pytest.mark.parametrize("key", ["f6", "f7", "f8"])
-async def test_without_a_command_that_runs_the_user_is_told(key: str) -> None:
-    theirs = TerminalOpened(TerminalId("theirs"), "make", is_ours=False)
-    async with showing(theirs, *opened("first"), TerminalExited(TerminalId("first"), 0, None)) as page:
-        await page.press(key)
-        assert page.said == "No command runs that you could type into."
-        assert isinstance(page.pilot.app.screen, SessionScreen)
-
-
-async def test_a_command_is_interrupted_from_its_card(tmp_path: Path) -> None:
-    async with running(tmp_path, INTERRUPTED) as page:
-        await page.shows("ready")
-        await page.press("f7")
-        await page.shows("│ ^Cinterrupted")
-        assert page.said.startswith("Ctrl+C was pressed in: ")
-
-
-async def test_a_command_is_ended_from_its_card(tmp_path: Path) -> None:
-    async with running(tmp_path, RAW.format(first="")) as page:
-        await page.shows("ready")
-        await page.press("f8")
-        await page.shows("│ ended by SIGTERM")
-        await page.until(lambda: page.said.startswith("You have ended: "))
-
-
-async def test_a_command_that_waits_says_how_to_type_there() -> None:
-    async with showing(*opened("first"), _waits("first")) as page:
-        await page.emulator_loaded()
-        assert "waits for input · F6: type there" in page.text
 
 
 # How it looks

@@ -1,7 +1,8 @@
 """The terminal of the line mode: prints whole lines and reads them, with the line editing that the terminal has.
 
 It belongs to the main thread, where `input` and Ctrl+C work; what is to be said and asked comes from the event loop in
-another. A line that is being typed is not torn: what is to be said waits for its end, and only a question does not.
+another. A line that is being typed is not torn: what is to be said waits for its end or a pause, and only a question
+does not.
 What lines mean is not its matter.
 """
 
@@ -30,6 +31,8 @@ except ImportError:  # a Python without it: the terminal's own editing is all th
 
 GUARD_S: Final = 0.4
 """Nobody reads a question and answers it in less."""
+PAUSE_S: Final = 1.0
+"""Whoever types nothing for so long may hear what there is to say; the line comes back below it."""
 NUDGE_AGAIN_S: Final = 0.1
 """A signal between two system calls wakes nobody, so it is sent until it is heeded."""
 
@@ -83,6 +86,8 @@ class Console:
         self._is_over = False
         self._draft = ""
         """What was being typed when a question came; it is put back."""
+        self._typed, self._typed_at = "", 0.0
+        """What was being typed when it was looked at last, and since when it is that."""
         self._is_at_line_start = True
         self._wake_fd, self._waking_fd = os.pipe()
         os.set_blocking(self._waking_fd, False)
@@ -233,18 +238,27 @@ class Console:
         if not self._is_reading:
             return
         typed = _typed()
-        if self._errand is self._read_for and not self._is_over and not self._has_news(typed):
-            self._is_dirty = False  # whatever it is, it is looked at behind this line
-            return
+        if self._errand is self._read_for and not self._is_over:
+            if not self._has_news:
+                self._is_dirty = False  # whatever it is, it is looked at behind this line
+                return
+            if typed and not self._is_pause(typed):
+                return  # we are woken again
         if self._read_for is None:
             self._draft = typed
         self._is_at_line_start = self._is_at_line_start and not typed
         raise Woken
 
-    def _has_news(self, typed: str) -> bool:
-        """Whether something is to be done before this line: never while one is typed, or a question is asked."""
-        is_torn = bool(typed) or self._read_for is not None
-        return not is_torn and (bool(self._said) or self.prompt != self._read_under)
+    @property
+    def _has_news(self) -> bool:
+        """Whether there is something to do before this line; an answer to a question goes before all else."""
+        return self._read_for is None and (bool(self._said) or self.prompt != self._read_under)
+
+    def _is_pause(self, typed: str) -> bool:
+        """Whether nothing was typed for a while."""
+        if typed != self._typed:
+            self._typed, self._typed_at = typed, time.monotonic()
+        return time.monotonic() - self._typed_at >= PAUSE_S
 
     def _on_interrupt(self, *_: object) -> None:
         """Ctrl+C, at any moment; what is being typed is dropped."""

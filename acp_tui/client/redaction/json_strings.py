@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -27,8 +27,8 @@ class JsonString:
     is_key: bool
 
 
-def strings(line: str) -> Iterator[JsonString]:
-    """Every string of a line that is JSON, in their order."""
+def strings(line: str, known: Container[str] = (), but_at: Container[str | int] = ()) -> Iterator[JsonString]:
+    """The strings of a line that is JSON, in their order; without those that are known, but for those at some keys."""
     path: list[str | int] = []
     is_key = False
     for token in _TOKEN.finditer(line):
@@ -51,15 +51,16 @@ def strings(line: str) -> Iterator[JsonString]:
                 text = _decoded(literal)
                 if is_key:
                     path[-1] = text
-                yield JsonString(token.start(), token.end(), text, tuple(path), is_key)
+                if text not in known or (not is_key and path and path[-1] in but_at):
+                    yield JsonString(token.start(), token.end(), text, tuple(path), is_key)
                 is_key = False
 
 
-def rewritten(line: str, change: Callable[[JsonString], str]) -> str:
-    """The line with each string that `change` gives another text for."""
+def rewritten(line: str, its: Iterable[JsonString], change: Callable[[JsonString], str]) -> str:
+    """The line with each of its strings that `change` gives another text for."""
     parts: list[str] = []
     at = 0
-    for each in strings(line):
+    for each in its:
         text = change(each)
         if text != each.text:
             parts += [line[at : each.start], _encoded(text, line[each.start : each.end])]

@@ -39,7 +39,7 @@ _AT: Final = re.compile(r"(?<![\w.+-])([\w.-]+)@([A-Za-z0-9][\w-]+)(?![\w.-]*\.[
 
 def users(text: str) -> Iterator[Find]:
     """Users, as paths to their homes name them."""
-    if "/" in text or "\\" in text:
+    if "home/" in text or "sers" in text.lower():
         for pattern in _USERS:
             for found in pattern.finditer(text):
                 if not is_common_user(found[1]):

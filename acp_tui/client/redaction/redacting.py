@@ -132,9 +132,13 @@ class _Redaction:
             places = reading.places(value)
             for folder in reading.folders:
                 self._redactor.ledger.learn_folders(folder)
-            for each in strings(text):
+            for each in self._strings(text, places):
                 self._note(number, each, _place(places, each))
         self._streams.end()
+
+    def _strings(self, text: str, places: Places) -> Iterator[JsonString]:
+        """Those of a line that may be more than is known of them."""
+        return strings(text, self._redactor.clean, {path[-1] for path in places})
 
     def _note(self, number: int, each: JsonString, place: Place | None) -> None:
         match place:
@@ -165,7 +169,7 @@ class _Redaction:
         def change(each: JsonString) -> str:
             return self._changed(number, each, _place(places, each))
 
-        return rewritten(text, change).encode("utf-8", "surrogateescape")
+        return rewritten(text, self._strings(text, places), change).encode("utf-8", "surrogateescape")
 
     def _changed(self, number: int, each: JsonString, place: Place | None) -> str:
         match place:
@@ -183,10 +187,10 @@ class _Redaction:
     def _changed_text(self, each: JsonString, place: Place | None) -> Redacted:
         if isinstance(place, Blob):
             return self._redactor.redact_base64(each.text)
-        if is_own_word(each.text, each.path, is_key=each.is_key):
-            return Redacted(each.text)
         whole = self._named(each.text) if isinstance(place, Named) else None
-        return self._redactor.redact(each.text, whole)
+        redacted = self._redactor.redact(each.text, whole)
+        is_own = redacted.found and is_own_word(each.text, each.path, is_key=each.is_key)
+        return Redacted(each.text) if is_own else redacted
 
     def _named(self, text: str) -> Secret | None:
         scheme, space, rest = text.partition(" ")

@@ -40,7 +40,6 @@ class Redactor:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self._clean: set[str] = set()
-        """Texts that hold nothing, as far as is known so far: nearly all strings of a recording stand there often."""
         self._known_then = 0
 
     def redact(self, text: str, whole: Secret | None = None, *, goes_on: bool = False) -> Redacted:
@@ -48,19 +47,20 @@ class Redactor:
 
         Where the text goes on, what stands at its end may be a part of a secret: it is replaced, and not remembered.
         """
-        if text in self._clean and whole is None and self._known_then == len(self.ledger):
+        if whole is None and text in self.clean:
             return Redacted(text)
         redacted = self._in_base64(self._replaced(text, whole, goes_on=goes_on), text)
-        if not redacted.found:
-            self._remember_clean(text)
+        if not redacted.found and len(text) <= MAX_CLEAN_CHARS:
+            self.clean.add(text)
         return redacted
 
-    def _remember_clean(self, text: str) -> None:
+    @property
+    def clean(self) -> set[str]:
+        """Texts that hold nothing, as far as is known so far: nearly all strings of a recording stand there often."""
         if self._known_then != len(self.ledger) or len(self._clean) > MAX_CLEAN:
             self._clean.clear()
             self._known_then = len(self.ledger)
-        if len(text) <= MAX_CLEAN_CHARS:
-            self._clean.add(text)
+        return self._clean
 
     def _replaced(self, text: str, whole: Secret | None = None, *, goes_on: bool = False) -> Redacted:
         canvas = _Canvas(text)

@@ -84,7 +84,8 @@ class _Attendant:
 
     def _answer(self, session: Session) -> None:
         for request in list(session.conversation.permissions.values()):
-            option = _option(request, self.user.answer)
+            # A question of our own (a file outside of the project) is about the user's machine, not about the script.
+            option = _option(request, "reject_once" if request.note is not None else self.user.answer)
             if option is None:
                 session.cancel()
             else:

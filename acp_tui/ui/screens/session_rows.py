@@ -5,6 +5,7 @@ What is known of a session is an agent's or a file's word: a time may be no time
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
@@ -119,7 +120,7 @@ def _whole(session: PastSession, why: str) -> str:
             (
                 why and f"cannot be opened: {why}",
                 f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
-                session.agent,
+                shlex.join(session.command) or session.agent,
                 _prompts(session),
                 str(session.cwd),
                 session.session_id,

@@ -1,0 +1,198 @@
+"""Which files are listed as changed where git is asked, and where it cannot be."""
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.client.changes import ChangeTracker, FileChange, Limits
+from support.change_lists import changes, kinds, let_the_clock_tick
+
+Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
+Git = Callable[..., str]
+
+
+async def test_a_file_that_git_converts_is_compared_as_it_was_on_disk(
+    repository: Path, track: Track, git: Git
+) -> None:
+    folder = repository / "folder"
+    folder.mkdir()
+    (folder / ".gitattributes").write_bytes(
+        b"dos eol=crlf\ntext text\nutf16 working-tree-encoding=UTF-16LE\n"
+    )
+    (folder / "dos").write_bytes(b"a\r\nb\r\n")
+    (folder / "text").write_bytes(b"a\r\nb\r\n")
+    (folder / "utf16").write_bytes("жук".encode("utf-16le"))
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "second")
+    async with track(folder) as tracker:
+        for name in ("dos", "text", "utf16"):
+            (folder / name).write_bytes(b"a\r\n")
+
+        assert set(await changes(tracker)) == {"dos", "text", "utf16"}
+        assert (await tracker.review("dos")).before_lines == (b"a\r\n", b"b\r\n")
+        assert tracker.changes["text"].before_unknown  # no checkout would give the CRLF back
+        assert tracker.changes["utf16"].size_before == 6
+
+
+async def test_no_program_that_a_repository_names_is_run(repository: Path, track: Track, git: Git) -> None:
+    trap = repository / ".git/trap"
+    trap.write_text('#!/bin/sh\ntouch "$(dirname "$0")/sprung"\ncat\n')
+    trap.chmod(0o755)
+    (repository / ".gitattributes").write_bytes(b"clean filter=evil diff=evil\nsub/* eol=crlf\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "second")
+    hooks = repository / ".git/hooks"
+    hooks.mkdir(exist_ok=True)
+    for hook in ("post-index-change", "fsmonitor-watchman", "pre-auto-gc"):
+        (hooks / hook).symlink_to(trap)
+    for key in (
+        "core.fsmonitor",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "core.pager",
+    ):
+        git(repository, "config", key, str(trap))
+    git(repository, "config", "diff.evil.command", str(trap))
+    git(repository, "config", "diff.evil.textconv", str(trap))
+    os.utime(repository / "sub/clean")
+    os.utime(repository / ".git/index", (1, 1))  # now only the content can tell what is clean
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"x\n")
+        (repository / "sub/clean").write_bytes(b"x\n")
+
+        assert set(await changes(tracker)) == {"clean", "sub/clean"}
+        assert tracker.changes["clean"].removed == 3
+    assert not (repository / ".git/sprung").exists()
+    assert tracker.notes == ()
+
+
+async def test_a_subfolder_of_a_repository_is_a_workspace(repository: Path, track: Track) -> None:
+    async with track(repository / "sub") as tracker:
+        (repository / "clean").write_bytes(b"outside")
+        (repository / "sub/clean").write_bytes(b"x\n")
+        (repository / "sub/ignored").write_bytes(b"x\n")
+
+        assert await changes(tracker) == {
+            "clean": FileChange("clean", "modified", added=1, removed=1, size_before=4, size=2)
+        }
+        assert tracker.notes == ()
+
+
+async def test_a_workspace_that_a_repository_ignores_is_followed_without_git(
+    repository: Path, track: Track
+) -> None:
+    (repository / "build").mkdir()
+    (repository / "build/file").write_bytes(b"old")
+    async with track(repository / "build") as tracker:
+        (repository / "build/file").write_bytes(b"new")
+
+        assert await kinds(tracker) == {"file": "modified"}
+
+
+@pytest.mark.parametrize("outer", ["git", "no git"])
+async def test_repositories_inside_are_asked_themselves(
+    root: Path, track: Track, git: Git, outer: str
+) -> None:
+    (root / "nested").mkdir()
+    (root / "nested/tracked").write_bytes(b"old\n")
+    (root / "nested/.gitignore").write_bytes(b"out\n")
+    git(root / "nested", "init", "-q")
+    git(root / "nested", "add", ".")
+    git(root / "nested", "commit", "-qm", "first")
+    if outer == "git":
+        git(root, "init", "-q")
+        git(root, "submodule", "add", "-q", str(root / "nested"), "module")
+    async with track(root, Limits(max_total_bytes=500)) as tracker:
+        for inner in ("nested", "module") if outer == "git" else ("nested",):
+            (root / inner / "tracked").write_bytes(b"new\n")
+            (root / inner / "out").write_bytes(b"new\n")
+            (root / inner / "fresh").write_bytes(b"new\n")
+
+            listed = await changes(tracker)
+            assert listed[f"{inner}/tracked"].removed == 1
+            assert listed[f"{inner}/fresh"].kind == "added"
+            assert f"{inner}/out" not in listed
+        assert not any("/.git" in path for path in tracker.changes if not path.endswith("/.gitignore"))
+
+
+async def test_a_repository_that_comes_later_is_listed_file_by_file(
+    workspace: Path, track: Track, git: Git
+) -> None:
+    async with track(workspace) as tracker:
+        (workspace / "later").mkdir()
+        (workspace / "later/file").write_bytes(b"x\n")
+        git(workspace / "later", "init", "-q")
+        git(workspace / "later", "add", ".")
+        git(workspace / "later", "commit", "-qm", "first")
+
+        assert await kinds(tracker) == {"later/file": "added"}
+
+
+async def test_a_worktree_and_a_repository_without_a_commit_are_repositories(
+    repository: Path, track: Track, git: Git, tmp_path: Path
+) -> None:
+    git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
+    (tmp_path / "empty").mkdir()
+    git(tmp_path / "empty", "init", "-q")
+    (tmp_path / "empty/.gitignore").write_bytes(b"ignored\n")
+    for directory in (tmp_path / "tree", tmp_path / "empty"):
+        async with track(directory) as tracker:
+            (directory / "ignored").write_bytes(b"x")
+            (directory / "clean").write_bytes(b"x")
+
+            assert list(await changes(tracker)) == ["clean"]
+            assert tracker.notes == ()
+
+
+async def test_without_the_git_command_a_repository_is_walked(
+    repository: Path, track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"x\n")
+
+        assert await kinds(tracker) == {"clean": "modified"}
+        assert any("git" in note for note in tracker.notes)
+
+
+async def test_a_repository_that_vanishes_leaves_the_list_honest(
+    repository: Path, track: Track, git: Git
+) -> None:
+    for path in ("clean", "sub/clean", ".gitignore"):
+        os.utime(repository / path, (1, 1))
+    git(repository, "add", ".")
+    await anyio.to_thread.run_sync(let_the_clock_tick, repository)
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"x\n")
+        (repository / ".git").rename(repository / ".hg")
+
+        listed = await changes(tracker)
+        assert set(listed) == {"clean"}
+        assert listed["clean"].before_unknown
+        assert tracker.notes
+
+
+async def test_a_repository_that_git_cannot_read_is_walked(repository: Path, track: Track) -> None:
+    (repository / ".git/index").write_bytes(b"not an index")
+    async with track(repository) as tracker:
+        (repository / "clean").write_bytes(b"x\n")
+
+        assert await kinds(tracker) == {"clean": "modified"}
+        assert any("index" in note for note in tracker.notes)
+
+
+async def test_variables_that_point_elsewhere_do_not_count(
+    repository: Path, track: Track, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    async with track(repository) as tracker:
+        (repository / "ignored").write_bytes(b"x\n")
+        (repository / "clean").write_bytes(b"x\n")
+
+        assert await kinds(tracker) == {"clean": "modified"}

@@ -1,0 +1,146 @@
+"""first_match: which paths a rule covers, however they are spelled and wherever links lead."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.permissions import path_globs
+from acp_tui.client.permissions.rules import asks_disk, first_match, resolved
+from acp_tui.client.permissions.subject import (
+    Subject,
+    subject_of_command,
+    subject_of_read,
+    subject_of_write,
+)
+from support.refusing import ROOT, refuses, rule
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        (".env", "/project/.env"),
+        (".env", "/project/deep/down/.env"),
+        (".env", ".env"),
+        ("*.pem", "/project/keys/server.pem"),
+        ("secrets/", "/project/secrets/key"),
+        ("secrets/", "/project/secrets"),
+        ("secrets", "/project/a/secrets/b/c"),
+        ("config/*.yml", "/project/config/db.yml"),
+        ("./config", "/project/config/db.yml"),
+        ("config/**/db.yml", "/project/config/db.yml"),
+        ("config/**/db.yml", "/project/config/a/b/db.yml"),
+        ("**/migrations/*", "/project/app/migrations/0001.py"),
+        ("key[0-9]", "/project/key7"),
+        ("/etc/**", "/etc/ssh/sshd_config"),
+        ("/etc", "/etc/passwd"),
+        ("/", "/anything"),
+        ("~/.ssh/", "~/.ssh/id_rsa"),
+        (".env", "/project/src/../.env"),
+        (".env", "//project//.env"),
+        ("/etc/hosts", "../etc/hosts"),
+        ("read me", "file:///project/read%20me"),
+        ("café", "/project/cafe\u0301"),
+        ("./secrets", "/project/secrets/key"),
+        ("*.{key,pem}", "/project/a/server.pem"),
+        ("{/etc,/usr/{lib,share}}/x", "/usr/share/x"),
+        ("{{name}}", "/project/{{name}}/file"),
+        ("{a,b}", "/project/{a,b}"),
+        ("**", "/project"),
+        (".env", "/project/" + "./" * 40_000 + ".env"),
+    ],
+)
+def test_a_glob_covers_the_path(glob: str, path: str) -> None:
+    assert refuses(rule(path=glob), subject_of_read(path))
+
+
+@pytest.mark.parametrize(
+    ("glob", "path"),
+    [
+        (".env", "/project/.envrc"),
+        (".env", "/elsewhere/.env"),
+        ("*.pem", "/project/pem"),
+        ("config/*.yml", "/project/config/deep/db.yml"),
+        ("config/*.yml", "/project/app/config/db.yml"),
+        ("secrets/", "/project/secrets.md"),
+        ("/etc/", "/project/etc/hosts"),
+        ("./secrets", "/project/a/secrets"),
+        ("*.{key,pem}", "/project/a.k"),
+        ("project", "/project/file"),
+        ("../*", "/project/file"),
+    ],
+)
+def test_a_glob_leaves_other_paths_alone(glob: str, path: str) -> None:
+    assert not refuses(rule(path=glob), subject_of_read(path))
+
+
+@pytest.mark.parametrize("ignores_case", [True, False])
+def test_case_is_ignored_where_the_disk_does(ignores_case: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(path_globs, "IGNORES_CASE", ignores_case)
+    path_globs._pattern.cache_clear()
+    subject = subject_of_read("/PROJECT/secrets/A.key")
+    assert refuses(rule(path="Secrets/*.KEY"), subject) is ignores_case
+    path_globs._pattern.cache_clear()
+
+
+def test_a_link_into_what_is_refused_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "harmless").symlink_to("secrets")
+    assert refuses(rule(path="secrets/"), subject_of_write(f"{tmp_path}/harmless/key"), tmp_path)
+    assert refuses(rule(path=f"{tmp_path}/secrets"), subject_of_read("harmless/key"), tmp_path)
+
+
+def test_a_rule_for_a_link_covers_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert refuses(rule(path=f"{tmp_path}/link/*.key"), subject_of_read(f"{tmp_path}/real/a.key"), tmp_path)
+
+
+def test_a_root_that_is_a_link_is_the_same_root(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "root").symlink_to("real")
+    assert refuses(rule(path=".env"), subject_of_read(f"{tmp_path}/real/.env"), tmp_path / "root")
+    assert refuses(rule(path=".env"), subject_of_read(f"{tmp_path}/root/.env"), tmp_path / "real")
+
+
+def test_every_root_counts(tmp_path: Path) -> None:
+    assert refuses(rule(path="a/b"), subject_of_read(f"{tmp_path}/a/b"), ROOT, tmp_path)
+
+
+@pytest.fixture
+def links_followed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    followed: list[str] = []
+
+    def follow(path: str) -> str:
+        followed.append(path)
+        return path
+
+    monkeypatch.setattr(os.path, "realpath", follow)
+    return followed
+
+
+def test_a_resolved_subject_is_matched_without_the_disk(links_followed: list[str]) -> None:
+    refused = [rule(path="/etc/*"), rule(path="{.env,/opt/*}")]
+    subject = resolved(refused, subject_of_read("/net/dead/.env"), [Path("/net/dead")])
+    assert links_followed
+    links_followed.clear()
+    assert not asks_disk(refused, subject)
+    assert first_match(refused, subject, [Path("/net/dead")]) is refused[1]
+    assert links_followed == []
+
+
+def test_the_disk_is_asked_only_where_a_rule_depends_on_a_place(links_followed: list[str]) -> None:
+    write, command = rule("edit", ".env"), rule(command="rm")
+    for rules, subject in (
+        ([], subject_of_read("/a")),
+        ([write, command], subject_of_read("/a")),
+        ([write, command], subject_of_command("rm", ["/a"])),
+        ([write, command], Subject("edit")),
+    ):
+        assert not asks_disk(rules, subject)
+        assert resolved(rules, subject) is subject
+        first_match(rules, subject)
+    assert links_followed == []
+    assert asks_disk([write], subject_of_write("/a"))

@@ -1,0 +1,54 @@
+"""A disk that is full and a home that cannot be written: it works all the same, and says once what is not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from support.agents import scripted_argv
+from support.on_terminal import on_terminal
+
+CTRL_Q = "\x11"
+AGENT = "prompt = open_session(); say('done what you asked'); end(prompt); serve_until_closed()"
+MAIN = ("-m", "acp_tui")
+# No file can grow: what a full disk is to those who write. (As for any limit of this kind, pipes and terminals work.)
+MAIN_WITHOUT_ROOM = (
+    "-c",
+    "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    "from acp_tui.cli.main import main; sys.exit(main())",
+)
+
+
+def nothing(_: Path) -> None:
+    """The home is as it should be."""
+
+
+def folders_are_files(home: Path) -> None:
+    """Nothing can be made in those folders of the home, not even by root."""
+    for name in ("state", "cache", "data"):
+        (home / name).write_text("")
+
+
+@pytest.mark.parametrize(
+    ("main", "prepare", "why"),
+    [(MAIN_WITHOUT_ROOM, nothing, "File too large"), (MAIN, folders_are_files, "Not a directory")],
+    ids=["full disk", "unwritable home"],
+)
+def test_a_turn_goes_on_where_nothing_can_be_kept_and_that_is_said(
+    tmp_path: Path, main: Sequence[str], prepare: Callable[[Path], None], why: str
+) -> None:
+    prepare(tmp_path)
+    with on_terminal(tmp_path, "--", *scripted_argv(AGENT), main=main) as screen:
+        screen.prompt("go")
+        screen.wait_for("done what you asked")
+        screen.wait_for("Nothing more is recorded")
+        screen.wait_for("Your prompts and drafts cannot be kept")
+        screen.wait_for(why)
+        screen.type("a draft")
+        screen.wait_for("a draft")
+        screen.type(CTRL_Q)
+        assert screen.wait_for_end() == 0
+        assert screen.is_as_before()
+        assert b"Traceback" not in screen.written

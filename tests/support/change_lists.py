@@ -1,0 +1,24 @@
+"""What a tracker lists after another look at the disk."""
+
+from pathlib import Path
+
+from acp_tui.client.changes import ChangeTracker, FileChange
+
+
+async def changes(tracker: ChangeTracker) -> dict[str, FileChange]:
+    await tracker.rescan()
+    return dict(tracker.changes)
+
+
+async def kinds(tracker: ChangeTracker) -> dict[str, str]:
+    return {path: change.kind for path, change in (await changes(tracker)).items()}
+
+
+def let_the_clock_tick(directory: Path) -> None:
+    """Until a file made now is younger than those made before."""
+    newest = max(path.lstat().st_ctime_ns for path in directory.rglob("*"))
+    probe = directory.parent / "probe"
+    while True:
+        probe.write_bytes(b"x")
+        if probe.stat().st_ctime_ns > newest + 20_000_000:
+            return

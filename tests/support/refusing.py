@@ -1,0 +1,27 @@
+"""Rules that refuse, and what they are held against, in one root."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from acp_tui.client.permissions.rules import first_match
+from acp_tui.client.permissions.subject import (
+    Subject,
+)
+from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
+
+ROOT = Path("/project")
+
+
+def rule(kind: str | None = None, path: str | None = None, command: str | None = None) -> RefusalRule:
+    return RefusalRule(kind, path, command, "because")
+
+
+def call(**reported: Any) -> ToolCall:
+    return ToolCall(ToolCallId("c"), **reported)
+
+
+def refuses(rule: RefusalRule, subject: Subject, *roots: Path) -> bool:
+    return first_match([rule], subject, roots or (ROOT,)) is rule

@@ -1,0 +1,95 @@
+"""A screen on which programs run in terminals, and one of them has the keyboard."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from shlex import join
+
+from textual import events
+
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.updates import (
+    CommandRun,
+    SessionUpdate,
+    TerminalOpened,
+)
+from acp_tui.ui.screens.take_over import TakeOver
+from acp_tui.ui.widgets.terminal_view import TerminalView
+from support.screens import Page, open_page
+
+RAW = """
+import os, sys, tty
+tty.setraw(0)
+sys.stdout.write({first!r} + 'ready\\r\\n')
+sys.stdout.flush()
+while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
+"""
+"""Says what it gets, byte by byte, once it has printed `first`."""
+
+
+class TakenOver(Page):
+    """A page on which a program runs; `f6` gives it the keyboard."""
+
+    @property
+    def state(self) -> TerminalState:
+        """Of the program's terminal."""
+        return next(iter(self.session.conversation.terminals.values()))
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether the terminal fills the window."""
+        return isinstance(self.pilot.app.screen, TakeOver)
+
+    @property
+    def terminal(self) -> TerminalView:
+        """The terminal that does."""
+        return self.pilot.app.screen.query_one(TerminalView)
+
+    async def shows(self, text: str) -> None:
+        """Wait until this is to be seen."""
+        await self.until(lambda: text in self.text)
+
+    async def takes_over(self) -> None:
+        """Give the keyboard to the program, and wait until it has printed something and knows its size."""
+        await self.press("f6")
+        await self.until(lambda: self.is_taken_over and bool(self.lines[1]))
+        await self.until(lambda: (self.state.columns, self.state.rows) == self.terminal.size)
+
+    async def mouse(self, kind: type[events.MouseEvent], x: int, y: int, button: int = 0) -> None:
+        """The mouse does something at a cell of the terminal."""
+        await self.pilot._post_mouse_events([kind], self.terminal, offset=(x, y), button=button)
+        await self.settled()
+
+    @property
+    def said(self) -> str:
+        """What the last toast said."""
+        return [note.message for note in self.pilot.app._notifications][-1]
+
+
+@asynccontextmanager
+async def running(cwd: Path, source: str, size: tuple[int, int] = (100, 30)) -> AsyncIterator[TakenOver]:
+    """A page on which the user runs this program."""
+    async with showing(size=size) as page:
+        (cwd / "program").write_text(source)
+        page.session.move(cwd, ())
+        await page.session.commands.run(join([sys.executable, "-S", "program"]))
+        try:
+            yield page
+        finally:
+            await page.session.aclose()
+
+
+@asynccontextmanager
+async def showing(*updates: SessionUpdate, size: tuple[int, int] = (100, 30)) -> AsyncIterator[TakenOver]:
+    """A page on which terminals are shown that no program runs in."""
+    async with open_page(*updates, size=size) as page:
+        yield TakenOver(page.pilot, page.session, page.connection, page.clock)
+
+
+def opened(name: str) -> list[SessionUpdate]:
+    """A command of the user's, in a terminal of its own."""
+    return [TerminalOpened(TerminalId(name), f"run {name}"), CommandRun(f"run {name}", TerminalId(name))]

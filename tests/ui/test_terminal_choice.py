@@ -1,0 +1,94 @@
+"""Which terminal gets the keyboard, and what can be done to a command from its card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
+from acp_tui.conversation.updates import (
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalWaiting,
+)
+from acp_tui.ui.screens.session import SessionScreen
+from support.folding import call
+from support.taken_over import RAW, opened, running, showing
+
+pytest.importorskip("pyghostty")
+
+INTERRUPTED = """
+import time
+print('ready', flush=True)
+try: time.sleep(60)
+except KeyboardInterrupt: print('interrupted')
+"""
+
+
+def _waits(name: str) -> TerminalWaiting:
+    return TerminalWaiting(TerminalId(name), True)
+
+
+@pytest.mark.parametrize(
+    ("happened", "taken"),
+    [
+        ([], "run third"),
+        ([_waits("first")], "run first"),
+        ([_waits("first"), _waits("second")], "run second"),
+        ([TerminalExited(TerminalId("third"), 0, None)], "run second"),
+    ],
+)
+async def test_the_one_that_waits_for_input_else_the_youngest_is_taken(
+    happened: list[SessionUpdate], taken: str
+) -> None:
+    async with showing(*opened("first"), *opened("second"), *opened("third"), *happened) as page:
+        await page.press("f6")
+        await page.shows(f"keyboard is in {taken}")
+
+
+async def test_the_terminal_under_the_cursor_comes_first() -> None:
+    report = call("run", kind="execute", content=(TerminalContent(TerminalId("agents")),))
+    agents = [TerminalOpened(TerminalId("agents"), "run agents"), report]
+    async with showing(*agents, *opened("second"), _waits("second")) as page:
+        await page.press("tab", "up", "f6")
+        await page.shows("keyboard is in run agents")
+
+
+async def test_where_the_command_under_the_cursor_has_ended_no_other_is_touched() -> None:
+    ended = TerminalExited(TerminalId("first"), 0, None)
+    async with showing(*opened("first"), *opened("second"), ended) as page:
+        await page.press("tab", "up", "f8")
+        assert page.said == "No command runs there any more."
+
+
+@pytest.mark.parametrize("key", ["f6", "f7", "f8"])
+async def test_without_a_command_that_runs_the_user_is_told(key: str) -> None:
+    theirs = TerminalOpened(TerminalId("theirs"), "make", is_ours=False)
+    async with showing(theirs, *opened("first"), TerminalExited(TerminalId("first"), 0, None)) as page:
+        await page.press(key)
+        assert page.said == "No command runs that you could type into."
+        assert isinstance(page.pilot.app.screen, SessionScreen)
+
+
+async def test_a_command_is_interrupted_from_its_card(tmp_path: Path) -> None:
+    async with running(tmp_path, INTERRUPTED) as page:
+        await page.shows("ready")
+        await page.press("f7")
+        await page.shows("│ ^Cinterrupted")
+        assert page.said.startswith("Ctrl+C was pressed in: ")
+
+
+async def test_a_command_is_ended_from_its_card(tmp_path: Path) -> None:
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.shows("ready")
+        await page.press("f8")
+        await page.shows("│ ended by SIGTERM")
+        await page.until(lambda: page.said.startswith("You have ended: "))
+
+
+async def test_a_command_that_waits_says_how_to_type_there() -> None:
+    async with showing(*opened("first"), _waits("first")) as page:
+        await page.emulator_loaded()
+        assert "waits for input · F6: type there" in page.text
