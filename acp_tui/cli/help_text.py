@@ -14,16 +14,14 @@ EXAMPLES = """\
 
 
 def overview(commands: Iterable[Command[Any]]) -> str:
-    """All commands, and the options of the one that needs no name."""
+    """All commands; what each takes stands in its own help."""
     named = [command for command in commands if command.name]
     nameless = next(command for command in commands if not command.name)
-    options = [(option.shown, option.about) for option in nameless.options]
-    options.append(("--version, --help", "acp-tui COMMAND --help tells of one command"))
     return (
-        f"usage: acp-tui {nameless.shown} [OPTIONS]        {nameless.about}\n"
-        "       acp-tui COMMAND [OPTIONS]\n\n"
+        f"usage: acp-tui {nameless.shown} [OPTIONS]        {nameless.about}: acp-tui run --help\n"
+        "       acp-tui COMMAND [OPTIONS]       acp-tui COMMAND --help\n\n"
         + _columns((command.shown, command.about) for command in named)
-        + f"\n{_columns(options)}\n{AGENT}\n{EXAMPLES}"
+        + f"\n{AGENT}\n{EXAMPLES}"
     )
 
 

@@ -41,7 +41,7 @@ async def _serve(script: Script, speed: float, is_strict: bool) -> int:
         status = ExitCode.ERROR
     except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # the client is gone
-    return _recorded_status(script) if agent.is_lost else status
+    return _end_as_recorded(script) if agent.is_lost else status
 
 
 class _Teller:
@@ -61,6 +61,8 @@ def _repeat(line: bytes) -> None:
     sys.stderr.buffer.flush()
 
 
-def _recorded_status(script: Script) -> int:
+def _end_as_recorded(script: Script) -> int:
+    if not script.ended_itself:
+        sys.stderr.write("acp-tui mock: the recording ends here, and the client waits for an answer\n")
     code = re.search(r"exited with code (\d+)", script.how_it_ended)
     return int(code[1]) if code else ExitCode.ERROR

@@ -11,6 +11,7 @@ from pathlib import Path
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client.errors import ClientError
 from acp_tui.client.redaction.redacting import Report, Wishes, redact
+from acp_tui.conversation.visible import make_visible_line
 
 
 def run_redact(source: Path, out: Path, wishes: Wishes) -> int:
@@ -52,5 +53,5 @@ def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
 
 
 def _shortened(text: str) -> str:
-    first = text.strip().split("\n")[0]
+    first = make_visible_line(text.strip().split("\n")[0])
     return first if len(first) <= 60 else f"{first[:59]}…"

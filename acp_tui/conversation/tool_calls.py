@@ -11,19 +11,7 @@ from acp_tui.conversation.unset import UNSET, UnsetType, or_else
 ToolCallId = NewType("ToolCallId", str)
 TerminalId = NewType("TerminalId", str)
 
-# Open enums: an agent may send others, which are kept as they came.
-KINDS: Final = (
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch_mode",
-    "other",
-)
+# An open enum: an agent may send others, which are kept as they came.
 PENDING: Final = "pending"
 IN_PROGRESS: Final = "in_progress"
 COMPLETED: Final = "completed"

@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Usage
+
+STOP_REASONS: Final = {
+    "cancelled": "cancelled",
+    "refusal": "refused: the agent drops this prompt and all that follows it from its context",
+    "max_tokens": "stopped: the limit of tokens is reached",
+    "max_turn_requests": "stopped: the limit of requests in one turn is reached",
+}
+"""Why a turn ended without being done; an agent may send others."""
 
 
 def value_name(option: ConfigOption) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ SHOWN_FRAMES: Final = 12
 SHOWN_LOG_LINES: Final = 15
 SHOWN_TEXT_LINES: Final = 60
 FRAME_CELLS: Final = 200
-ENVELOPE: Final = '"jsonrpc":"2.0",'
+ENVELOPE: Final = re.compile(r'"jsonrpc": ?"2.0", ?')
 ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 JUNK: Final = "[stdout] "
 """How the client's log marks what came on stdout and is no message."""
@@ -32,7 +33,7 @@ def frames_text(frames: Sequence[Frame], *, heading: str = "Frames") -> str:
 
 def _frame_line(frame: Frame) -> str:
     text = make_visible_line(frame.raw[: 4 * FRAME_CELLS].decode("utf-8", "replace"))
-    text = text.replace(ENVELOPE, "", 1)
+    text = ENVELOPE.sub("", text, count=1)
     shown = text if len(text) <= FRAME_CELLS else f"{text[:FRAME_CELLS]}…"
     return f"{frame.at_s:8.3f} {ARROWS[frame.direction]} {shown}"
 

@@ -81,7 +81,7 @@ def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailu
         case AgentLost():
             return AgentGone(what, advice=advice, seen=seen)
         case Unsupported():
-            advice = "The agent has to offer it (in its answer to initialize, or with the session), or nobody may ask it."
+            advice = "The agent has to offer it before: in its answer to initialize, or with the session."
             return NotOffered(what, advice=advice, seen=seen)
         case _:
             return AgentFailure(what, advice=advice, seen=seen)

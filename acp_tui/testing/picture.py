@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, TypeAlias
@@ -87,10 +88,15 @@ class AcpSnapshot:
         snapshot: Any = self._request.getfixturevalue("snapshot").use_extension(_Plain)
         if snapshot == text:
             return True
-        lines = "\n".join(snapshot.get_assert_diff())
-        raise AssertionError(
-            f"the text of the conversation is not the one that was accepted.\n{HOW_TO_ACCEPT}\n\n{lines}"
-        )
+        compared = snapshot.executions[snapshot.num_executions - 1]
+        raise AssertionError(_text_differs(compared.snapshot_location, compared.recalled_data, text))
+
+
+def _text_differs(location: str, accepted: str | None, text: str) -> str:
+    if accepted is None:
+        return f"no text of the conversation has been accepted yet ({location}).\n{HOW_TO_ACCEPT}\n\n{text}"
+    lines = unified_diff(accepted.split("\n"), text.split("\n"), "accepted", "now", lineterm="")
+    return f"the text of the conversation differs from {location}.\n{HOW_TO_ACCEPT}\n\n" + "\n".join(lines)
 
 
 def picture_of(source: AcpAgent | str | Path, form: Format, size: tuple[int, int], theme: str) -> str:

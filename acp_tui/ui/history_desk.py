@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class HistoryDesk:
-    """The source of the sessions' dialog (screens.sessions.Source), for one tab; to be used in a worker."""
+    """The source of the sessions' dialog (screens.session_source.Source), for one tab; to be used in a worker."""
 
     def __init__(self, screen: SessionActions) -> None:
         self._screen = screen

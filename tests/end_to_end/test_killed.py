@@ -49,25 +49,18 @@ def family_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return found
 
 
-@pytest.fixture
-def exec_process(tmp_path: Path) -> subprocess.Popen[bytes]:
-    argv = [sys.executable, "-m", "acp_tui", "exec", "-p", "go", "--", *scripted_argv(STUBBORN)]
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment(tmp_path))
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"all is up\n"
-    return process
-
-
 def prompted(screen: OnTerminal) -> list[psutil.Process]:
     """All that runs for it, once it has prompted the agent and seen the answer."""
-    screen.wait_for("Write a prompt")
     screen.prompt("go")
     screen.wait_for("all is up")
     return family_of(screen.process)
 
 
-def test_killed_in_a_script_it_leaves_nothing(exec_process: subprocess.Popen[bytes]) -> None:
-    with exec_process as process:
+def test_killed_in_a_script_it_leaves_nothing(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "acp_tui", "exec", "-p", "go", "--", *scripted_argv(STUBBORN)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment(tmp_path)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"all is up\n"
         family = family_of(process)
         process.kill()
     assert all_end(family)

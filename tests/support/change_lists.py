@@ -6,11 +6,13 @@ from acp_tui.client.changes import ChangeTracker, FileChange
 
 
 async def changes(tracker: ChangeTracker) -> dict[str, FileChange]:
+    """What has changed, by path."""
     await tracker.rescan()
     return dict(tracker.changes)
 
 
 async def kinds(tracker: ChangeTracker) -> dict[str, str]:
+    """What kind of change each path has."""
     return {path: change.kind for path, change in (await changes(tracker)).items()}
 
 

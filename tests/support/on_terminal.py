@@ -79,11 +79,13 @@ class OnTerminal:
         return bool(data)
 
     def until(self, is_so: Callable[[], bool]) -> None:
-        """Read until it is so."""
+        """Read until it is so, which must not take too long, nor last beyond its end."""
         deadline = monotonic() + LIMIT_S
         while not is_so():
+            has_ended = self.process.poll() is not None
+            has_read = self.read(0.05)
+            assert has_read or is_so() or not has_ended, self.shown
             assert monotonic() < deadline, self.shown
-            self.read(0.05)
 
     def wait_for(self, text: str) -> None:
         """Until this stands on the screen."""

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from acp_tui.client.permissions.rules import first_match
-from acp_tui.client.permissions.subject import (
-    Subject,
-)
+from acp_tui.client.permissions.subject import Subject
 from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 
@@ -16,12 +14,15 @@ ROOT = Path("/project")
 
 
 def rule(kind: str | None = None, path: str | None = None, command: str | None = None) -> RefusalRule:
+    """A rule of the user's, with a reason."""
     return RefusalRule(kind, path, command, "because")
 
 
 def call(**reported: Any) -> ToolCall:
+    """A tool call that reports this."""
     return ToolCall(ToolCallId("c"), **reported)
 
 
 def refuses(rule: RefusalRule, subject: Subject, *roots: Path) -> bool:
+    """Whether the rule refuses the subject, by default in `ROOT`."""
     return first_match([rule], subject, roots or (ROOT,)) is rule

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from acp_tui.conversation import tool_calls
 from acp_tui.conversation.content import Image, ResourceLink, Text
 from acp_tui.conversation.facts import (
     Choice,
@@ -28,6 +27,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     ToolCallPatch,
 )
+from acp_tui.conversation.tool_kinds import KINDS
 from acp_tui.conversation.updates import (
     CompactionChanged,
     Disconnected,
@@ -151,7 +151,7 @@ def tool_call_kinds() -> Updates:
     content = (BlockContent(Text("one\n\ntwo\n\nthree\n\nfour\n\nfive")),)
     return [
         call(kind, title=f"A call of the kind {kind}", kind=kind, status="completed", content=content)
-        for kind in (*tool_calls.KINDS, "teleport")
+        for kind in (*KINDS, "teleport")
     ]
 
 

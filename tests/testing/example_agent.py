@@ -10,7 +10,8 @@ IDS = count(1)
 
 
 def send(**message: Any) -> None:
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
 
 
 def update(kind: str, /, **fields: Any) -> None:
@@ -19,7 +20,9 @@ def update(kind: str, /, **fields: Any) -> None:
 
 def ask_client(method: str, **params: Any) -> Any:
     send(id=next(IDS), method=method, params={"sessionId": "s1", **params})
-    return json.loads(sys.stdin.readline())["result"]
+    while "result" not in (message := json.loads(sys.stdin.readline())):
+        pass  # a cancel: the answer that comes behind it says so too
+    return message["result"]
 
 
 def take_turn(file: Path) -> str:

@@ -290,7 +290,7 @@ class Chat:
         if not session.queue.is_held or not session.conversation.is_idle:
             return
         session.queue.go_on()
-        text = session.queue.next()
+        text = self._next(session)
         if text is not None:
             self._tasks.start_soon(self._send, session, text)
 
@@ -300,9 +300,8 @@ class Chat:
         queue = self.session.queue
         queue.add(text)
         queue.move(queue.prompts[-1].key, -len(queue.prompts))
-        queue.go_on()
         if self.is_idle:
-            self.session.queue.hold()
+            queue.hold()
             self._go_on(self.session)
 
     async def _send(self, session: Session, text: str) -> None:
@@ -319,12 +318,17 @@ class Chat:
                 await session.send_prompt((*attached.blocks, *session.commands.take()), attached.problems)
             except ClientError as error:
                 self._note_failure(session, error)
-            wanted = session.queue.next()
-            if wanted is not None:
-                self.say(f"sending what was queued: {make_visible_line(wanted)}")
+            wanted = self._next(session)
         if session.queue.is_held:
             self.say(f"{_count(session)}, held back: an empty line sends the next, /drop forgets them")
         await self._show_prompt()
+
+    def _next(self, session: Session) -> str | None:
+        """The queued prompt that is to be sent now."""
+        text = session.queue.next()
+        if text is not None:
+            self.say(f"sending what was queued: {make_visible_line(text)}")
+        return text
 
     def _note_failure(self, session: Session, error: ClientError) -> None:
         """The conversation says what went wrong, but for what to do."""

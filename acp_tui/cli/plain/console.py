@@ -77,6 +77,8 @@ class Console:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_nudging = False
         self._is_reading = False
+        self._has_begun = False
+        """Readline has taken up the line that is read; before, it still holds the last one."""
         self._read_for: _Errand | None = None
         self._read_under: str | None = None
         self._is_dirty = False
@@ -171,7 +173,7 @@ class Console:
                 if self._is_over:
                     if not self._is_at_line_start:
                         print()
-                    return
+                    break
                 with suppress(Woken):
                     self._serve_once(host)
 
@@ -189,8 +191,7 @@ class Console:
                 os.read(self._wake_fd, 4096)
         else:
             self._read_for, self._read_under = None, self.prompt
-            draft, self._draft = self._draft, ""
-            line = self._read(self.prompt, draft)
+            line = self._read(self.prompt)
             if line is None:
                 host.end()
             else:
@@ -208,20 +209,21 @@ class Console:
         if is_guarded:
             self._sleep(GUARD_S)
             _forget_typed()
-        line = self._read(prompt, "")
+        line = self._read(prompt)
         return None if line is None else line.strip()
 
-    def _read(self, prompt: str, draft: str) -> str | None:
+    def _read(self, prompt: str) -> str | None:
         """A line; None at the end of input. Raises Woken."""
+        self._has_begun = False
         if readline is not None:
-            readline.set_startup_hook(lambda: readline.insert_text(draft) if draft else None)
+            readline.set_startup_hook(self._begin_line)
         if not self._is_at_line_start:
             print()
-        self._is_at_line_start = not prompt and not draft
         try:
             self._is_reading = True
             if self._is_dirty:
                 raise Woken
+            self._is_at_line_start = not prompt
             line = input(prompt)
         except EOFError:
             self._is_at_line_start = not prompt
@@ -233,11 +235,25 @@ class Console:
         self._is_at_line_start = True
         return line
 
+    def _begin_line(self) -> None:
+        """Called by readline: from now on its line is that which is typed. The draft is put back."""
+        self._has_begun = True
+        if self._read_for is None and self._draft:
+            readline.insert_text(self._draft)
+            self._draft = ""
+
+    @property
+    def _line(self) -> str:
+        """What stands in the line that is being typed, as far as that is known."""
+        if readline is None:
+            return ""
+        return readline.get_line_buffer() if self._has_begun else self._draft
+
     def _on_wake(self, *_: object) -> None:
         """Between two keys: leave what is read now, unless it is not to be torn."""
         if not self._is_reading:
             return
-        typed = _typed()
+        typed = self._line
         if self._errand is self._read_for and not self._is_over:
             if not self._has_news:
                 self._is_dirty = False  # whatever it is, it is looked at behind this line
@@ -262,7 +278,8 @@ class Console:
 
     def _on_interrupt(self, *_: object) -> None:
         """Ctrl+C, at any moment; what is being typed is dropped."""
-        self._interrupts.append(self._is_reading and bool(_typed()))
+        self._interrupts.append(self._is_reading and bool(self._line))
+        self._draft = ""
         self._stop_reading()
 
     def _on_hangup(self, *_: object) -> None:
@@ -292,11 +309,6 @@ class Console:
         """Let the user have this line again by the arrow keys; answers to questions are none of these."""
         if readline is not None and line.strip():
             readline.add_history(line)
-
-
-def _typed() -> str:
-    """What stands in the line that is being typed, as far as that is known."""
-    return readline.get_line_buffer() if readline is not None else ""
 
 
 def _forget_typed() -> None:

@@ -67,12 +67,18 @@ def update_registry(
             assert isinstance(kept, dict)
             index, etag = kept["index"], kept["etag"]
         registry = read_registry(index)
-        write_kept(file, {"fetched_at": now(), "etag": etag, "index": index})
-    # OSError holds what urllib raises, time-outs, and what cannot be written; ValueError what is no index.
+    # OSError holds what urllib raises, and time-outs; ValueError what is no index.
     except (OSError, ValueError, _Broken) as error:
         raise RegistryUnavailable(
             f"the agent registry could not be fetched: {_reason(error)} ({url})",
             hint="what was fetched before is still used" if before is not None else "",
+        ) from error
+    try:
+        write_kept(file, {"fetched_at": now(), "etag": etag, "index": index})
+    except OSError as error:
+        raise RegistryUnavailable(
+            f"the agent registry was fetched, but cannot be kept in {file}: {error.strerror or error}",
+            hint="look at the rights of the folder, and whether its disk is full",
         ) from error
     return CachedRegistry(registry, now(), etag)
 

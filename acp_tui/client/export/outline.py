@@ -25,13 +25,8 @@ from acp_tui.conversation.entries import (
 from acp_tui.conversation.facts import Plan, PlanStep, Usage
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.updates import Role
+from acp_tui.conversation.wording import STOP_REASONS
 
-STOP_REASONS: Final = {
-    "cancelled": "cancelled",
-    "refusal": "refused: the agent drops this prompt and all that follows it from its context",
-    "max_tokens": "stopped: the limit of tokens is reached",
-    "max_turn_requests": "stopped: the limit of requests in one turn is reached",
-}
 _KINDS: Final[dict[Role, SectionKind]] = {"user": "user", "agent": "agent", "thought": "thought"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 from acp_tui.client.export.blocks import block_parts, json_code
 from acp_tui.client.export.parts import Code, Folded, Note, Part, Section
@@ -21,10 +21,8 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
+from acp_tui.conversation.tool_kinds import QUIET_KINDS
 from acp_tui.conversation.unset import UNSET
-
-QUIET_KINDS: Final = frozenset({"read", "search", "fetch", "think"})
-"""Their content is for the agent: it is folded, unless the call failed."""
 
 
 class PlainText(Protocol):

@@ -53,7 +53,8 @@ _PASSWORD: Final = re.compile(r"passw|pwd|passphrase", re.IGNORECASE)
 
 # Looked for first: nearly no text holds one of these, and the patterns take many times as long.
 _SIGNS: Final = (
-    "@", "akia", "asia", "agpa", "aida", "aroa", "anpa", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk_", "pk_", "rk_", "whsec_",
+    "@", "akia", "asia", "agpa", "aida", "aroa", "anpa", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
+    "github_pat_", "glpat-", "sk-", "sk_", "pk_", "rk_", "whsec_",
     "aiza", "ya29", "xox", "hf_", "npm_", "pypi-", "eyj", "bearer", "basic", "auth", "cookie", "key", "token",
     "secret", "passw", "passp", "pwd", "credential",
 )  # fmt: skip

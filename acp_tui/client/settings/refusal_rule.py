@@ -6,23 +6,9 @@ A rule can only refuse, never allow. What it is held against, and when, is not i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from acp_tui.client.settings.setting import setting
-
-# The kinds of ACP v1. Said again here: to load them from the conversation would take as long as all settings.
-TOOL_KINDS: Final = (
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch_mode",
-    "other",
-)
+from acp_tui.conversation.tool_kinds import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +16,7 @@ class RefusalRule:
     """Refuses what meets all that it names: at least one of kind, path and command."""
 
     kind: str | None = setting(
-        None, "The kind of tool call that is refused; without it, every kind.", allowed=TOOL_KINDS
+        None, "The kind of tool call that is refused; without it, every kind.", allowed=KINDS
     )
     path: str | None = setting(
         None,

@@ -14,8 +14,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from acp_tui.client.settings.refusal_rule import TOOL_KINDS, RefusalRule
+from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.settings.setting import setting
+from acp_tui.conversation.tool_kinds import KINDS, QUIET_KINDS
 
 OnAskOff: TypeAlias = Literal["on", "ask", "off"]
 
@@ -65,9 +66,9 @@ class ConversationSettings:
     """How much of a conversation is shown before it is unfolded."""
 
     fold_kinds: tuple[str, ...] = setting(
-        ("read", "search", "fetch", "think"),
+        QUIET_KINDS,
         "Kinds of tool calls whose content is folded away, unless they fail.",
-        allowed=TOOL_KINDS,
+        allowed=KINDS,
         project="choose",
     )
     diff_lines: int = setting(

@@ -13,11 +13,11 @@ from typing import Final
 from textual.strip import Strip
 
 from acp_tui.client.changes import FileState, Hunk, Review
+from acp_tui.client.line_comparison import Change
 from acp_tui.ui.drawings.changed_files import UNKNOWN, state_words
 from acp_tui.ui.rendering import diff_model as model
 from acp_tui.ui.rendering.diff import DiffLayout, DiffRenderer
 from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS
-from acp_tui.ui.rendering.diff_comparison import Change
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 

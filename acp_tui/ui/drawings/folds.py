@@ -9,6 +9,7 @@ from typing import Final
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.conversation.tool_kinds import QUIET_KINDS
 from acp_tui.ui.rendering.palette import Palette
 
 
@@ -16,7 +17,7 @@ from acp_tui.ui.rendering.palette import Palette
 class Folds:
     """How much is shown until the user unfolds it."""
 
-    kinds: frozenset[str] = frozenset({"read", "search", "fetch", "think"})
+    kinds: frozenset[str] = frozenset(QUIET_KINDS)
     """Tool calls of these kinds show no content: it is for the agent."""
     diff_lines: int = 24
     text_lines: int = 6

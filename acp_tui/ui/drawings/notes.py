@@ -12,6 +12,7 @@ from textual.strip import Strip
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Compaction, Failure, Restart, TurnEnd, Unknown
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import STOP_REASONS
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.messages import MAX_TEXT_CELLS
@@ -24,12 +25,6 @@ Note = Compaction | Failure | Restart | TurnEnd | Unknown
 
 INDENT: Final = "  "
 MAX_STDERR_LINES: Final = 12
-STOP_REASONS: Final = {
-    "cancelled": "cancelled",
-    "refusal": "refused: the agent drops this prompt and all that follows it from its context",
-    "max_tokens": "stopped: the limit of tokens is reached",
-    "max_turn_requests": "stopped: the limit of requests in one turn is reached",
-}
 
 RESTARTED: Final = {
     True: "the agent was started again and goes on with this session",

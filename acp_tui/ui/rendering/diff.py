@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from textual.strip import Strip
 
+from acp_tui.client.line_comparison import Steps
 from acp_tui.conversation.visible import make_visible_path
 from acp_tui.ui.rendering.diff_blocks import (
     Block,
@@ -23,7 +24,6 @@ from acp_tui.ui.rendering.diff_blocks import (
     pair_blocks,
 )
 from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS, OneColumn, TwoColumns
-from acp_tui.ui.rendering.diff_comparison import Steps
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES, Diff, Hunk, TextComparison
 from acp_tui.ui.rendering.diff_syntax import DiffSyntax, has_colours, language_of, load_language
 from acp_tui.ui.rendering.diff_text import (

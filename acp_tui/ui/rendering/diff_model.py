@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from acp_tui.ui.rendering.diff_comparison import Change, LineComparison, Steps
+from acp_tui.client.line_comparison import Change, LineComparison, Steps
 from acp_tui.ui.rendering.diff_words import Ranges, changed_words
 
 CONTEXT_LINES: Final = 3

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
-from acp_tui.ui.rendering.diff_comparison import Steps
+from acp_tui.client.line_comparison import Steps
 from acp_tui.ui.rendering.diff_model import Diff, DiffLine
 from acp_tui.ui.rendering.highlight import START, Lexed, LexerState, find_lexer, lex_line
 from acp_tui.ui.rendering.palette import Palette

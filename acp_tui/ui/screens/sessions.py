@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from textual import work
 from textual.app import ComposeResult
@@ -16,57 +16,20 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.worker import Worker
 
-from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
-from acp_tui.conversation.facts import SessionPage, SessionSummary
 from acp_tui.ui.screens.session_list import FOUND, SessionList
 from acp_tui.ui.screens.session_rows import Way, session_rows
+from acp_tui.ui.screens.session_source import Listing, Source
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 from acp_tui.ui.widgets.fields.row_list import PickerRow
 
-EMPTY_PAGES_IN_A_ROW: Final = 20
-"""An empty page with a cursor is not the end (R-SESS-9); an agent that sends only such pages gets no more turns."""
 KEYS: Final = "Enter open · n new · d delete · e export · a {other} · / search · Esc close"
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
-
-
-class Source(Protocol):
-    """Where the sessions come from, and what becomes of them. What is awaited raises ClientError."""
-
-    @property
-    def agent(self) -> str:
-        """The name of the agent that is asked for its sessions, "" where none runs."""
-
-    async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
-        """What the agent lists at a cursor, None for the first page: of the folder that the user works in, or of all.
-
-        Empty where the agent lists nothing.
-        """
-
-    async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
-        """Those that were recorded, with `words` only those in which they stand."""
-
-    async def line_with(self, session: PastSession, words: str) -> str:
-        """A line of what was said in it, for words that stand there."""
-
-    def judge(self, session: PastSession) -> tuple[Way, str]:
-        """How it is come to, and why its agent cannot open it."""
-
-    def no_delete(self, session: PastSession) -> str:
-        """Why its agent cannot delete it; "" where it can."""
-
-    async def delete(self, session: PastSession) -> None:
-        """Have it deleted by its agent."""
-
-    async def forget(self, session: PastSession) -> None:
-        """Delete what was recorded of it."""
-
-    async def export(self, session: PastSession) -> None:
-        """Write it to a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +69,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._source = source
         self._here = here
         self._now = now
-        self._listed: dict[str, SessionSummary] = {}
+        self._listing = Listing(source, is_everywhere=False)
         self._recorded: Sequence[PastSession] = ()
         self._found: Sequence[PastSession] = ()
         """By the words that are looked for."""
@@ -114,10 +77,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         """All that are shown, by key."""
         self._troubles: dict[str, ClientError] = {}
         """What could not be listed, and why."""
-        self._cursor: str | None = None
         self._is_everywhere = False
-        self._is_at_end = False
-        self._has_restarted = False
         self._loading: Worker[None] | None = None
         self._doomed: PastSession | None = None
         """What the questions are about."""
@@ -159,34 +119,11 @@ class SessionsDialog(ModalScreen[Wish | None]):
     @work(exclusive=True, group="listed")
     async def _load(self) -> None:
         try:
-            await self._load_some()
+            await self._listing.load_some()
         except ClientError as error:
             self._troubles["listed"] = error
         self._waiting.discard("listed")
         self._show()
-
-    async def _load_some(self) -> None:
-        """Load pages until one has something in it."""
-        for _ in range(EMPTY_PAGES_IN_A_ROW):
-            found = await self._next_page()
-            self._is_at_end = self._cursor is None
-            if found or self._is_at_end:
-                break
-
-    async def _next_page(self) -> bool:
-        """Load a page; True where it held sessions. A cursor that is refused leads back to the first page, once."""
-        start = self._cursor
-        try:
-            page = await self._source.page(start, self._is_everywhere)
-        except AgentRefused:
-            if start is None or self._has_restarted:
-                raise
-            self._has_restarted = True
-            self._listed.clear()
-            page = await self._source.page(None, self._is_everywhere)
-        self._cursor = page.next_cursor
-        self._listed |= {session.session_id: session for session in page.sessions}
-        return bool(page.sessions)
 
     def on_filtered_list_end_reached(self) -> None:
         """There may be more."""
@@ -194,7 +131,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
 
     def action_retry(self) -> None:
         """Load what is missing."""
-        self._has_restarted = False
+        self._listing.allow_restart()
         if "recorded" in self._troubles:
             self._begin()
         else:
@@ -202,7 +139,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
 
     def _load_more(self) -> None:
         is_idle = self._loading is None or self._loading.is_finished
-        if is_idle and not self._is_at_end:
+        if is_idle and not self._listing.is_at_end:
             self._troubles.pop("listed", None)
             self._waiting.add("listed")
             self._loading = self._load()
@@ -214,9 +151,8 @@ class SessionsDialog(ModalScreen[Wish | None]):
             self._spare()
             return
         self._is_everywhere = not self._is_everywhere
-        self._listed.clear()
+        self._listing = Listing(self._source, is_everywhere=self._is_everywhere)
         self._recorded = self._found = ()
-        self._cursor, self._is_at_end, self._has_restarted = None, False, False
         self._loading = None
         self.query_one(Frame).show_keys(KEYS.format(other=HERE if self._is_everywhere else EVERYWHERE))
         self._begin()
@@ -226,7 +162,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
     # What is shown
 
     def _show(self) -> None:
-        past = merged(self._listed.values(), self._source.agent, self._recorded)
+        past = merged(self._listing.sessions.values(), self._source.agent, self._recorded)
         self._past = {session.key: session for session in past}
         self._list.show_rows(self._rows(past), empty=self._nothing())
         self._show_found()
@@ -268,7 +204,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
             return "Loading …"
         if self._troubles:
             return "r: load again"
-        if self._is_at_end:
+        if self._listing.is_at_end:
             return found if self._past else ""
         return f"{found} so far · ↓ at the end loads more"
 
@@ -383,7 +319,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
             self._say(shown(_told(error), "$text-error"))
             return
         if question.do == self._source.delete:
-            self._listed.pop(self._doomed.session_id, None)
+            self._listing.sessions.pop(self._doomed.session_id, None)
         else:
             self._recorded = [one for one in self._recorded if one.key != self._doomed.key]
             self._found = [one for one in self._found if one.key != self._doomed.key]

@@ -46,6 +46,33 @@ def test_an_empty_line_never_answers_and_what_is_typed_ahead_does_not_either(tmp
         terminal.shows("* failed: Edit durations.py")
 
 
+def test_a_draft_outlives_a_question(tmp_path: Path) -> None:
+    with line_terminal("demo", "--plain", "--speed", "2", cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("* plan 2/4")
+        terminal.type("a draft")
+        terminal.shows(CHOICE)
+        terminal.type("3" + ENTER)
+        terminal.shows("a draft")
+        terminal.type(" goes on" + ENTER)
+        terminal.shows("* queued, to be sent after this turn; 1 prompt waits")
+        terminal.type("/queue" + ENTER)
+        terminal.shows("  1  a draft goes on")
+
+
+def test_a_prompt_of_several_lines_attaches_a_file_and_takes_output_along(tmp_path: Path) -> None:
+    with line_terminal("demo", "sessions", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("!echo out\\put" + ENTER)
+        terminal.shows("its output goes along")
+        terminal.type("first \\" + ENTER)
+        terminal.shows("... ")
+        terminal.type("second @nothing.py" + ENTER)
+        terminal.shows("there is no file nothing.py")
+        terminal.shows("You said “first \nsecond @nothing.py")
+
+
 def test_rejecting_says_why_and_the_reason_is_the_next_prompt(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
         terminal.shows("> ")

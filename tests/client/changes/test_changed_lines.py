@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.changes import lines
+from acp_tui.client import line_comparison
 from acp_tui.client.changes.lines import compare, split_lines
 from acp_tui.client.changes.values import Hunk
 
@@ -42,8 +42,8 @@ def test_that_holds_also_where_the_search_is_cut_short(
 ) -> None:
     before, after = split_lines(one), split_lines(other)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "MAX_EDITS", max_edits)
-        patch.setattr(lines, "MAX_WORK", max_work)
+        patch.setattr(line_comparison, "MAX_EDITS", max_edits)
+        patch.setattr(line_comparison, "MAX_WORK", max_work)
         hunks, _ = compare(before, after)
 
     require_exact(before, after, hunks)
@@ -59,7 +59,10 @@ def test_moved_lines_are_found_by_the_unique_ones() -> None:
     assert compare(before, [b"}", b"two", b"}"])[0] == (Hunk(1, 3, 1, 1),)
 
 
-def test_texts_that_take_too_long_to_compare_are_said_to_be_approximate() -> None:
+def test_texts_that_take_too_long_to_compare_are_said_to_be_approximate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(line_comparison, "MAX_WORK", 100_000)
     before = [b"ab"[i % 2 : i % 2 + 1] for i in range(6_000)]
     after = [b"aab"[i % 3 : i % 3 + 1] for i in range(6_000)]
 

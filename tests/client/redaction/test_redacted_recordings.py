@@ -196,7 +196,7 @@ def test_what_looks_like_a_secret_is_one(text: str, tmp_path: Path) -> None:
         ("AUTHORIZATION: bearer abcdef123456ABCDEF", "AUTHORIZATION: bearer xtoken2xxxxxxxxxxx"),
         ("x-api-key: 1234abcd5678efgh", "x-api-key: xtoken2xxxxxxxxx"),
         ("postgres://bob9:s3cr3tpw@db.example/x", "postgres://x2xx:xpass3xx@db.example/x"),
-        ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "AWS_SECRET_ACCESS_KEY=xkey2xxxxxxxx/xxxxxxx/xxxxxxxx"),
+        ("SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "SECRET_ACCESS_KEY=xkey2xxxxxxxx/xxxxxxx/xxxxxxxx"),
         ("token = 0123456789abcdef0123", "token = xkey2xxxxxxxxxxxxxxx"),
         ("password: hunter22", "password: xpass2xx"),
         ("/home/anna/p and ~anna/x, by anna", "/home/x2xx/p and ~x2xx/x, by x2xx"),

@@ -8,11 +8,10 @@ import sys
 import pytest
 
 from acp_tui.client import settings
-from acp_tui.client.settings.refusal_rule import TOOL_KINDS, RefusalRule
+from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.settings.setting import declared
 from acp_tui.client.settings.tree import Settings, TerminalSettings, TraceContext
 from acp_tui.client.terminals.terminals import DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES
-from acp_tui.conversation.tool_calls import KINDS
 from acp_tui.protocol.v1.connection import TRACE_KEYS
 
 COSTLY = ("pydantic", "anyio", "asyncio", "platformdirs", "tomllib", "hashlib", "difflib", "json", "textual")
@@ -39,10 +38,6 @@ def test_every_public_name_of_the_package_is_found_when_it_is_used() -> None:
 def test_a_name_that_the_package_does_not_have_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         settings.nonsense  # noqa: B018
-
-
-def test_the_kinds_of_a_rule_are_those_of_the_tool_calls() -> None:
-    assert TOOL_KINDS == KINDS
 
 
 def test_the_limits_of_a_terminal_are_those_that_terminals_have() -> None:

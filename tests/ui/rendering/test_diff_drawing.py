@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.ui.rendering import diff_blocks, diff_comparison, diff_syntax, highlight
+from acp_tui.client import line_comparison
+from acp_tui.ui.rendering import diff_blocks, diff_syntax, highlight
 from acp_tui.ui.rendering.diff import NOTED_STEPS, DiffRenderer
 from acp_tui.ui.rendering.diff_blocks import BlockRows, DiffRows
 from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Run
@@ -100,7 +101,7 @@ def test_changed_words_have_their_own_style_where_stand_ins_move_them() -> None:
 
 
 def test_a_diff_that_was_not_compared_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diff_comparison, "MAX_LINES", 1)
+    monkeypatch.setattr(line_comparison, "MAX_LINES", 1)
     assert draw("a\n", "b\n", 80)[1] == "Too much differs to compare line by line: shown as replaced."
 
 

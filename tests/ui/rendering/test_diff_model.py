@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.ui.rendering import diff_comparison
+from acp_tui.client import line_comparison
 from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, TextComparison, compare
 from acp_tui.ui.rendering.diff_words import changed_words
 
@@ -120,20 +120,20 @@ def test_other_separators_do_not_end_a_line() -> None:
 
 
 def test_too_large_a_difference_is_shown_as_replaced_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diff_comparison, "MAX_LINES", 5)
+    monkeypatch.setattr(line_comparison, "MAX_LINES", 5)
     diff = compare("same\n" + "a\n" * 3 + "b\n", "same\n" + "c\n" * 3 + "b\nd\n")
     assert (diff.approximate, diff.removed, diff.added) == (True, 4, 5)
     assert all_lines(diff)[0] == DiffLine("context", "same", "\n", 1, 1)
 
 
 def test_work_on_repeated_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diff_comparison, "MAX_WORK", 10)
+    monkeypatch.setattr(line_comparison, "MAX_WORK", 10)
     diff = compare("b\na\nb\na\nb\n", "a\na\nb\nb\na\n")
     assert (diff.approximate, diff.removed, diff.added) == (True, 5, 5)
 
 
 def test_unique_lines_divide_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diff_comparison, "MAX_WORK", 1_000)
+    monkeypatch.setattr(line_comparison, "MAX_WORK", 1_000)
     old = numbered(2_000)
     diff = compare("".join(old), "".join(["x\n" if at % 2 else line for at, line in enumerate(old)]))
     assert (diff.approximate, diff.added) == (False, 1_000)
@@ -142,7 +142,7 @@ def test_unique_lines_divide_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_comparison_is_made_in_many_steps_and_a_short_one_in_one() -> None:
     old = numbered(LONG)
     new = [f"{at}\n" if at % 5 == 2 else line for at, line in enumerate(old)]
-    assert steps("".join(old), "".join(new)) > LONG // diff_comparison.STEP_WORK
+    assert steps("".join(old), "".join(new)) > LONG // line_comparison.STEP_WORK
     assert steps("".join(old[:50]), "".join(new[:50])) == 0
 
 
@@ -154,10 +154,10 @@ def test_one_edit_of_a_long_file_is_found_in_one_step() -> None:
 def test_what_cannot_be_compared_ends_after_a_bounded_number_of_steps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(diff_comparison, "MAX_WORK", 100_000)
+    monkeypatch.setattr(line_comparison, "MAX_WORK", 100_000)
     random = Random(1)
     old, new = ("".join([f"{random.randrange(9)}\n" for _ in range(3_000)]) for _ in range(2))
-    most = diff_comparison.MAX_WORK // diff_comparison.STEP_WORK
+    most = line_comparison.MAX_WORK // line_comparison.STEP_WORK
     assert most // 2 < steps(old, new) < 2 * most
     assert compare(old, new).approximate
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_compared_ends_after_a_bounded_number_of_steps(
 def test_an_edit_longer_than_is_searched_for_at_once_is_found_in_stretches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(diff_comparison, "MAX_EDITS", 3)
+    monkeypatch.setattr(line_comparison, "MAX_EDITS", 3)
     old = [f"{at % 5}\n" for at in range(200)]
     new = [line for at, line in enumerate(old) if at % 9]
     diff = compare("".join(old), "".join(new))

@@ -33,7 +33,9 @@ class Column:
     lay out thousands of entries takes seconds, those in view milliseconds.
     """
 
-    def __init__(self, scene: Callable[[], Scene], on_measured: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(
+        self, scene: Callable[[], Scene], on_measured: Callable[[int], None] = lambda _: None
+    ) -> None:
         self._scene = scene
         self._on_measured = on_measured
         self._conversation = Conversation()

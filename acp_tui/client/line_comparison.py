@@ -1,15 +1,15 @@
-"""Finds the lines in which two texts differ, in steps of about a millisecond; knows nothing of how that is shown.
+"""Finds the lines in which two texts differ, in steps of about a millisecond; it reads no file and shows nothing.
 
 Lines that occur once in both texts divide the work (the patience method), the shortest edit does the rest (E. W. Myers,
-1986). It is done in steps on the event loop and not in a thread: all of it is Python, so that a thread would only
-contend for the GIL, and what is replaced meanwhile is simply not worked on any more. The effort is bounded by work,
-not by a clock, so that the same texts always give the same diff.
+1986). What is shown is compared in steps on the event loop and not in a thread: all of it is Python, so that a thread
+would only contend for the GIL, and what is replaced meanwhile is simply not worked on any more. The effort is bounded
+by work, not by a clock, so that the same texts always give the same diff.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 MAX_LINES: Final = 200_000
@@ -23,6 +23,8 @@ MAX_EDITS: Final = 200
 STEP_WORK: Final = 4_000
 """Lines or places to look at in one step."""
 
+Line: TypeAlias = Hashable
+"""A line, or what stands for it."""
 Steps: TypeAlias = Iterator[None]
 """Work that is done by being iterated over."""
 
@@ -49,7 +51,7 @@ class Change(NamedTuple):
 class LineComparison:
     """Compares lines while its `steps` are gone through."""
 
-    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
+    def __init__(self, old: Sequence[Line], new: Sequence[Line]) -> None:
         self._old = old
         self._new = new
         self._work_left = MAX_WORK
@@ -117,10 +119,10 @@ class LineComparison:
         yield from self._pay(len(old_at))
         return (yield from self._longest_rising(pairs))
 
-    def _single(self, lines: Sequence[str], start: int, stop: int) -> Generator[None, None, dict[str, int]]:
+    def _single(self, lines: Sequence[Line], start: int, stop: int) -> Generator[None, None, dict[Line, int]]:
         """Where the lines are that occur once from `start` to `stop`, in their order."""
-        found: dict[str, int] = {}
-        repeated: set[str] = set()
+        found: dict[Line, int] = {}
+        repeated: set[Line] = set()
         for begin in range(start, stop, STEP_WORK):
             end = min(begin + STEP_WORK, stop)
             for at in range(begin, end):
@@ -176,7 +178,7 @@ class LineComparison:
             x, y = x + dx, y + dy
         return pairs
 
-    def _reaches(self, old: Sequence[str], new: Sequence[str]) -> Generator[None, None, list[list[int]]]:
+    def _reaches(self, old: Sequence[Line], new: Sequence[Line]) -> Generator[None, None, list[list[int]]]:
         """For each number of edits how far each diagonal reaches, up to the end or as far as it is looked.
 
         With `n` edits there are diagonals `-n, -n + 2 … n`: in list `n`, place `i` is for diagonal `2 * i - n`.
@@ -200,7 +202,7 @@ def _end(reach: Sequence[int], old_count: int, new_count: int) -> tuple[int, int
     return max(inside, key=lambda at: at[0] + at[1])
 
 
-def _furthest(before: Sequence[int], old: Sequence[str], new: Sequence[str]) -> tuple[list[int], int]:
+def _furthest(before: Sequence[int], old: Sequence[Line], new: Sequence[Line]) -> tuple[list[int], int]:
     """How far each diagonal reaches with one edit more than `before`, and how many equal lines that took."""
     edits = len(before)
     reach: list[int] = []
