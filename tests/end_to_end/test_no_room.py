@@ -32,20 +32,19 @@ def folders_are_files(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("main", "prepare", "why"),
-    [(MAIN_WITHOUT_ROOM, nothing, "File too large"), (MAIN, folders_are_files, "Not a directory")],
+    ("main", "prepare"),
+    [(MAIN_WITHOUT_ROOM, nothing), (MAIN, folders_are_files)],
     ids=["full disk", "unwritable home"],
 )
 def test_a_turn_goes_on_where_nothing_can_be_kept_and_that_is_said(
-    tmp_path: Path, main: Sequence[str], prepare: Callable[[Path], None], why: str
+    tmp_path: Path, main: Sequence[str], prepare: Callable[[Path], None]
 ) -> None:
     prepare(tmp_path)
     with on_terminal(tmp_path, "--", *scripted_argv(AGENT), main=main) as screen:
         screen.prompt("go")
+        screen.wait_for("Nothing more is")  # recorded
+        screen.wait_for("Your prompts")  # and drafts cannot be kept
         screen.wait_for("done what you asked")
-        screen.wait_for("Nothing more is recorded")
-        screen.wait_for("Your prompts and drafts cannot be kept")
-        screen.wait_for(why)
         screen.type("a draft")
         screen.wait_for("a draft")
         screen.type(CTRL_Q)

@@ -19,7 +19,7 @@ from textual.containers import Vertical
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import bindings, slash_action
 from acp_tui.ui.keyed_app import follow_keys, keys_in_force
-from acp_tui.ui.preloading import BEFORE_AN_ANSWER, BEFORE_RECALLING, preload
+from acp_tui.ui.preloading import BEFORE_AN_ANSWER, BEFORE_WRITING, preload
 from acp_tui.ui.screens.session_start import Opening, SessionStart
 from acp_tui.ui.tabs import TabState
 from acp_tui.ui.widgets.prompt import PromptFrame, PromptInput
@@ -85,14 +85,16 @@ class SessionScreen(SessionStart):
 
     @work
     async def _help_writing(self) -> None:
-        await self._begin_to_suggest()
-        await self._begin_to_recall()
+        """Suggest what could be written, and let earlier prompts come back; unless the tab is closed by then."""
+        from anyio import to_thread
+
+        await to_thread.run_sync(preload, BEFORE_WRITING)
+        if self.is_attached:
+            self._begin_to_suggest()
+            await self._begin_to_recall()
 
     async def _begin_to_recall(self) -> None:
         """Know earlier prompts, and offer the draft that was left."""
-        from anyio import to_thread
-
-        await to_thread.run_sync(preload, BEFORE_RECALLING)
         from acp_tui.ui.widgets.history.recall import Recall
 
         self._recall = Recall(self, self._prompt, self.tabbed.prompt_memory, self._cwd)
@@ -105,11 +107,7 @@ class SessionScreen(SessionStart):
         if self._recall is not None:
             await self._recall.end()
 
-    async def _begin_to_suggest(self) -> None:
-        """Let suggestions be made for what is written, as soon as what makes them is loaded."""
-        from anyio import to_thread
-
-        await to_thread.run_sync(preload, ("acp_tui.ui.widgets.completion",))
+    def _begin_to_suggest(self) -> None:
         from acp_tui.ui.widgets.completion import Completion, Surroundings
 
         def surroundings() -> Surroundings:

@@ -28,6 +28,7 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
         terminal.shows("\n> ")
         terminal.type("/usage" + ENTER)
         terminal.shows("* usage: 18,432 of 200,000 tokens")
+        terminal.shows("\n> ")
         terminal.type(CTRL_D)
         assert terminal.end() == 0
     assert "\x1b" not in terminal.text

@@ -64,11 +64,19 @@ class PastRows(RowList):
     def _aside(self, prompt: PastPrompt, room: int) -> str:
         """When and where, as far as there is room: where first."""
         folder = short_folder(Path(prompt.folder), self._here)
-        when = short_time(prompt.at, self._now)
+        when = _when(prompt.at, self._now)
         for parts in ((folder, when), (folder,), (when,)):
             aside = "".join(GAP + part for part in parts if part)
             if room - width_cells(aside) >= MIN_LABEL_CELLS:
                 return aside
+        return ""
+
+
+def _when(at: str, now: datetime) -> str:
+    """How long ago; "" where the file says something that is no time."""
+    try:
+        return short_time(datetime.fromisoformat(at).astimezone(), now)
+    except (ValueError, OverflowError, OSError):
         return ""
 
 
