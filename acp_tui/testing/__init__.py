@@ -10,9 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from acp_tui.client.settings.mcp import HttpServer, StdioServer
     from acp_tui.conversation.facts import Plan, PlanStep
     from acp_tui.conversation.tool_calls import TextDiff, ToolCall
     from acp_tui.protocol.conformance import Frame
+    from acp_tui.protocol.handler import ClientOffer
     from acp_tui.testing.agent import AcpAgent
     from acp_tui.testing.answers import ElicitationAnswers, PermissionAnswers
     from acp_tui.testing.asked import AskedElicitation, AskedPermission
@@ -43,8 +45,10 @@ __all__ = [
     "AgentNotStarted",
     "AskedElicitation",
     "AskedPermission",
+    "ClientOffer",
     "ElicitationAnswers",
     "Frame",
+    "HttpServer",
     "LoginNeeded",
     "NotAsked",
     "NotOffered",
@@ -54,6 +58,7 @@ __all__ = [
     "RequestRefused",
     "RunningTurn",
     "StartAgent",
+    "StdioServer",
     "TextDiff",
     "TimedOut",
     "ToolCall",
@@ -62,22 +67,35 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "acp_tui.client.settings.mcp": ("HttpServer", "StdioServer"),
     "acp_tui.conversation.facts": ("Plan", "PlanStep"),
     "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
     "acp_tui.protocol.conformance": ("Frame",),
+    "acp_tui.protocol.handler": ("ClientOffer",),
     "acp_tui.testing.agent": ("AcpAgent",),
     "acp_tui.testing.answers": ("ElicitationAnswers", "PermissionAnswers"),
     "acp_tui.testing.asked": ("AskedElicitation", "AskedPermission"),
     "acp_tui.testing.bench": ("StartAgent",),
+    "acp_tui.testing.failures": (
+        "AgentFailure",
+        "AgentGone",
+        "AgentNotStarted",
+        "LoginNeeded",
+        "NotAsked",
+        "NotOffered",
+        "RequestRefused",
+        "TimedOut",
+        "Unanswered",
+    ),
     "acp_tui.testing.picture": ("AcpSnapshot",),
     "acp_tui.testing.recording": ("AcpRecording",),
     "acp_tui.testing.session": ("AcpSession", "RunningTurn"),
     "acp_tui.testing.turn": ("Turn",),
 }
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = next((home for home, names in _HOMES.items() if name in names), "acp_tui.testing.failures")
-    return getattr(import_module(home), name)
+    return getattr(import_module(_HOME_OF[name]), name)

@@ -81,7 +81,8 @@ class Attendant:
     def take_unanswered(self) -> list[str]:
         """What nobody said anything of since the last time."""
         taken, self.unanswered = self.unanswered, []
-        self.has_given_up = anyio.Event()
+        if taken:
+            self.has_given_up = anyio.Event()
         return taken
 
     # Elicitations

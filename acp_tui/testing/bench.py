@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
@@ -16,8 +17,9 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.protocol.handler import ClientOffer
-from acp_tui.testing.agent import SCREEN, AcpAgent
+from acp_tui.testing.agent import AcpAgent
 from acp_tui.testing.failures import AgentFailure, failure_of
+from acp_tui.testing.link import SCREEN, Link
 from acp_tui.testing.workspace import fill
 
 TIMEOUT_S: Final = 30.0
@@ -55,6 +57,7 @@ class Bench:
         self.agents: list[AcpAgent] = []
         self.has_failed = False
         """The test has; nothing else has to be said of what it left undone."""
+        self._links: list[Link] = []
         self._folder = folder.resolve()
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
@@ -73,26 +76,27 @@ class Bench:
         """See StartAgent. Raises AgentNotStarted, AgentGone, RequestRefused and TimedOut."""
         __tracebackhide__ = True
         portal, argv = self._open(), _argv(command)
-        name, number = _name(argv), len(self.agents) + 1
+        name, number = _name(argv), len(self._links) + 1
         workspace = cwd.resolve() if cwd is not None else self._folder / f"workspace-{number}"
         fill(workspace, files or {})
-        recording = self._folder / "recordings" / f"{number}-{Path(name).stem}.jsonl"
-        recording.parent.mkdir(exist_ok=True)
-        agent = AcpAgent(portal, name, workspace, recording, timeout_s)
-        plan = RecordingPlan(workspace, file=recording, screen=SCREEN)
+        link = Link(portal, name, self._recording(f"{number}-{Path(name).stem[:40]}"), timeout_s)
+        plan = RecordingPlan(workspace, file=link.recording, screen=SCREEN)
+        start = partial(self._hub.start_agent, AgentCommand(name, argv, env or {}))
         try:
-            process = agent.run(
-                lambda: self._hub.start_agent(
-                    AgentCommand(name, argv, env or {}), offer=offer, tap=agent.tap, recordings=plan
-                )
-            )
+            process = link.wait(lambda: start(offer=offer, tap=link.tap, recordings=plan))
         except ClientError as error:
             failure = failure_of(error, during=f"the start of {shlex.join(argv)}")
         else:
-            self.agents.append(agent)
-            agent.open(process)
-            return agent
+            self._links.append(link)
+            link.open(process)
+            self.agents.append(AcpAgent(link, workspace))
+            return self.agents[-1]
         raise failure
+
+    def _recording(self, name: str) -> Path:
+        folder = self._folder / "recordings"
+        folder.mkdir(exist_ok=True)
+        return folder / f"{name}.jsonl"
 
     def _open(self) -> BlockingPortal:
         if self._portal is None:
@@ -105,20 +109,20 @@ class Bench:
         self.has_failed = True
         if isinstance(error, AgentFailure):
             return []
-        return [(f"agent {agent.name}", agent.seen()) for agent in self.agents]
+        return [(f"agent {link.name}", link.seen()) for link in self._links]
 
     def close(self) -> list[AgentFailure]:
         """End every agent and all that runs for it; gives what nobody has been told of."""
         with self._stack:
             if self.has_failed:
                 return []
-            return [failure for agent in self.agents if (failure := _untold(agent)) is not None]
+            return [failure for link in self._links if (failure := _untold(link)) is not None]
 
 
-def _untold(agent: AcpAgent) -> AgentFailure | None:
+def _untold(link: Link) -> AgentFailure | None:
     try:
-        agent.require_answered()
-        agent.require_asked()
+        link.require_answered()
+        link.require_asked()
     except AgentFailure as failure:
         return failure
     return None
@@ -127,7 +131,7 @@ def _untold(agent: AcpAgent) -> AgentFailure | None:
 def _argv(command: Command) -> tuple[str, ...]:
     if isinstance(command, Path):
         runner = (sys.executable,) if command.suffix == ".py" else ()
-        return (*runner, str(command))
+        return (*runner, str(command.absolute()))
     words = shlex.split(command) if isinstance(command, str) else command
     if not words:
         raise ValueError("the command is empty: name the program that is to be run")
@@ -135,7 +139,10 @@ def _argv(command: Command) -> tuple[str, ...]:
 
 
 def _name(argv: Sequence[str]) -> str:
-    """The script behind an interpreter, else the program."""
-    words = [word for word in argv[1:] if not word.startswith("-")]
-    is_interpreter = Path(argv[0]).name.startswith(("python", "node", "npx", "uvx", "deno", "bun", "ruby"))
-    return Path(words[0] if is_interpreter and words else argv[0]).name or "agent"
+    """The script or the module behind an interpreter, else the program."""
+    program = Path(argv[0]).name
+    words = [Path(word).name for word in argv[1:] if not word.startswith("-")]
+    has_script = (
+        program.startswith(("python", "node", "deno", "bun", "ruby", "npx", "uvx")) and "-c" not in argv
+    )
+    return words[0] if has_script and words else program

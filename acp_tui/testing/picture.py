@@ -101,7 +101,7 @@ def _text_differs(location: str, accepted: str | None, text: str) -> str:
 
 def picture_of(source: AcpAgent | str | Path, form: Format, size: tuple[int, int], theme: str) -> str:
     """The end of a conversation, the same on every machine: without a time, a duration or a folder of this one."""
-    recording = source.recorded() if isinstance(source, AcpAgent) else Path(source)
+    recording = source.recording if isinstance(source, AcpAgent) else Path(source)
     with TemporaryDirectory() as folder:
         placeless = Path(folder, recording.name)
         placeless.write_text(_without_places(recording.read_text(encoding="utf-8")), encoding="utf-8")

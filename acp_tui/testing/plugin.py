@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,8 @@ def _acp_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench
     folder = tmp_path / "acp"
     folder.mkdir()
     bench = request.node.stash[_BENCH] = Bench(folder)
-    untold = []
-    try:
-        yield bench
-    finally:
-        untold = bench.close()
+    yield bench
+    untold = bench.close()
     if untold:
         pytest.fail("\n\n".join(map(str, untold)), pytrace=False)
 
@@ -52,7 +50,7 @@ def acp_recording(_acp_bench: Bench) -> AcpRecording:
 @pytest.fixture
 def acp_snapshot(request: pytest.FixtureRequest) -> AcpSnapshot:
     """Compares what a user sees with what was accepted before: `assert acp_snapshot(agent)`."""
-    if not request.config.pluginmanager.has_plugin("syrupy"):
+    if find_spec("pytest_textual_snapshot") is None:
         pytest.fail(
             "acp_snapshot needs pytest-textual-snapshot: pip install 'acp-tui[testing]'", pytrace=False
         )

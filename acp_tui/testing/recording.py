@@ -19,7 +19,7 @@ class AcpRecording:
 
     @property
     def path(self) -> Path:
-        """The file, which is being written while the agent runs."""
+        """The file, with all that has happened so far in it."""
         return self._agent.recording
 
     @property
@@ -32,12 +32,12 @@ class AcpRecording:
         """Copy all that has happened so far; gives the path."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copyfile(self._agent.recorded(), target))
+        return Path(shutil.copyfile(self.path, target))
 
     def conversations(self, source: str | Path | None = None) -> dict[str, Conversation]:
         """The conversations by session id, replayed from this file, or from what has happened so far.
 
         Raises RecordingUnreadable.
         """
-        file = self._agent.recorded() if source is None else Path(source)
+        file = self.path if source is None else Path(source)
         return {str(session_id): each for session_id, each in replayed(file).items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -16,25 +16,26 @@ from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import Command, ConfigOption, Plan, SelectOption, Usage
 from acp_tui.testing.evidence import calls_text, quoted
-from acp_tui.testing.failures import TimedOut, failure_of
+from acp_tui.testing.failures import AgentFailure, TimedOut, failure_of
+from acp_tui.testing.link import Link
 from acp_tui.testing.turn import Turn, updates_in
 from acp_tui.testing.watching import Watch
 from acp_tui.testing.workspace import changes_between, contents_of
 
-if TYPE_CHECKING:
-    from acp_tui.testing.agent import AcpAgent
-
 CANCEL_GRACE_S: Final = 2.0
 """How long the turn of a test that has failed may take to be cancelled."""
 
-Prompt = str | Sequence[str | ContentBlock]
+STILL_RUNS: Final = "It was cancelled then and goes on: session/prompt has to be answered with a stopReason."
+
+Prompt: TypeAlias = str | Sequence[str | ContentBlock]
+"""A text, or texts and other blocks."""
 
 
 class AcpSession:
     """Made by `AcpAgent.new_session` and its like."""
 
-    def __init__(self, agent: AcpAgent, watch: Watch) -> None:
-        self._agent = agent
+    def __init__(self, link: Link, watch: Watch) -> None:
+        self._link = link
         self._watch = watch
 
     # Turns
@@ -50,18 +51,18 @@ class AcpSession:
     def start_prompt(self, prompt: Prompt) -> RunningTurn:
         """Send a prompt and do not wait: for what has to happen during a turn, such as a cancel."""
         __tracebackhide__ = True
-        return RunningTurn(self._agent, self._watch, prompt)
+        return RunningTurn(self._link, self._watch, prompt)
 
     def cancel(self) -> None:
         """Cancel the turn that runs, as a user does; its prompt has to end with "cancelled"."""
-        self._agent.on_loop(self._session.cancel)
+        self._link.do(self._session.cancel)
 
     # Options
 
     def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
         """Set an option. Raises NotOffered for what the agent did not give to choose."""
         __tracebackhide__ = True
-        self._agent.ask(
+        self._link.ask(
             f"setting {option_id!r} to {value!r}",
             lambda: self._session.set_option(option_id, value),
             timeout_s,
@@ -102,7 +103,7 @@ class AcpSession:
     @property
     def updates(self) -> list[dict[str, Any]]:
         """The `update` of every session/update so far, as it was sent."""
-        return updates_in(self._agent.frames, self.session_id)
+        return updates_in(self._link.frames, self.session_id)
 
     @property
     def options(self) -> tuple[ConfigOption, ...]:
@@ -132,24 +133,22 @@ class AcpSession:
     def wait_until(self, is_so: Callable[[AcpSession], object], *, timeout_s: float | None = None) -> None:
         """Wait until this holds: for what comes outside of turns, such as the commands."""
         __tracebackhide__ = True
-        self._agent.ask(
-            "what the test waits for", lambda: self._watch.until(lambda: bool(is_so(self))), timeout_s
-        )
+        _wait_until(self._link, self._watch, lambda: bool(is_so(self)), lambda: False, timeout_s)
 
 
 class RunningTurn:
     """A turn that is not waited for; `finish()` gives it, and so does `await` in async code."""
 
-    def __init__(self, agent: AcpAgent, watch: Watch, prompt: Prompt) -> None:
+    def __init__(self, link: Link, watch: Watch, prompt: Prompt) -> None:
         __tracebackhide__ = True
-        self._agent = agent
+        self._link = link
         self._watch = watch
         self._blocks = _blocks(prompt)
         self._text = "\n".join(block.text for block in self._blocks if isinstance(block, Text))
         self._before = contents_of(watch.session.cwd)
         self._error: ClientError | None = None
-        self._over = agent.on_loop(anyio.Event)
-        agent.start_task(self._run)
+        self._over = link.do(anyio.Event)
+        link.start(self._run)
 
     async def _run(self, *, task_status: TaskStatus[None]) -> None:
         self._watch.begin_turn()
@@ -160,41 +159,36 @@ class RunningTurn:
             self._error = error
         finally:
             self._over.set()
+            self._watch.wake()
 
     @property
     def turn(self) -> Turn:
         """The turn so far."""
-        return self._agent.on_loop(self._turn)
+        return self._link.do(self._turn)
 
     def _turn(self) -> Turn:
         return self._watch.turn(self._text, is_over=self._over.is_set() and self._error is None)
 
     def wait_until(self, is_so: Callable[[Turn], object], *, timeout_s: float | None = None) -> None:
-        """Wait until this holds of the turn so far."""
+        """Wait until this holds of the turn so far. Raises AgentFailure where the turn ends before."""
         __tracebackhide__ = True
-        self._agent.ask(
-            f"what the test waits for in the turn {self._text!r}",
-            lambda: self._watch.until(lambda: bool(is_so(self._turn()))),
-            timeout_s,
-        )
+        _wait_until(self._link, self._watch, lambda: bool(is_so(self._turn())), self._over.is_set, timeout_s)
 
     def cancel(self) -> None:
         """Cancel it, as a user does."""
-        self._agent.on_loop(self._watch.session.cancel)
+        self._link.do(self._watch.session.cancel)
 
     def finish(self, *, timeout_s: float | None = None) -> Turn:
         """Wait for its end. Raises what `AcpSession.prompt` raises."""
         __tracebackhide__ = True
-        limit_s = self._agent.limit_s(timeout_s)
-        self._agent.run(lambda: self._wait(limit_s))
-        self._agent.require_answered()
-        if not self._over.is_set():
+        limit_s = self._link.limit_s(timeout_s)
+        is_in_time = self._link.wait(lambda: self._wait(limit_s))
+        self._link.require_answered()
+        if not is_in_time:
             raise self._timed_out(limit_s)
         if self._error is not None:
-            raise failure_of(
-                self._error, during=f"the turn {self._text!r}", seen=self._agent.seen()
-            ) from None
-        self._agent.require_asked()
+            raise failure_of(self._error, during=f"the turn {self._text!r}", seen=self._link.seen())
+        self._link.require_asked()
         return self._whole()
 
     def __await__(self) -> Generator[Any, Any, Turn]:
@@ -204,14 +198,16 @@ class RunningTurn:
         after = contents_of(self._watch.session.cwd)
         return replace(self.turn, files_changed=changes_between(self._before, after))
 
-    async def _wait(self, limit_s: float) -> None:
-        """For the end; where that does not come in time, or a question was not answered, for its being cancelled."""
+    async def _wait(self, limit_s: float) -> bool:
+        """For the end; False where that does not come in time. Where there is none, the turn is cancelled."""
         with anyio.move_on_after(limit_s):
             await self._over_or_given_up()
-        if not self._over.is_set():
+        is_in_time = self._over.is_set()
+        if not is_in_time:
             self._watch.session.cancel()
             with anyio.move_on_after(CANCEL_GRACE_S):
                 await self._over.wait()
+        return is_in_time
 
     async def _over_or_given_up(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -221,20 +217,32 @@ class RunningTurn:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(first, self._over)
-            tasks.start_soon(first, self._agent.attendant.has_given_up)
+            tasks.start_soon(first, self._link.attendant.has_given_up)
 
     def _timed_out(self, limit_s: float) -> TimedOut:
         turn = self.turn
+        cancelled = "It ended when it was cancelled then." if self._over.is_set() else STILL_RUNS
         advice = [
-            "It was cancelled and has not ended by that either: session/prompt has to be answered with a stopReason.",
-            "For a turn that takes longer: timeout_s=...",
+            f"{cancelled} For a turn that takes longer: timeout_s=...",
             f"What it said until then:\n{quoted(turn.text)}",
             f"Its tool calls:\n{calls_text(turn.tool_calls)}",
         ]
-        what = f"{self._agent.name} has not ended the turn {self._text!r} within {limit_s:g} s"
-        return TimedOut(what, advice="\n".join(advice), seen=self._agent.seen())
+        what = f"{self._link.name} has not ended the turn {self._text!r} within {limit_s:g} s"
+        return TimedOut(what, advice="\n".join(advice), seen=self._link.seen())
 
 
 def _blocks(prompt: Prompt) -> list[ContentBlock]:
     parts = [prompt] if isinstance(prompt, str) else prompt
     return [Text(part) if isinstance(part, str) else part for part in parts]
+
+
+def _wait_until(
+    link: Link,
+    watch: Watch,
+    is_so: Callable[[], bool],
+    is_over: Callable[[], bool],
+    timeout_s: float | None,
+) -> None:
+    __tracebackhide__ = True
+    if not link.ask("what the test waits for", lambda: watch.until(is_so, is_over), timeout_s):
+        raise AgentFailure(f"{link.name} came to an end before what the test waits for", seen=link.seen())

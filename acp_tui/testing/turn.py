@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,7 +144,7 @@ class Turn:
 _CALL_FRAMES = (b"tool_call", b"request_permission")
 
 
-def updates_in(frames: tuple[Frame, ...], session_id: str) -> list[dict[str, Any]]:
+def updates_in(frames: Iterable[Frame], session_id: str) -> list[dict[str, Any]]:
     """The updates of a session among these frames, as they were sent."""
     read = (update_params(frame.direction, frame.raw) for frame in frames)
     params = [each for each in read if isinstance(each, dict) and each.get("sessionId") == session_id]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from pathlib import Path
+from typing import Final
 
 import anyio
 
@@ -17,6 +18,9 @@ from acp_tui.protocol.conformance import Frame
 from acp_tui.testing.attending import Attendant
 from acp_tui.testing.turn import Turn
 
+OWN_CALL: Final = "acp-tui_"
+"""So begin the ids of the questions that the client asks of its own."""
+
 
 class Watch:
     """Follows one session from before it is open; `session` is set once it is."""
@@ -24,8 +28,7 @@ class Watch:
     session: Session
 
     def __init__(self, attendant: Attendant, frames: list[Frame], recording: Path) -> None:
-        self.changed = anyio.Event()
-        """Set by the next change."""
+        self._changed = anyio.Event()
         self._attendant = attendant
         self._frames = frames
         self._recording = recording
@@ -37,8 +40,7 @@ class Watch:
         """The listener of the session."""
         self._touched.update(dict.fromkeys(change.entries))
         self._has_planned |= Fact.PLAN in change.facts
-        self.changed.set()
-        self.changed = anyio.Event()
+        self.wake()
         self._attendant.note()
 
     def begin_turn(self) -> None:
@@ -51,10 +53,18 @@ class Watch:
         attendant = self._attendant
         return len(self._frames), len(attendant.permissions.asked), len(attendant.elicitations.asked)
 
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        """Wait for a change after which this holds."""
+    def wake(self) -> None:
+        """Have whoever waits look again."""
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def until(self, is_so: Callable[[], bool], is_over: Callable[[], bool]) -> bool:
+        """Wait until the one holds; False where the other does instead, or the agent is gone."""
         while not is_so():
-            await self.changed.wait()
+            if is_over() or not self.session.conversation.is_connected:
+                return False
+            await self._changed.wait()
+        return True
 
     def turn(self, prompt: str, *, is_over: bool) -> Turn:
         """The turn so far."""
@@ -83,9 +93,9 @@ class Watch:
 
 
 def _calls(entries: list[Entry]) -> tuple[ToolCall, ...]:
-    """Without the questions that acp-tui asks itself, which look like calls."""
+    """The agent's own."""
     calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
-    return tuple(copy(call) for call in calls if not call.tool_call_id.startswith("acp-tui_"))
+    return tuple(copy(call) for call in calls if not call.tool_call_id.startswith(OWN_CALL))
 
 
 def _texts(entries: list[Entry], role: str) -> tuple[str, ...]:

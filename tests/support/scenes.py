@@ -29,6 +29,7 @@ from acp_tui.conversation.tool_calls import (
 )
 from acp_tui.conversation.tool_kinds import KINDS
 from acp_tui.conversation.updates import (
+    CommandRun,
     CompactionChanged,
     Disconnected,
     MessageChunk,
@@ -36,10 +37,12 @@ from acp_tui.conversation.updates import (
     PermissionAnswered,
     PermissionAsked,
     PlanReplaced,
+    Reconnected,
     SessionUpdate,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalWaiting,
     TurnEnded,
     TurnFailed,
     UnknownUpdate,
@@ -204,6 +207,23 @@ def long_terminal() -> Updates:
     """More output than is shown."""
     output = "".join(f"\x1b[2m{number:4}\x1b[0m compiling module_{number}.py\r\n" for number in range(1, 101))
     return _terminal("t", "make", output, "completed", 0)
+
+
+def own_commands() -> Updates:
+    """Of the user's: one that waits for him, one that is done, with a long output."""
+    lines = "".join(f"{number:4} compiled\r\n" for number in range(1, 41))
+    first, second = TerminalId("o1"), TerminalId("o2")
+    return [
+        *(TerminalOpened(first, "make"), CommandRun("make", first), TerminalOutput(first, lines.encode())),
+        TerminalExited(first, 0, None, 2.5),
+        *(TerminalOpened(second, "ssh host"), CommandRun("ssh host", second)),
+        *(TerminalOutput(second, b"Password: "), TerminalWaiting(second, True)),
+    ]
+
+
+def restarts() -> Updates:
+    """The agent comes back twice: once it remembers, once it does not."""
+    return [prompt("go"), Disconnected("Agent exited with code 1"), Reconnected(True), Reconnected(False)]
 
 
 def turn_ends() -> Updates:
@@ -378,11 +398,16 @@ STATES: Final[Mapping[str, tuple[Scene, tuple[str, ...]]]] = {
     "diff_long": (long_diff, ()),
     "terminals": (terminals, ()),
     "terminal_long": (long_terminal, ()),
+    "own_commands": (own_commands, ()),
+    "restarts": (restarts, ()),
     "turn_ends": (turn_ends, ()),
     "failures": (failures, ()),
     "rare_updates_folded": (rare_updates, ()),
     "rare_updates_open": (rare_updates, ("ctrl+o",)),
     "entry_at_the_cursor": (tool_call_kinds, ("tab", "up")),
+    "everything_selected": (messages, ("tab", "ctrl+a")),
+    "found": (messages, ("f9", *"one", "enter")),
+    "found_in_a_fold": (tool_call_kinds, ("f9", *"four", "enter")),
     "plan_line": (plan, ()),
     "plan_open": (plan, ("ctrl+t",)),
     "card_unfocused": (one_request, ()),

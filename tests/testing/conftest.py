@@ -23,4 +23,4 @@ def _answers_are_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents here that ignore a cancel do so on purpose."""
-    monkeypatch.setattr(session, "CANCEL_GRACE_S", 0.1)
+    monkeypatch.setattr(session, "CANCEL_GRACE_S", 0.2)

@@ -133,7 +133,7 @@ def test_a_request_that_was_expected_and_did_not_come_fails_the_test(acp_agent: 
     agent = acp_agent(scripted_argv("end(open_session()); serve_until_closed()"))
     agent.permissions.expect("Edit a.py").allow()
 
-    with pytest.raises(NotAsked, match=r"'Edit a.py'(?s:.*)asked in all:\n  nothing"):
+    with pytest.raises(NotAsked, match=r"'Edit a.py'(?s:.*)asked in all:\n  \(nothing\)"):
         agent.prompt("go")
 
 
@@ -141,6 +141,15 @@ def test_a_turn_without_an_end_shows_what_came_of_it(acp_agent: StartAgent) -> N
     agent = acp_agent(scripted_argv("open_session(); say('I am thin'); say('king'); serve_until_closed()"))
 
     with pytest.raises(TimedOut, match=r"the turn 'go' within 0.3 s(?s:.*)stopReason(?s:.*)I am thinking"):
+        agent.prompt("go", timeout_s=SOON_S)
+
+
+def test_a_turn_that_ends_only_by_the_cancel_is_too_late(acp_agent: StartAgent) -> None:
+    agent = acp_agent(
+        scripted_argv("prompt = open_session(); expect('session/cancel'); end(prompt, 'cancelled'); read()")
+    )
+
+    with pytest.raises(TimedOut, match="ended when it was cancelled"):
         agent.prompt("go", timeout_s=SOON_S)
 
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from acp_tui import testing
+
 AGENT = Path(__file__).with_name("example_agent.py")
 HEAVY = (
     "textual",
@@ -80,6 +82,10 @@ def test_the_plugin_loads_nothing_before_a_fixture_is_used(tmp_path: Path) -> No
     assert "loaded [] 0" in ran.stdout, ran.stdout + ran.stderr
 
 
+def test_every_public_name_can_be_imported() -> None:
+    assert [name for name in testing.__all__ if not hasattr(testing, name)] == []
+
+
 def test_below_an_assertion_of_the_authors_own_stands_what_was_seen(tmp_path: Path) -> None:
     write_test(
         tmp_path,
@@ -110,7 +116,7 @@ def test_an_expectation_that_no_turn_has_met_fails_the_test_in_the_end(tmp_path:
         "    agent.permissions.expect('notes').reject()\n",
     )
 
-    assert "heading did not ask for the permission that the test expects: 'notes'" in run_pytest(tmp_path)
+    assert "heading did not ask for the permission 'notes', which the test expects" in run_pytest(tmp_path)
 
 
 def test_pictures_are_accepted_compared_and_shown_where_they_differ(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.conversation.content import ResourceLink
-from acp_tui.testing import StartAgent
+from acp_tui.testing import AgentFailure, StartAgent
 from support.agents import our_children, scripted_argv
 
 AGENT = Path(__file__).with_name("example_agent.py")
@@ -32,6 +32,13 @@ def test_a_turn_can_be_cancelled_when_something_has_happened(acp_agent: StartAge
     agent.cancel()
 
     assert running.finish().stop_reason == "cancelled"
+
+
+def test_a_turn_that_ends_before_what_was_waited_for_fails_the_test(acp_agent: StartAgent) -> None:
+    agent = acp_agent(scripted_argv("end(open_session()); serve_until_closed()"))
+
+    with pytest.raises(AgentFailure, match="came to an end before"):
+        agent.start_prompt("go").wait_until(lambda turn: turn.tool_calls)
 
 
 async def test_a_turn_can_be_awaited(acp_agent: StartAgent) -> None:

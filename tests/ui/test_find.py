@@ -82,6 +82,17 @@ async def test_what_was_unfolded_for_a_hit_is_folded_when_one_goes_on_and_stays_
         assert "needle 2" in page.text
 
 
+async def test_a_hit_that_is_to_be_seen_unfolds_nothing() -> None:
+    lines = "\n\n".join(f"needle {number}" for number in range(30))
+    report = call("t", title="Print", kind="other", status="completed", content=(BlockContent(Text(lines)),))
+    async with open_page(report) as page:
+        await look_for(page, "needle")
+        await page.press("enter", "down", "down")
+        assert "more lines" in page.text
+        await page.press("down")
+        assert "more lines" not in page.text
+
+
 async def test_what_the_user_unfolds_himself_stays_so_while_one_looks() -> None:
     async with open_page(thought("a\n\nneedle 1"), thought("b\n\nneedle 2", "b")) as page:
         await page.press("ctrl+o")

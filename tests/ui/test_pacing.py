@@ -76,3 +76,10 @@ def test_a_file_writes_everything_and_says_how_much_that_was() -> None:
     os.close(reading)
     assert b"".join(got).decode() == text
     assert pace.has_room(0.0, is_small=False)
+
+
+def test_a_terminal_that_is_gone_takes_nothing_and_stops_nobody() -> None:
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
+        os.close(ours)
+        PacedFile(terminal, Pace()).write("a frame")  # in Textual's thread, which others wait for

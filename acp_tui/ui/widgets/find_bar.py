@@ -22,7 +22,7 @@ class FindBar(Horizontal):
     """Looks through one conversation while it is open; closing it removes it."""
 
     DEFAULT_CSS = """
-    FindBar { height: 1; }
+    FindBar { height: 1; padding: 0 2; }
     FindBar Input { width: 1fr; }
     FindBar Static { width: auto; height: 1; }
     """

@@ -37,16 +37,20 @@ class Looked:
 
     shown: tuple[Match, ...]
     """Those that are to be seen, from top to bottom."""
-    count: int
-    """Of all, also of those that a fold hides."""
+    whole: tuple[Match, ...]
+    """All, also those that a fold hides: where they stand when the entry is unfolded."""
 
     @property
-    def hides_some(self) -> bool:
-        """Whether the entry is to be unfolded to see them all."""
-        return self.count > len(self.shown)
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.whole)
+
+    def hides(self, number: int) -> bool:
+        """Whether the entry is to be unfolded to see this one: above a fold, all stands where it does without."""
+        return self.shown[number : number + 1] != self.whole[number : number + 1]
 
 
-NOTHING = Looked((), 0)
+NOTHING = Looked((), ())
 
 
 class Searching:
@@ -114,13 +118,12 @@ class Searching:
     def _find(self, entry: int) -> Looked:
         assert self._pattern is not None
         lines = self._column.lines(entry)
-        shown = tuple(find_in(lines, self._pattern))
-        count = len(shown)
+        shown = whole = tuple(find_in(lines, self._pattern))
         if lines and self._may_hide(entry, self._query):
-            whole = self._column.whole(entry)
-            if whole is not lines:
-                count = max(count, sum(1 for _ in find_in(whole, self._pattern)))
-        return Looked(shown, count)
+            unfolded = self._column.whole(entry)
+            if unfolded is not lines:
+                whole = tuple(find_in(unfolded, self._pattern))
+        return Looked(shown, whole if len(whole) > len(shown) else shown)
 
     # From match to match
 
@@ -191,7 +194,7 @@ class Searching:
         entry, number = self._current
         if self._unfolded != entry:
             self._fold_again()
-        if self._look(entry).hides_some and self._column.toggle(entry):
+        if self._look(entry).hides(number) and self._column.toggle(entry):
             self._unfolded = entry
         shown = self._look(entry).shown
         return entry, shown[min(number, len(shown) - 1)][0].row if shown else 0

@@ -1,0 +1,179 @@
+"""Where lines come from: a running agent, or a recording. Both are read by position; what they say is not known here."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from anyio import to_thread
+
+from acp_tui.client.inspection.frame_log import FrameLog
+from acp_tui.client.inspection.line import ENDED, Kind, Line
+from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Stderr
+from acp_tui.client.transcript.lines import BadLine, read_event
+from acp_tui.client.transcript.reader import MAX_LINE_BYTES, open_recording
+from acp_tui.client.transcript.secrets import Masker
+from acp_tui.rpc import Direction
+
+SLICE_LINES: Final = 512
+SLICE_BYTES: Final = 1 << 20
+"""What is read at once: a thread holds up the event loop while it parses."""
+BLOCK_BYTES: Final = 4 << 10
+"""Most lines are shorter."""
+
+
+class Source(Protocol):
+    """Lines by their position. What is gone or not there yet is left out."""
+
+    @property
+    def header(self) -> Header:
+        """What it is of."""
+
+    @property
+    def first(self) -> int:
+        """The oldest line that can be had."""
+
+    async def read_on(self) -> Sequence[Line]:
+        """The next lines; none where no more are there yet. Raises OSError."""
+
+    async def lines(self, start: int, stop: int) -> Sequence[Line]:
+        """Lines that follow each other. Raises OSError."""
+
+    async def line(self, position: int) -> Line | None:
+        """One line. Raises OSError."""
+
+    def close(self) -> None:
+        """Nothing is read any more."""
+
+
+class LiveSource:
+    """The lines of a running agent, as far as they are kept."""
+
+    def __init__(self, log: FrameLog) -> None:
+        self._log = log
+        self._next = log.first
+        self.header = Header(
+            agent=log.agent,
+            argv=Masker(log.environ).argv(log.argv),
+            started_at=log.started_at.isoformat(timespec="milliseconds"),
+            is_raw=True,
+        )
+
+    @property
+    def first(self) -> int:
+        """The oldest one that is kept."""
+        return self._log.first
+
+    async def read_on(self) -> Sequence[Line]:
+        """What came since, or is still there of it."""
+        start = max(self._next, self._log.first)
+        lines = self._log.lines(start, start + SLICE_LINES)
+        self._next = start + len(lines)
+        return lines
+
+    async def lines(self, start: int, stop: int) -> Sequence[Line]:
+        """Those that are still there."""
+        return self._log.lines(start, stop)
+
+    async def line(self, position: int) -> Line | None:
+        """None where it is gone."""
+        if position < self._log.first:
+            return None
+        return next(iter(self._log.lines(position, position + 1)), None)
+
+    def close(self) -> None:
+        """It lives on without us."""
+
+
+class FileSource:
+    """The lines of a recording, which may still be written: of each only its place is kept, 8 bytes."""
+
+    first: Final = 0
+
+    def __init__(self, path: Path) -> None:
+        """It blocks. Raises RecordingUnreadable."""
+        with open_recording(path) as recording:
+            self.header = recording.header
+        self.path = path
+        self._offsets = array("Q")
+        self._file = path.open("rb")
+        self._file.readline(MAX_LINE_BYTES)
+
+    async def read_on(self) -> Sequence[Line]:
+        """What was written since."""
+        found = await to_thread.run_sync(self._read_slice)
+        self._offsets.extend(offset for offset, _ in found)
+        return [line for _, line in found]
+
+    def _read_slice(self) -> list[tuple[int, Line]]:
+        """The next lines with their places; only other events may be left out, and then it is read on."""
+        found: list[tuple[int, Line]] = []
+        begin = offset = self._file.tell()
+        while len(found) < SLICE_LINES and (not found or offset - begin < SLICE_BYTES):
+            data = self._file.readline(MAX_LINE_BYTES)
+            if not data.endswith(b"\n"):
+                self._file.seek(offset)  # its writer has not come further
+                break
+            line = _line_of(data)
+            if line is not None:
+                found.append((offset, line))
+            offset += len(data)
+        return found
+
+    async def lines(self, start: int, stop: int) -> Sequence[Line]:
+        """Read again."""
+        offsets = self._offsets[start:stop]
+        return await to_thread.run_sync(self._read_at, offsets)
+
+    async def line(self, position: int) -> Line | None:
+        """One of them, read again."""
+        lines = await self.lines(position, position + 1)
+        return lines[0] if lines else None
+
+    def _read_at(self, offsets: Sequence[int]) -> list[Line]:
+        if self._file.closed:
+            return []
+        # One of our own: the file may be let go meanwhile.
+        file = os.dup(self._file.fileno())
+        try:
+            found = (_line_of(_line_at(file, offset)) for offset in offsets)
+            return [line for line in found if line is not None]
+        finally:
+            os.close(file)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+def _line_at(file: int, offset: int) -> bytes:
+    data, size = b"", BLOCK_BYTES
+    while block := os.pread(file, size, offset + len(data)):
+        data += block
+        end = data.find(b"\n", len(data) - len(block))
+        if end >= 0:
+            return data[: end + 1]
+        size = len(data) * 4
+    return data
+
+
+def _line_of(data: bytes) -> Line | None:
+    """What stands in a line of a recording; None for what neither side has said."""
+    try:
+        event = read_event(data.rstrip(b"\r\n"))
+    except BadLine as error:
+        return Line(0.0, Kind.NOTE, f"a line that is no event: {error}".encode()) if data.strip() else None
+    match event:
+        case Frame(at, direction, frame):
+            return Line(at, Kind.IN if direction is Direction.IN else Kind.OUT, frame)
+        case Stderr(at, text):
+            return Line(at, Kind.STDERR, text)
+        case Exited(at, how):
+            return Line(at, Kind.NOTE, f"{ENDED}{how}".encode())
+        case Dropped(at, events, why):
+            return Line(at, Kind.NOTE, f"{events:,} events are missing here: {why}".encode())
+        case _:
+            return None
