@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from acp_tui.cli import arguments
+from acp_tui.cli import arguments, requests
 from acp_tui.cli.environment import find_home, forget_coerced_locale, reason_not_to_draw
 from acp_tui.cli.exit_codes import ExitCode
 
@@ -44,59 +44,59 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.ERROR
 
 
-def _run(request: arguments.Request) -> int:
+def _run(request: requests.Request) -> int:
     match request:
-        case arguments.Run(agent, cwd, record, is_plain):
+        case requests.Run(agent, cwd, record, is_plain):
             return _run_with(agent, cwd, record, is_plain=is_plain)
-        case arguments.Exec():
+        case requests.Exec():
             return _run_exec(request)
-        case arguments.Demo(scenario, speed, is_plain):
+        case requests.Demo(scenario, speed, is_plain):
             return _run_demo(scenario, speed, is_plain=is_plain)
-        case arguments.Doctor(agent, cwd, prompt, output_format):
+        case requests.Doctor(agent, cwd, prompt, output_format):
             return _run_doctor(agent, cwd, prompt, output_format)
-        case arguments.Check():
+        case requests.Check():
             return _run_check(request)
-        case arguments.ListRules(output_format):
+        case requests.ListRules(output_format):
             from acp_tui.cli.check import print_rules
 
             return print_rules(output_format)
-        case arguments.ShowSettings(cwd, is_markdown):
+        case requests.ShowSettings(cwd, is_markdown):
             return _show_reference(cwd, "settings", is_markdown=is_markdown)
-        case arguments.ShowKeys(is_markdown):
+        case requests.ShowKeys(is_markdown):
             return _show_reference(Path.cwd(), "keys", is_markdown=is_markdown)
-        case arguments.Replay():
+        case requests.Replay():
             return _run_replay(request)
-        case arguments.Render():
+        case requests.Render():
             from acp_tui.cli.render import run_render
 
             return run_render(request)
-        case arguments.Redact():
+        case requests.Redact():
             return _run_redact(request)
-        case arguments.Mock(file, speed, is_strict):
+        case requests.Mock(file, speed, is_strict):
             from acp_tui.cli.mock import run_mock
 
             return run_mock(file, speed, is_strict=is_strict)
-        case arguments.Completion(what):
+        case requests.Completion(what):
             from acp_tui.cli.shell_completion import print_completion
 
             return print_completion(what)
-        case arguments.ChooseAgent(cwd, record):
+        case requests.ChooseAgent(cwd, record):
             return _let_choose(cwd, record)
-        case arguments.Resume():
+        case requests.Resume():
             return _resume(request)
-        case arguments.ListSessions(cwd, words, as_json):
+        case requests.ListSessions(cwd, words, as_json):
             from acp_tui.cli.sessions import list_sessions
 
             return list_sessions(cwd, words, as_json=as_json)
-        case arguments.ExportSession(session_id, file):
+        case requests.ExportSession(session_id, file):
             from acp_tui.cli.sessions import export_session
 
             return export_session(session_id, file)
-        case arguments.ListAgents(update, as_json, is_verbose):
+        case requests.ListAgents(update, as_json, is_verbose):
             from acp_tui.cli.agents import list_agents
 
             return list_agents(update=update, as_json=as_json, is_verbose=is_verbose)
-        case arguments.ListScenarios():
+        case requests.ListScenarios():
             from acp_tui.demo import shipped
 
             available = shipped.available()
@@ -108,7 +108,7 @@ def _run(request: arguments.Request) -> int:
             assert_never(request)
 
 
-def _find(choice: arguments.AgentChoice) -> AgentCommand | int:
+def _find(choice: requests.AgentChoice) -> AgentCommand | int:
     """The agent's command; an exit status where there is none, the reason being said."""
     from acp_tui.client.agents import catalogue
     from acp_tui.client.agents.command import AgentCommand
@@ -157,13 +157,13 @@ def _say(error: Exception) -> None:
         sys.stderr.write(f"  {hint}\n")
 
 
-def _run_with(choice: arguments.AgentChoice, cwd: Path, record: RecordTo | None, *, is_plain: bool) -> int:
+def _run_with(choice: requests.AgentChoice, cwd: Path, record: RecordTo | None, *, is_plain: bool) -> int:
     found = _find(choice)
     return found if isinstance(found, int) else _show(found, cwd, record, is_plain=is_plain)
 
 
 def _run_doctor(
-    choice: arguments.AgentChoice | None, cwd: Path, prompt: str | None, output_format: str
+    choice: requests.AgentChoice | None, cwd: Path, prompt: str | None, output_format: str
 ) -> int:
     from acp_tui.cli.doctor import run_doctor
 
@@ -178,7 +178,7 @@ def _run_doctor(
     return ExitCode.USAGE if agreed is None else run_doctor(agreed, agreed.cwd or cwd, prompt, output_format)
 
 
-def _run_check(request: arguments.Check) -> int:
+def _run_check(request: requests.Check) -> int:
     found = _find(request.agent)
     if isinstance(found, int):
         return found
@@ -199,7 +199,7 @@ def _let_choose(cwd: Path, record: RecordTo | None) -> int:
     return list_agents()
 
 
-def _resume(request: arguments.Resume) -> int:
+def _resume(request: requests.Resume) -> int:
     given = _find(request.agent) if request.agent is not None else None
     read = _settings_to_draw_with("to read sessions without one: acp-tui sessions")
     if isinstance(given, int) or isinstance(read, int):
@@ -261,7 +261,7 @@ def _show_reference(cwd: Path, of: str, *, is_markdown: bool) -> int:
     return tell(read, is_markdown=is_markdown)
 
 
-def _run_exec(request: arguments.Exec) -> int:
+def _run_exec(request: requests.Exec) -> int:
     found, read = _find(request.agent), _read_settings(request.cwd)
     if isinstance(found, int) or isinstance(read, int):
         return found if isinstance(found, int) else ExitCode.USAGE
@@ -278,7 +278,7 @@ def _run_exec(request: arguments.Exec) -> int:
     )
 
 
-def _run_replay(request: arguments.Replay) -> int:
+def _run_replay(request: requests.Replay) -> int:
     read = _settings_to_draw_with("for a file instead: acp-tui render")
     if isinstance(read, int):
         return read
@@ -294,7 +294,7 @@ def _run_replay(request: arguments.Replay) -> int:
     )
 
 
-def _run_redact(request: arguments.Redact) -> int:
+def _run_redact(request: requests.Redact) -> int:
     from acp_tui.cli.redact import run_redact
     from acp_tui.client.redaction.redacting import Wishes
 

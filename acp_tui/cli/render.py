@@ -6,8 +6,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from acp_tui.cli.arguments import Render
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.requests import Render
 from acp_tui.client.errors import ClientError
 from acp_tui.ui.picturing.rehearsal import DemoUser
 from acp_tui.ui.picturing.render import View, film_of, film_of_demo, render, suffix_of

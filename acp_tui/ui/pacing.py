@@ -185,7 +185,8 @@ class PacedApp(App[None]):
         missed, self._missed = self._missed, set()
         # Drawn from what is to be seen now: what lies between was never sent, and is not missed.
         screen = self.screen
-        width, height = screen._compositor.size  # not the app's: the window may have grown since the last layout
+        # Not the app's size: the window may have grown since the last layout.
+        width, height = screen._compositor.size
         screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in missed if y < height)
         screen._compositor.update_widgets(screen._dirty_widgets)  # the next line takes them for drawn
         screen._compositor_refresh()

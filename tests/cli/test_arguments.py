@@ -8,18 +8,9 @@ from pathlib import Path
 import pytest
 
 from acp_tui import __version__
-from acp_tui.cli.arguments import (
-    AgentChoice,
-    ChooseAgent,
-    Demo,
-    Exec,
-    ListAgents,
-    ListScenarios,
-    Request,
-    Run,
-    read_arguments,
-)
+from acp_tui.cli.arguments import read_arguments
 from acp_tui.cli.main import main
+from acp_tui.cli.requests import AgentChoice, ChooseAgent, Demo, Exec, ListAgents, ListScenarios, Request, Run
 
 HERE = Path.cwd()
 GEMINI = AgentChoice(name="gemini")

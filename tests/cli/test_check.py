@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.arguments import AgentChoice, Check, ListRules, read_arguments
+from acp_tui.cli.arguments import read_arguments
 from acp_tui.cli.main import main
+from acp_tui.cli.requests import AgentChoice, Check, ListRules
 from acp_tui.client.checking import procedure
 from support.agents import scripted_argv
 

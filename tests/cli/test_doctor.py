@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.arguments import AgentChoice, Doctor, read_arguments
+from acp_tui.cli.arguments import read_arguments
 from acp_tui.cli.main import main
+from acp_tui.cli.requests import AgentChoice, Doctor
 from support.agents import scripted_argv
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.arguments import Exec, read_arguments
+from acp_tui.cli.arguments import read_arguments
+from acp_tui.cli.requests import Exec
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.replay import replayed
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.arguments import Render, Replay, read_arguments
+from acp_tui.cli.arguments import read_arguments
 from acp_tui.cli.main import main
 from acp_tui.cli.render import run_render
+from acp_tui.cli.requests import Render, Replay
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
 from support.filming import HEADER, two_turns

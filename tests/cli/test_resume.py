@@ -8,16 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.arguments import (
-    AgentChoice,
-    ExportSession,
-    ListSessions,
-    Request,
-    Resume,
-    read_arguments,
-)
+from acp_tui.cli.arguments import read_arguments
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.main import main
+from acp_tui.cli.requests import AgentChoice, ExportSession, ListSessions, Request, Resume
 from acp_tui.cli.resume import Resumed, find_resumed, recordings_index, say_how_to_resume
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.recordings import recording_store

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from acp_tui.cli import shell_completion
-from acp_tui.cli.arguments import COMMANDS, Completion, read_arguments
+from acp_tui.cli.arguments import read_arguments
+from acp_tui.cli.command_table import COMMANDS
 from acp_tui.cli.main import main
+from acp_tui.cli.requests import Completion
 from acp_tui.cli.shell_completion import SCRIPTS
 
 NAMES = """\

@@ -11,7 +11,12 @@ from support.agents import scripted_argv
 from support.on_terminal import on_terminal
 
 CTRL_Q = "\x11"
-AGENT = "prompt = open_session(); say('done what you asked'); end(prompt); serve_until_closed()"
+AGENT = """
+    prompt = open_session()
+    while True:
+        say("did " + prompt["params"]["prompt"][0]["text"]); end(prompt)
+        prompt = expect("session/prompt")
+"""
 MAIN = ("-m", "acp_tui")
 # No file can grow: what a full disk is to those who write. (As for any limit of this kind, pipes and terminals work.)
 MAIN_WITHOUT_ROOM = (
@@ -41,10 +46,12 @@ def test_a_turn_goes_on_where_nothing_can_be_kept_and_that_is_said(
 ) -> None:
     prepare(tmp_path)
     with on_terminal(tmp_path, "--", *scripted_argv(AGENT), main=main) as screen:
-        screen.prompt("go")
+        screen.prompt("this")
         screen.wait_for("Nothing more is")  # recorded
+        screen.wait_for("did this")
+        screen.prompt("that")
         screen.wait_for("Your prompts")  # and drafts cannot be kept
-        screen.wait_for("done what you asked")
+        screen.wait_for("did that")
         screen.type("a draft")
         screen.wait_for("a draft")
         screen.type(CTRL_Q)

@@ -224,7 +224,7 @@ class Console:
             if self._is_dirty:
                 raise Woken
             self._is_at_line_start = not prompt
-            line = input(prompt)
+            line = input(prompt) if readline is not None else self._read_cooked(prompt)
         except EOFError:
             self._is_at_line_start = not prompt
             return None
@@ -234,6 +234,14 @@ class Console:
             self._is_reading = False
         self._is_at_line_start = True
         return line
+
+    def _read_cooked(self, prompt: str) -> str:
+        """Without readline the line stays with the terminal until it is complete, and can be left there."""
+        print(prompt, end="", flush=True)
+        ready, _, _ = select.select([sys.stdin, self._wake_fd], [], [])
+        if sys.stdin not in ready:
+            raise Woken
+        return input()
 
     def _begin_line(self) -> None:
         """Called by readline: from now on its line is that which is typed. The draft is put back."""
@@ -251,8 +259,8 @@ class Console:
 
     def _on_wake(self, *_: object) -> None:
         """Between two keys: leave what is read now, unless it is not to be torn."""
-        if not self._is_reading:
-            return
+        if not self._can_leave:
+            return  # we are woken again
         typed = self._line
         if self._errand is self._read_for and not self._is_over:
             if not self._has_news:
@@ -264,6 +272,14 @@ class Console:
             self._draft = typed
         self._is_at_line_start = self._is_at_line_start and not typed
         raise Woken
+
+    @property
+    def _can_leave(self) -> bool:
+        """Whether a line is read and not complete: one that is would be lost.
+
+        A signal is heard only after the keys that came before it. Readline holds the terminal raw, line by line.
+        """
+        return self._is_reading and not (self._has_begun and _is_canonical())
 
     @property
     def _has_news(self) -> bool:
@@ -290,7 +306,7 @@ class Console:
     def _stop_reading(self) -> None:
         with suppress(BlockingIOError):
             os.write(self._waking_fd, b"\0")
-        if self._is_reading:
+        if self._can_leave:
             self._is_at_line_start = False  # the terminal shows ^C
             raise Woken
 
@@ -309,6 +325,13 @@ class Console:
         """Let the user have this line again by the arrow keys; answers to questions are none of these."""
         if readline is not None and line.strip():
             readline.add_history(line)
+
+
+def _is_canonical() -> bool:
+    try:
+        return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON)
+    except termios.error:
+        return True
 
 
 def _forget_typed() -> None:

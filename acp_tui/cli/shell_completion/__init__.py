@@ -1,4 +1,4 @@
-"""Prints what a shell needs to complete our command line: a script made of `arguments.COMMANDS`, or names.
+"""Prints what a shell needs to complete our command line: a script made of `command_table.COMMANDS`, or names.
 
 Installing the script is the user's business.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from acp_tui.cli.arguments import COMMANDS
+from acp_tui.cli.command_table import COMMANDS
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.shell_completion import bash, fish, zsh
 
