@@ -1,4 +1,4 @@
-"""What one line is, read from it alone: a request, an answer, an update of which kind. What belongs together is `index`'s."""
+"""What one line is, read from it alone: a request, an update of which kind. What belongs together, is `index`'s."""
 
 from __future__ import annotations
 

@@ -75,6 +75,10 @@ class FrameLog:
         """Those of these lines that are still there."""
         return list(islice(self._lines, max(0, start - self.first), max(0, stop - self.first)))
 
+    def line(self, position: int) -> Line | None:
+        """One line; None where it is gone, or not there yet."""
+        return self._lines[position - self.first] if self.first <= position < self.end else None
+
     def _put(self, kind: Kind, data: bytes) -> None:
         self._lines.append(Line(monotonic() - self._begun, kind, data))
         self.end += 1

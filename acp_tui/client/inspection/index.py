@@ -118,16 +118,14 @@ class FrameIndex:
     def add(self, entries: Iterable[Entry]) -> None:
         """Lines that came behind the last one."""
         for entry in entries:
-            request = None
             if entry.form is Form.REQUEST:
                 self._wait_for_answer(entry)
-            elif entry.form is Form.RESPONSE:
-                request = self._open.pop((entry.kind, entry.key), None)
-            if request is not None and request >= self.first:
-                self._partner[request - self.first] = self.end
-                self._append(self._told_by_request(entry, request), request)
-            else:
+            request = self._open.pop((entry.kind, entry.key), -1) if entry.form is Form.RESPONSE else -1
+            if request < self.first:
                 self._append(entry, None)
+            else:
+                self._append(self._told_by_request(entry, request), request)
+                self._partner[request - self.first] = self.end - 1
 
     def _wait_for_answer(self, entry: Entry) -> None:
         answering = Kind.OUT if entry.kind is Kind.IN else Kind.IN

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import anyio
 from anyio import to_thread
 
 from acp_tui.client.inspection.entry import Entry, Form, read_entry
+from acp_tui.client.inspection.frame_log import FrameLog
 from acp_tui.client.inspection.glimpse import Glimpse, glimpse
 from acp_tui.client.inspection.index import FrameIndex, Row
 from acp_tui.client.inspection.line import Kind, Line
@@ -23,7 +25,7 @@ from acp_tui.client.inspection.mask import Mask
 from acp_tui.client.inspection.outline import Outline
 from acp_tui.client.inspection.query import Query
 from acp_tui.client.inspection.search import Search
-from acp_tui.client.inspection.source import SLICE_LINES, Source
+from acp_tui.client.inspection.source import SLICE_LINES, FileSource, LiveSource, Source
 
 BATCH_S: Final = 0.03
 """What comes in this time is read together."""
@@ -81,6 +83,7 @@ class Inspection:
         """Why nothing more can be read."""
         self._filter: Search | None = None
         self._find: Search | None = None
+        self._looked_for: Query = ()
         self._linting = Linting(source.first)
         self._glimpses: OrderedDict[int, Glimpse] = OrderedDict()
         self._wanted: Sequence[int] = ()
@@ -105,16 +108,17 @@ class Inspection:
     async def _work(self) -> bool:
         """A slice of each thing that is to be done; False where nothing is left."""
         try:
-            steps = [await self._look(), await self._read(), await self._search(self._filter)]
-            steps.append(await self._search(self._find))
-            if not self._has_more:
-                steps.append(await self._check())
+            done = [await self._look(), await self._read()]
+            done += [await self._search(self._filter), await self._search(self._find)]
+            if not (self._has_more or any(done[2:])):
+                done.append(await self._check())
         except OSError as error:
             self.failure = f"It cannot be read on: {error.strerror or error}"
-            steps = []
-        if any(steps):
             self.listener()
-        return any(steps)
+            return False
+        if any(done):
+            self.listener()
+        return any(done)
 
     async def _read(self) -> bool:
         lines = await self.source.read_on()
@@ -146,8 +150,7 @@ class Inspection:
         names = (tuple(self.index.labels.values), tuple(self.index.sessions.values))
         found = await to_thread.run_sync(search.candidates, columns, *names)
         if search.words and found:
-            lines = await self.source.lines(start, stop)
-            found = await to_thread.run_sync(_saying, search, found, stop - len(lines), lines)
+            found = await to_thread.run_sync(_saying, search, await self.source.lines_at(found))
         search.take(found, stop)
         return True
 
@@ -157,7 +160,7 @@ class Inspection:
             # Some are gone: what comes is looked at as if it were the beginning.
             self._linting = linting = Linting(self.source.first)
             start = linting.examined
-        lines = await self.source.lines(start, min(start + CHECKED_LINES, self.index.end))
+        lines = await self.source.lines_at(range(start, min(start + CHECKED_LINES, self.index.end)))
         for position, note in await to_thread.run_sync(linting.feed, lines):
             self.index.mark_found(position)
             if len(self.notes) < MAX_NOTES or position in self.notes:
@@ -166,15 +169,20 @@ class Inspection:
 
     # What the user wants to see
 
+    @property
+    def query(self) -> Query:
+        """What is shown; empty: everything."""
+        return self._filter.query if self._filter is not None else ()
+
     def show_only(self, query: Query) -> None:
         """Show only these lines from now on."""
         self._filter = Search(query, self.index.first) if query else None
-        self.wake()
+        self.look_for(self._looked_for)
 
     def look_for(self, query: Query) -> None:
         """Look for these lines among those that are shown."""
-        shown = self._filter.query if self._filter is not None else ()
-        self._find = Search((*shown, *query), self.index.first) if query else None
+        self._looked_for = query
+        self._find = Search((*self.query, *query), self.index.first) if query else None
         self.wake()
 
     @property
@@ -231,64 +239,61 @@ class Inspection:
 
     async def _look(self) -> bool:
         wanted, self._wanted = self._wanted, ()
-        lines = {position: await self.source.line(position) for position in wanted}
+        if not wanted:
+            return False
         is_raw = self.is_raw
-        found = await to_thread.run_sync(self._glimpses_of, lines) if lines else {}
+        found = await to_thread.run_sync(_glimpses, await self._shown(await self.source.lines_at(wanted)))
         if is_raw == self.is_raw:
-            self._glimpses.update(found)
+            self._glimpses.update({position: found.get(position, Glimpse()) for position in wanted})
         while len(self._glimpses) > KEPT_GLIMPSES:
             self._glimpses.popitem(last=False)
-        return bool(found)
-
-    def _glimpses_of(self, lines: Mapping[int, Line | None]) -> dict[int, Glimpse]:
-        return {
-            position: glimpse(self._shown(position, line)) if line is not None else Glimpse()
-            for position, line in lines.items()
-        }
+        return True
 
     async def detail(self, position: int) -> Detail | None:
         """All of a line; None where it is gone. Raises OSError."""
-        line = await self.source.line(position)
+        line = (await self._shown(await self.source.lines_at((position,)))).get(position)
         if line is None or not self.index.first <= position < self.index.end:
             return None
-        row = self.index.row(position)
-        shown = await to_thread.run_sync(self._shown, position, line)
-        outline = await to_thread.run_sync(_outline, shown)
-        return Detail(row, shown, outline, self.notes.get(position, ()))
+        row, outline = self.index.row(position), await to_thread.run_sync(_outline, line)
+        return Detail(row, line, outline, self.notes.get(position, ()))
 
     def show_raw(self, is_raw: bool) -> None:
         """Show, copy and save secrets, or do not."""
         self.is_raw = is_raw
         self._glimpses.clear()
 
-    def _shown(self, position: int, line: Line) -> Line:
-        """As it is shown; callable from a thread."""
-        if self.is_raw:
-            return line
-        return self.mask.hidden(line, is_answer_to_form=self._answers_form(position))
-
-    def _answers_form(self, position: int) -> bool:
-        is_known = self.index.first <= position < self.index.end
-        row = self.index.row(position) if is_known else None
-        return row is not None and row.form is Form.RESPONSE and row.label.method == FORM
-
     async def shown_lines(self) -> AsyncIterator[list[Line]]:
         """All that is shown, as it is shown, in slices. Raises OSError."""
-        ordinal = 0
-        while ordinal < self.count:
-            stop = min(ordinal + SLICE_LINES, self.count)
-            positions = [self.position_of(at) for at in range(ordinal, stop)]
-            lines = {position: await self.source.line(position) for position in positions}
-            yield await to_thread.run_sync(self._all_shown, lines)
-            ordinal = stop
+        positions = [self.position_of(at) for at in range(self.count)]
+        for at in range(0, len(positions), SLICE_LINES):
+            lines = await self._shown(await self.source.lines_at(positions[at : at + SLICE_LINES]))
+            yield list(lines.values())
 
-    def _all_shown(self, lines: Mapping[int, Line | None]) -> list[Line]:
-        return [self._shown(position, line) for position, line in lines.items() if line is not None]
+    async def _shown(self, lines: Mapping[int, Line]) -> Mapping[int, Line]:
+        """Without secrets, unless they are wanted."""
+        if self.is_raw or not self.mask.is_needed or not lines:
+            return lines
+        forms = {position for position in lines if self._answers_form(position)}
+        return await to_thread.run_sync(_hidden, self.mask, lines, forms)
+
+    def _answers_form(self, position: int) -> bool:
+        """What the user has written into a form is known as that from its question only."""
+        if not self.index.first <= position < self.index.end:
+            return False
+        row = self.index.row(position)
+        return row.form is Form.RESPONSE and row.label.method == FORM
 
 
-def _saying(search: Search, found: Sequence[int], first: int, lines: Sequence[Line]) -> list[int]:
-    """Those of the lines found that say what is looked for; `lines` begin with the `first`."""
-    return [position for position in found if position >= first and search.says(lines[position - first])]
+def _hidden(mask: Mask, lines: Mapping[int, Line], forms: Container[int]) -> dict[int, Line]:
+    return {at: mask.hidden(line, is_answer_to_form=at in forms) for at, line in lines.items()}
+
+
+def _glimpses(lines: Mapping[int, Line]) -> dict[int, Glimpse]:
+    return {position: glimpse(line) for position, line in lines.items()}
+
+
+def _saying(search: Search, lines: Mapping[int, Line]) -> list[int]:
+    return [position for position, line in lines.items() if search.says(line)]
 
 
 def _outline(line: Line) -> Outline | None:
@@ -298,3 +303,14 @@ def _outline(line: Line) -> Outline | None:
         return Outline(line.data.decode("utf-8", "replace"))
     except ValueError:
         return None
+
+
+def inspect_agent(log: FrameLog) -> Inspection:
+    """A look at a running agent, or at one that was."""
+    return Inspection(LiveSource(log), Mask(log.environ))
+
+
+def inspect_file(path: Path) -> Inspection:
+    """A look at a recording. It blocks. Raises RecordingUnreadable."""
+    source = FileSource(path)
+    return Inspection(source, Mask(is_needed=source.header.is_raw))

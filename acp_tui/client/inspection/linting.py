@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,26 +38,34 @@ class Linting:
     def __init__(self, first: int = 0) -> None:
         self.examined = first
         """Behind the last line that was looked at."""
+        self._first = first
         self._linter = Linter()
-        self._positions = array("I")
-        """Where the frames stand that the linter has counted."""
+        self._counted = 0
+        """By the linter, which sees frames only."""
+        self._between = array("I")
+        """How many frames stood before each other line."""
 
-    def feed(self, lines: Sequence[Line]) -> list[tuple[int, LintNote]]:
+    def feed(self, lines: Mapping[int, Line]) -> list[tuple[int, LintNote]]:
         """The next lines; gives what is broken, each with where it shows."""
         found: list[tuple[int, LintNote]] = []
-        for line in lines:
-            if line.kind in (Kind.IN, Kind.OUT):
-                self._positions.append(self.examined)
-                direction = Direction.IN if line.kind is Kind.IN else Direction.OUT
-                findings = self._linter.feed(Frame(direction, line.at_s, line.data))
-                found += [self._note(finding) for finding in findings]
-            self.examined += 1
+        for position, line in lines.items():
+            self.examined = position + 1
+            if line.kind not in (Kind.IN, Kind.OUT):
+                self._between.append(self._counted)
+                continue
+            self._counted += 1
+            direction = Direction.IN if line.kind is Kind.IN else Direction.OUT
+            findings = self._linter.feed(Frame(direction, line.at_s, line.data))
+            found += [self._note(finding) for finding in findings]
         return found
 
     def _note(self, finding: Finding) -> tuple[int, LintNote]:
-        *earlier, at = (self._positions[frame] for frame in finding.frames)
+        *earlier, at = map(self._position, finding.frames)
         rule = finding.rule
         note = LintNote(
             rule.severity.value, rule.rule_id, finding.text, rule.advice, rule.reference, tuple(earlier)
         )
         return at, note
+
+    def _position(self, frame: int) -> int:
+        return self._first + frame + bisect_right(self._between, frame)

@@ -44,7 +44,7 @@ def read_query(text: str) -> Query:
 
 def _term(minus: str, name: str | None, written: str) -> Term:
     value = written.strip('"').lower()
-    if name not in FIELDS or name == "text":  # an address, say, or a time
+    if name is None or name not in FIELDS or name == "text":  # an address, say, or a time
         return Term("text", f"{name}:{value}" if name else value, bool(minus))
     choices = _CHOICES.get(name)
     if choices and value not in choices:

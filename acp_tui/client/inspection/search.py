@@ -9,7 +9,7 @@ from itertools import compress
 from typing import Final, TypeVar
 
 from acp_tui.client.inspection.entry import Form
-from acp_tui.client.inspection.index import ERROR, FORMS, FOUND, KINDS, Columns, FrameIndex, Label
+from acp_tui.client.inspection.index import ERROR, FORMS, FOUND, KINDS, Columns, Label
 from acp_tui.client.inspection.line import Kind, Line
 from acp_tui.client.inspection.query import Query, Term
 from acp_tui.protocol.conformance.rule import read_json

@@ -1,10 +1,10 @@
-"""Where lines come from: a running agent, or a recording. Both are read by position; what they say is not known here."""
+"""Where lines come from: a running agent, or a recording. Both are read by position, and not understood."""
 
 from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -39,11 +39,8 @@ class Source(Protocol):
     async def read_on(self) -> Sequence[Line]:
         """The next lines; none where no more are there yet. Raises OSError."""
 
-    async def lines(self, start: int, stop: int) -> Sequence[Line]:
-        """Lines that follow each other. Raises OSError."""
-
-    async def line(self, position: int) -> Line | None:
-        """One line. Raises OSError."""
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
+        """These lines, without those that are gone. Raises OSError."""
 
     def close(self) -> None:
         """Nothing is read any more."""
@@ -74,15 +71,10 @@ class LiveSource:
         self._next = start + len(lines)
         return lines
 
-    async def lines(self, start: int, stop: int) -> Sequence[Line]:
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
         """Those that are still there."""
-        return self._log.lines(start, stop)
-
-    async def line(self, position: int) -> Line | None:
-        """None where it is gone."""
-        if position < self._log.first:
-            return None
-        return next(iter(self._log.lines(position, position + 1)), None)
+        lines = ((position, self._log.line(position)) for position in positions)
+        return {position: line for position, line in lines if line is not None}
 
     def close(self) -> None:
         """It lives on without us."""
@@ -123,24 +115,19 @@ class FileSource:
             offset += len(data)
         return found
 
-    async def lines(self, start: int, stop: int) -> Sequence[Line]:
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
         """Read again."""
-        offsets = self._offsets[start:stop]
-        return await to_thread.run_sync(self._read_at, offsets)
+        places = [(at, self._offsets[at]) for at in positions if at < len(self._offsets)]
+        return await to_thread.run_sync(self._read_at, places)
 
-    async def line(self, position: int) -> Line | None:
-        """One of them, read again."""
-        lines = await self.lines(position, position + 1)
-        return lines[0] if lines else None
-
-    def _read_at(self, offsets: Sequence[int]) -> list[Line]:
+    def _read_at(self, places: Sequence[tuple[int, int]]) -> dict[int, Line]:
         if self._file.closed:
-            return []
+            return {}
         # One of our own: the file may be let go meanwhile.
         file = os.dup(self._file.fileno())
         try:
-            found = (_line_of(_line_at(file, offset)) for offset in offsets)
-            return [line for line in found if line is not None]
+            lines = ((position, _line_of(_line_at(file, offset))) for position, offset in places)
+            return {position: line for position, line in lines if line is not None}
         finally:
             os.close(file)
 

@@ -63,6 +63,8 @@ class SessionScreen(SessionStart):
         self._state = TabState.STARTING
         """As it was when the tabs were told last."""
         self._is_written_in = False
+        self._sent_early: list[str] = []
+        """Prompts for a history that is not loaded yet."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -101,6 +103,9 @@ class SessionScreen(SessionStart):
         if self._session is not None:
             self._recall.show_session(self._session)
         await self._recall.begin()
+        for text in self._sent_early:
+            self._recall.sent(text, self._agent_title)
+        self._sent_early.clear()
 
     async def on_unmount(self) -> None:
         """Keep what is written."""
@@ -307,6 +312,8 @@ class SessionScreen(SessionStart):
         )
         if self._recall is not None:
             self._recall.sent(message.text, self._agent_title)
+        else:
+            self._sent_early.append(message.text)
 
     def _own_command(self, text: str) -> str | None:
         """The action for a slash command of ours; those of the agent go before them."""
