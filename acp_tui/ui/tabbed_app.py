@@ -87,15 +87,19 @@ class TabbedApp(PacedApp):
 
     @work
     async def action_close_tab(self) -> None:
-        """Close the session in front; of the last tab, begin another session."""
-        front = self.tabs.front
-        if front is None or not await front.may_close():
+        """Close the tab in front."""
+        if self.tabs.front is not None:
+            await self.close_tab(self.tabs.front)
+
+    async def close_tab(self, tab: SessionScreen) -> None:
+        """Close a tab and its session, once the user is sure; in place of the last one, begin another session."""
+        if not await tab.may_close():
             return
         if len(self.tabs) > 1:
-            await self.tabs.close(front)
-            await front.leave()
+            await self.tabs.close(tab)
+            await tab.leave()
         else:
-            await front.begin_anew()
+            await tab.begin_anew()
 
     @work
     async def action_show_board(self) -> None:

@@ -115,3 +115,16 @@ async def test_the_board_shows_all_tabs_and_leads_to_one(open_desk: OpenDesk) ->
         await desk.press("up", "enter")
         await desk.hides("Tabs")
         assert desk.shown_session.session_id == "s1"
+
+
+async def test_a_tab_is_closed_from_the_board(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'say("the first")\n' + TWO + "serve_until_closed()") as desk:
+        await desk.shows("the first")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("f10")
+        await desk.shows("Tabs")
+        await desk.press("alt+w")
+        await desk.shows("the first")
+        assert len(desk.tabs) == 1

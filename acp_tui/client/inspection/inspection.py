@@ -98,12 +98,16 @@ class Inspection:
             self._woken.set()
 
     async def run(self) -> None:
-        """Work until cancelled."""
-        while True:
-            self._woken = anyio.Event()
-            if not await self._work():
-                await self._woken.wait()
-                await anyio.sleep(BATCH_S)
+        """Work until cancelled; nothing can be read afterwards."""
+        self.source.listen(self.wake)
+        try:
+            while True:
+                self._woken = anyio.Event()
+                if not await self._work():
+                    await self._woken.wait()
+                    await anyio.sleep(BATCH_S)
+        finally:
+            self.source.close()
 
     async def _work(self) -> bool:
         """A slice of each thing that is to be done; False where nothing is left."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -42,6 +42,9 @@ class Source(Protocol):
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
         """These lines, without those that are gone. Raises OSError."""
 
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call `wake` when there is more to be read, where that is known here."""
+
     def close(self) -> None:
         """Nothing is read any more."""
 
@@ -52,6 +55,7 @@ class LiveSource:
     def __init__(self, log: FrameLog) -> None:
         self._log = log
         self._next = log.first
+        self._wake: Callable[[], None] | None = None
         self.header = Header(
             agent=log.agent,
             argv=Masker(log.environ).argv(log.argv),
@@ -76,8 +80,15 @@ class LiveSource:
         lines = ((position, self._log.line(position)) for position in positions)
         return {position: line for position, line in lines if line is not None}
 
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Each line wakes."""
+        self._wake = wake
+        self._log.listeners.append(wake)
+
     def close(self) -> None:
         """It lives on without us."""
+        if self._wake in self._log.listeners:
+            self._log.listeners.remove(self._wake)
 
 
 class FileSource:
@@ -130,6 +141,9 @@ class FileSource:
             return {position: line for position, line in lines if line is not None}
         finally:
             os.close(file)
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """A file does not say that it grows: whoever watches it wakes."""
 
     def close(self) -> None:
         """Let the file go."""

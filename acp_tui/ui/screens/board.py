@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from acp_tui.ui.tabbed_app import TabbedApp
 from acp_tui.ui.tabs import Tabs
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame
@@ -27,6 +28,7 @@ class Board(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False),
         Binding("alt+up", "move(-1)", "Move the tab up", show=False, priority=True),
+        Binding("alt+w", "close_tab", "Close the tab", show=False, priority=True),
         Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
     ]
 
@@ -55,6 +57,13 @@ class Board(ModalScreen[None]):
         row = self._list.row
         if row is not None:
             self._tabs.move(row.value, direction)
+
+    def action_close_tab(self) -> None:
+        """Close the tab at the cursor; the board goes first, since it may stand over that tab."""
+        row = self._list.row
+        if row is not None and isinstance(self.app, TabbedApp):
+            self.dismiss(None)
+            self.app.run_worker(self.app.close_tab(row.value))
 
     async def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Go there."""
