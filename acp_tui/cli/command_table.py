@@ -15,6 +15,7 @@ from acp_tui.cli.request_readers import (
     read_demo,
     read_doctor,
     read_exec,
+    read_inspect,
     read_keys,
     read_mock,
     read_nameless,
@@ -173,6 +174,13 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
             Option(("--follow",), "begin at the end, and show what is being recorded"),
         ),
         notes=_MOMENTS,
+    ),
+    Command(
+        "inspect",
+        "show the frames of a recording, and the rules they break",
+        read_inspect,
+        Value("FILE", Kind.FILE),
+        word_is_required=True,
     ),
     Command(
         "render",

@@ -29,12 +29,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     find_home(os.environ)
     forget_coerced_locale(os.environ)
     try:
-        return _run(arguments.read_arguments(sys.argv[1:] if argv is None else argv))
+        status = _run(arguments.read_arguments(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()  # here, where it can be told that nobody reads on
+        return status
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else ExitCode.ERROR
     except KeyboardInterrupt:
         return ExitCode.CANCELLED
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and not sys.stdout.isatty():
+            _give_up_stdout()
+            return ExitCode.DONE  # `| head` has all that it wants
         if os.environ.get("ACP_TUI_DEBUG"):
             raise
         sys.stderr.write(
@@ -42,6 +47,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             "  ACP_TUI_DEBUG=1 shows where; please report it with that\n"
         )
         return ExitCode.ERROR
+
+
+def _give_up_stdout() -> None:
+    """Let what is left in its buffer go nowhere; else Python fails on it once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _run(request: requests.Request) -> int:
@@ -66,6 +78,8 @@ def _run(request: requests.Request) -> int:
             return _show_reference(Path.cwd(), "keys", is_markdown=is_markdown)
         case requests.Replay():
             return _run_replay(request)
+        case requests.Inspect(file):
+            return _run_inspect(file)
         case requests.Render():
             from acp_tui.cli.render import run_render
 
@@ -292,6 +306,15 @@ def _run_replay(request: requests.Replay) -> int:
         _notes(read),
         is_followed=request.is_followed,
     )
+
+
+def _run_inspect(file: Path) -> int:
+    read = _settings_to_draw_with("for its frames: jq -c .frame FILE")
+    if isinstance(read, int):
+        return read
+    from acp_tui.cli.inspect import run_inspect
+
+    return run_inspect(file, read.settings, _notes(read))
 
 
 def _run_redact(request: requests.Redact) -> int:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.command import Command
 
 MOST_COLUMNS = 100
+LEAST_ROOM = 16
+"""In columns; with less, the terminal breaks the lines."""
 BAR = "\\|"
 """Within a table's cell."""
 
@@ -65,7 +67,15 @@ def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
         if where != heading:
             heading = where
             yield f"\n{where}"
-        yield f"  {command.id:<24} {keys:<28} {command.title}"
+        yield _hanging(f"  {command.id:<24} {keys:<28} ", command.title)
+
+
+def _hanging(head: str, text: str) -> str:
+    """The text behind `head`, on a terminal wrapped beside it; else in one line, for grep."""
+    room = shutil.get_terminal_size().columns - len(head)
+    if not sys.stdout.isatty() or room < LEAST_ROOM:
+        return head + text
+    return head + f"\n{' ' * len(head)}".join(textwrap.wrap(text, room))
 
 
 def _sentence(title: str, about: str) -> str:

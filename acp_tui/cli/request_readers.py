@@ -19,6 +19,7 @@ from acp_tui.cli.requests import (
     Doctor,
     Exec,
     ExportSession,
+    Inspect,
     ListAgents,
     ListRules,
     ListScenarios,
@@ -108,6 +109,12 @@ def read_completion(given: Given) -> Completion:
     if given.word is None:
         raise WrongUse("completion wants a shell: bash, zsh or fish")
     return Completion(given.word)
+
+
+def read_inspect(given: Given) -> Inspect:
+    if given.word is None:
+        raise WrongUse("inspect wants a recording: acp-tui inspect FILE")
+    return Inspect(Path(given.word))
 
 
 def read_replay(given: Given) -> Replay:

@@ -154,6 +154,12 @@ class Replay(NamedTuple):
     is_followed: bool = False
 
 
+class Inspect(NamedTuple):
+    """Show the frames of a recording."""
+
+    file: Path
+
+
 class Render(NamedTuple):
     """Make a file of a moment of a recording, or of what the scripted agent plays."""
 
@@ -208,6 +214,7 @@ Request: TypeAlias = (
     | ShowSettings
     | ShowKeys
     | Replay
+    | Inspect
     | Render
     | Redact
     | Mock

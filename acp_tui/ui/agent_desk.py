@@ -117,7 +117,8 @@ class AgentDesk:
         dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
         method = await self.ask(dialog)
         if method is not None and method.kind == "terminal":
-            await self._log_in_in_terminal(agent, method.method_id)
+            async with self._link.starting_again:  # other tabs are to wait for the process that comes after it
+                await self._log_in_in_terminal(agent, method.method_id)
         return method is not None
 
     async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:

@@ -50,12 +50,19 @@ class AgentLink:
         return self.agent is None or self.agent.lost is not None
 
     async def start(self, on_phase: Callable[[Phase], None], limit_s: float | None) -> Agent:
-        """A new process, with the handshake done. Raises ClientError."""
+        """A new process, with the handshake done; where that cannot be, none is left. Raises ClientError."""
+        from anyio import CancelScope
+
         assert self._start is not None
         self.agent = None
         agent = self.starting = await self._start(on_phase)
         agent.on_elicitations = self._tell
-        await agent.initialize(limit_s)
+        try:
+            await agent.initialize(limit_s)
+        except BaseException:  # the tab may be closed meanwhile
+            with CancelScope(shield=True):
+                await agent.stop()
+            raise
         self.agent = agent
         return agent
 
@@ -67,9 +74,11 @@ class AgentLink:
         if agent is None:
             return
         sessions = tuple(agent.sessions.values())
-        await agent.stop()
-        for session in sessions:
-            session.apply(Disconnected(reason))
+        try:
+            await agent.stop()
+        finally:  # it ends also where nobody waits for that any more
+            for session in sessions:
+                session.apply(Disconnected(reason))
 
     def _tell(self) -> None:
         for listener in tuple(self.listeners):

@@ -18,6 +18,7 @@ from textual.types import CSSPathType
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.agent_link import AgentLink
 from acp_tui.ui.commands import COMMANDS
+from acp_tui.ui.preloading import preload
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.settings_app import SettingsApp
 from acp_tui.ui.stylesheets import stylesheets
@@ -138,6 +139,17 @@ class AcpTuiApp(SettingsApp):
             await self.open_tab(self.link_to(command), command.cwd or cwd)
         elif front is None:
             self.exit()
+
+    @work
+    async def action_inspect(self) -> None:
+        """Show what passes between us and the agent of the tab in front."""
+        from anyio import to_thread
+
+        await to_thread.run_sync(preload, ("acp_tui.ui.inspector.desk",))
+        from acp_tui.ui.inspector.desk import inspect_tab
+
+        if self.tabs.front is not None:
+            await inspect_tab(self.tabs.front)
 
     def link_to(self, command: AgentCommand) -> AgentLink:
         """A way to an agent that does not run yet."""

@@ -17,6 +17,10 @@ Place: TypeAlias = Literal[
     "review",
     "find",
     "terminal",
+    "sidebar",
+    "inspector",
+    "frames",
+    "frame",
 ]
 """Where a command's keys count: everywhere, on the session's screen, or where the focus is."""
 
@@ -30,6 +34,10 @@ PLACES: Final[dict[Place, str]] = {
     "plan": "In the plan",
     "find": "While you search",
     "terminal": "While a terminal has the keyboard",
+    "sidebar": "In the sidebar",
+    "inspector": "In the inspector",
+    "frames": "Among its frames",
+    "frame": "In one of them",
     "session": "With a session",
     "app": "Everywhere",
 }

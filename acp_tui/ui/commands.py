@@ -11,6 +11,7 @@ from typing import Final
 from textual.binding import Binding
 
 from acp_tui.ui.command import Command
+from acp_tui.ui.inspector.keys import INSPECTOR_COMMANDS
 from acp_tui.ui.widget_commands import WIDGET_COMMANDS
 
 OURS: Final = "acp:"
@@ -18,6 +19,7 @@ OURS: Final = "acp:"
 
 COMMANDS: Final = (
     *WIDGET_COMMANDS,
+    *INSPECTOR_COMMANDS,
     # With a session
     Command("next_mode", "Next mode of the agent", "where it has modes", "shift+tab", "next_mode"),
     Command(
@@ -218,6 +220,15 @@ COMMANDS: Final = (
         "f8",
         "end_terminal",
         has_priority=True,
+    ),
+    Command(
+        "inspect",
+        "Inspect what passes between acp-tui and the agent",
+        "every frame, and the rules that are broken",
+        "alt+i",
+        "app.inspect",
+        has_priority=True,
+        slash="inspect",
     ),
     Command(
         "copy_reply",

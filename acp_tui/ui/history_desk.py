@@ -58,8 +58,14 @@ class HistoryDesk:
         if wish.session is not None:
             await self._open(wish.session)
         else:
-            desk, _ = await self._screen.desks()
+            await self._begin()
+
+    async def _begin(self) -> None:
+        desk, _ = await self._screen.desks()
+        if desk.link.can_start:
             await self._screen.tabbed.open_tab(desk.link, self._screen.cwd)
+        else:
+            self._say("There is no agent here that could begin another session.", "warning")
 
     # Where the sessions come from
 

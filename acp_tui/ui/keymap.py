@@ -41,6 +41,10 @@ _TEXTUAL: Final[dict[str, Place]] = {
     "FindBar": "find",
     "SessionScreen": "session",
     "TakeOver": "terminal",
+    "Sidebar": "sidebar",
+    "InspectorScreen": "inspector",
+    "FrameList": "frames",
+    "FrameView": "frame",
 }
 """Where a widget's keys belong, by its name as in a stylesheet: most of them are loaded later than this."""
 

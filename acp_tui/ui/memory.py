@@ -6,6 +6,10 @@ import gc
 
 
 def keep_what_is_loaded() -> None:
-    """Once all is loaded: without this, each full collection looks at all of it and stalls the screen for 40 ms."""
-    gc.freeze()
+    """Once all is loaded: without this, each full collection looks at all of it and stalls the screen for 40 ms.
+
+    Only once: what is frozen is never collected, and a later tab is to leave nothing behind when it is closed.
+    """
+    if not gc.get_freeze_count():
+        gc.freeze()
     gc.set_threshold(50_000, 20, 100)

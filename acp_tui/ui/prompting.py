@@ -30,18 +30,22 @@ class Prompting:
         """The session of which the queue is shown."""
         self._queued_images = QueuedImages()
 
-    def submit(
-        self, session: Session, text: str, *, is_command: bool, images: tuple[PastedImage, ...] = ()
-    ) -> None:
+    def submit(self, session: Session, written: PromptInput.Submitted) -> None:
         """Run it, queue it where the agent is at work, or send it."""
-        if is_command:
-            self._give_back(images)
-            self._screen.run_worker(self._run_command(session, text.removeprefix("!").strip()))
-        elif session.conversation.is_idle:
-            self._screen.run_worker(self._send(session, Prompt(text, images)))
+        if written.is_command:
+            self._give_back(written.images)
+            self._screen.run_worker(self._run_command(session, written.text.removeprefix("!").strip()))
+            return
+        prompt, queue = Prompt(written.text, written.images), session.queue
+        if session.conversation.is_idle:
+            self._screen.run_worker(self._send(session, prompt))
         else:
-            self._queued_images.add(session.queue, Prompt(text, images))
-            self._show_changed(session)
+            self._queued_images.add(queue, prompt)
+            if written.is_reason:
+                queue.move(queue.prompts[-1].key, -len(queue.prompts))
+        if written.is_reason:
+            queue.reason_given()
+        self._show_changed(session)
 
     def go_on(self, session: Session) -> None:
         """What was held back is to be sent."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyio import Event, to_thread
 from textual.screen import Screen
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
+    from acp_tui.ui.screens.session_actions import SessionActions
+
+T = TypeVar("T")
 
 
 class QuestionsDesk:
     """Serves one tab: the questions of its session, and those of its agent outside of any session."""
 
-    def __init__(self, screen: Screen[None], agent: Callable[[], Agent | None]) -> None:
+    def __init__(self, screen: SessionActions, agent: Callable[[], Agent | None]) -> None:
         """`agent` gives the agent as far as it has come; it may ask before the handshake is done."""
         self._screen = screen
         self._agent = agent
@@ -73,7 +76,7 @@ class QuestionsDesk:
 
             form = FormDialog(elicitation, title)
             self._asked = (owner, elicitation, form)
-            action, values = await self._screen.app.push_screen_wait(form)
+            action, values = await self._open(form)
             self._answer(owner, elicitation, action, values)
         self.look_for_questions()
 
@@ -82,11 +85,15 @@ class QuestionsDesk:
 
         dialog = VisitDialog(visit, title)
         self._asked = (owner, visit, dialog)
-        consent = await self._screen.app.push_screen_wait(dialog)
+        consent = await self._open(dialog)
         self._answer(owner, visit, consent, None)
         if consent == "accept" and not await to_thread.run_sync(webbrowser.open, visit.url):
             said = make_visible(f"No browser could be started. The page is {visit.url}")
             self._screen.notify(said, severity="warning", markup=False)
+
+    async def _open(self, dialog: Screen[T]) -> T:
+        """Over this tab: another may have come to the front by now."""
+        return await self._screen.app.push_screen_wait(dialog, mode=self._screen.mode)
 
     def _answer(self, owner: Any, elicitation: Elicitation, action: Any, values: FormValues | None) -> None:
         self._asked = None

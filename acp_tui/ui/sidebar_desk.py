@@ -185,4 +185,3 @@ class SidebarDesk:
 
         session.listener = hear
         self._heard = (session, hear, before)
-

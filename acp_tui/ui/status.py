@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
 from urllib.parse import urlsplit
 
 from acp_tui.conversation.conversation import Conversation
@@ -9,6 +11,9 @@ from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.tabs import TabState
+
+PREAMBLE: Final = re.compile(r"\s*<([\w-]+)>.*?</\1>", re.DOTALL)
+"""What some agents put before the user's words, and give back when they load a session."""
 
 
 def state_of(conversation: Conversation) -> str:
@@ -73,8 +78,14 @@ def title_of(conversation: Conversation) -> str:
     if conversation.title:
         return make_visible_line(conversation.title)
     prompts = (entry for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user")
-    first = next(prompts, None)
-    return make_visible_line(first.text.strip().partition("\n")[0]) if first is not None else ""
+    firsts = (_first_line(prompt.text) for prompt in prompts)
+    return make_visible_line(next(filter(None, firsts), ""))
+
+
+def _first_line(prompt: str) -> str:
+    """How the user's own words begin; "" where there are none."""
+    preamble = PREAMBLE.match(prompt)
+    return prompt[preamble.end() if preamble else 0 :].strip().partition("\n")[0]
 
 
 def doing(conversation: Conversation) -> str:

@@ -11,6 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.dom import DOMNode
 from textual.screen import Screen
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class Tabs:
     async def go_to(self, screen: SessionScreen) -> None:
         """Bring this tab to the front."""
         await self._app.switch_mode(screen.mode)
+        screen.look_again()  # where a dialog lies above it, Textual tells only that
 
     async def step(self, direction: int) -> None:
         """The next tab to the right (1) or to the left (-1), round the end."""
@@ -113,6 +115,7 @@ class Tabs:
             await self.step(-1 if tab is self._screens[-1] else 1)
         self._screens.remove(tab)
         await self._app.remove_mode(tab.mode)
+        _forget_closed_watchers(self._app)
         self.tell()
 
     def tell(self) -> None:
@@ -121,3 +124,10 @@ class Tabs:
             self.front.show_tabs()
         for listener in tuple(self.listeners):
             listener()
+
+
+def _forget_closed_watchers(app: App[Any]) -> None:
+    """Textual does so only when what is watched changes: till then a closed tab would stay, all of it."""
+    watchers: dict[str, list[tuple[DOMNode, object]]] = getattr(app, "__watchers", {})
+    for of_attribute in watchers.values():
+        of_attribute[:] = [(node, callback) for node, callback in of_attribute if not node._closing]

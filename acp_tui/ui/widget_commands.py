@@ -80,7 +80,7 @@ WIDGET_COMMANDS: Final = (
     Command(
         "open_paste",
         "Open a long paste in its place",
-        "beside the cursor; a click too",
+        "the only one, or that beside the cursor; a click too",
         "alt+o",
         where="prompt",
     ),
@@ -170,4 +170,12 @@ WIDGET_COMMANDS: Final = (
         "ctrl+right_square_bracket",
         where="terminal",
     ),
+    # In the sidebar
+    Command("sidebar_up", "Row above", "", "up", where="sidebar"),
+    Command("sidebar_down", "Row below", "", "down", where="sidebar"),
+    Command("sidebar_first", "First row", "", "home", where="sidebar"),
+    Command("sidebar_last", "Last row", "", "end", where="sidebar"),
+    Command("sidebar_page_up", "Page up", "", "pageup", where="sidebar"),
+    Command("sidebar_page_down", "Page down", "", "pagedown", where="sidebar"),
+    Command("sidebar_choose", "Fold a section, or review a file", "", "enter,space", where="sidebar"),
 )

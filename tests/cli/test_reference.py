@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +84,25 @@ def test_a_rule_that_cannot_be_read_is_an_error(capsys: pytest.CaptureFixture[st
 
     assert main(["settings"]) == 2
     assert "refuse[0].kind" in capsys.readouterr().err
+
+
+def test_output_that_nobody_reads_to_its_end_is_no_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as stdout:
+        ended = subprocess.run(
+            (sys.executable, "-m", "acp_tui", "settings"), stdout=stdout, stderr=subprocess.PIPE, check=False
+        )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_on_a_terminal_what_a_key_does_is_wrapped_in_its_column(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(["keys"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert " " * 56 + "else to the conversation" in lines

@@ -30,6 +30,7 @@ from acp_tui.conversation.updates import (
     PermissionAnswered,
     PermissionNoted,
     PlanReplaced,
+    Reconnected,
     SessionUpdate,
     TerminalAnswered,
     TerminalExited,
@@ -91,6 +92,7 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     TurnFailed("no"),
     UnknownUpdate("k", {"a": 1}),
     Disconnected("gone"),
+    Reconnected(remembers=False),
 )
 UPDATES = st.lists(st.sampled_from(EVERY_KIND), max_size=40)
 

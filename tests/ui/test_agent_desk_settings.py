@@ -217,7 +217,6 @@ async def test_f4_tells_what_the_agent_offers_and_what_it_lacks(open_desk: OpenD
     ("key", "told"),
     [
         ("shift+tab", "There is no session yet."),
-        ("f3", "There is no agent yet."),
         ("f4", "There is no agent yet."),
         ("ctrl+n", "There is no agent yet."),
     ],

@@ -6,8 +6,8 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
+from support.entry_scenes import plan
 from support.folding import ALLOW, REJECT, agent, call
-from support.scenes import plan
 from support.screens import Page, open_page
 
 LONG_DIFF = TextDiff("/project/long.py", "".join(f"line {number}\n" for number in range(1, 81)))

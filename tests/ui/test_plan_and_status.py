@@ -3,15 +3,20 @@
 import pytest
 
 from acp_tui.client.errors import AgentRefused
+from acp_tui.conversation import reducer
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, Choice, PlanStep, SelectOption, Usage
 from acp_tui.conversation.updates import (
     Disconnected,
+    MessageChunk,
     NoticeShown,
     OptionChanged,
     OptionsReplaced,
     PlanReplaced,
     UsageReported,
 )
+from acp_tui.ui.status import title_of
 from acp_tui.ui.widgets.status_line import Status, left_of
 from support.folding import agent, ask
 from support.screens import AGENT, open_page
@@ -272,3 +277,23 @@ async def test_shift_tab_says_so_where_the_agent_has_no_modes() -> None:
         await page.press("shift+tab")
         assert "This agent has no modes." in page.text
         assert page.connection.options == []
+
+
+# What a session is called
+
+
+@pytest.mark.parametrize(
+    ("prompts", "title"),
+    [
+        (["Fix it\nplease"], "Fix it"),
+        (["<context>\nToday is\n</context>Fix it"], "Fix it"),
+        (["<context>Today is</context>\n", "Fix it"], "Fix it"),
+        (["<b>Fix it"], "<b>Fix it"),
+        ([], ""),
+    ],
+)
+def test_a_session_is_called_by_the_users_own_first_words(prompts: list[str], title: str) -> None:
+    conversation = Conversation()
+    for at, prompt in enumerate(prompts):
+        reducer.apply(conversation, MessageChunk("user", Text(prompt), str(at)))
+    assert title_of(conversation) == title

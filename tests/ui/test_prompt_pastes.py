@@ -115,6 +115,24 @@ async def test_a_key_opens_the_paste_beside_the_cursor_and_that_can_be_undone() 
         assert page.draft == CHIP
 
 
+async def test_the_only_paste_is_opened_wherever_the_cursor_is() -> None:
+    async with open_page() as page:
+        await paste(page, LONG)
+        await page.press("ctrl+j", "x", "alt+o")
+        assert page.draft == f"{LONG}\nx"
+
+
+async def test_of_several_pastes_the_one_beside_the_cursor_is_opened() -> None:
+    async with open_page() as page:
+        await paste(page, LONG)
+        await page.press("ctrl+j")
+        await paste(page, "y" * 2000)
+        await page.press("x", "alt+o")
+        assert "Put the cursor beside the paste" in page.text
+        await page.press("left", "alt+o")
+        assert page.draft == f"{CHIP}\n{'y' * 2000}x"
+
+
 async def test_a_click_opens_a_paste() -> None:
     async with open_page() as page:
         await paste(page, LONG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from acp_tui.ui.widgets.conversation.view import ConversationView
 from support.desks import SESSION, Desk, OpenDesk
 
 TWO = """
@@ -128,3 +129,24 @@ async def test_a_tab_is_closed_from_the_board(open_desk: OpenDesk) -> None:
         await desk.press("alt+w")
         await desk.shows("the first")
         assert len(desk.tabs) == 1
+
+
+async def test_a_tab_behind_another_draws_nothing_until_it_comes_to_the_front(open_desk: OpenDesk) -> None:
+    script = (
+        'prompt = expect("session/prompt")\n'
+        + TWO
+        + 'expect("_go_on")\nfor number in range(50):\n    say(f"line {number}\\n\\n")\n'
+        + 'answer(prompt, stopReason="end_turn")\nserve_until_closed()'
+    )
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Count")
+        first = desk.tabs[0]
+        await desk.press("ctrl+n")
+        await desk.has_session()
+        desk.let_go_on()
+        await desk.until(lambda: first.state.value == "done")
+        assert first.query_one(ConversationView).top_line == 0
+        await desk.press("alt+1")
+        await desk.shows("line 49")
+        assert first.query_one(ConversationView).top_line > 0

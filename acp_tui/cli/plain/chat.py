@@ -5,7 +5,7 @@ Everything here runs in the event loop; the terminal is `console`'s, our own com
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -142,16 +142,10 @@ class Chat:
 
     async def begin(self, earlier: Session | None = None) -> None:
         """A new session. Raises ClientError."""
+        self.use(await self._logged_in(lambda agent: self._start.new_session(agent, earlier)))
 
-        async def open_it(agent: Agent) -> Session:
-            return await agent.new_session(
-                self.cwd,
-                additional_directories=self._start.directories,
-                mcp_servers=self._start.servers,
-                earlier=earlier,
-            )
-
-        self.use(await self._start.logged_in(self.console, open_it, self.start_agent))
+    async def _logged_in(self, call: Callable[[Agent], Awaitable[Session]]) -> Session:
+        return await self._start.logged_in(self.console, call, self.start_agent)
 
     async def open(self, session_id: SessionId, cwd: Path) -> None:
         """Go on with a session that the agent has kept, with its history. Raises ClientError."""
@@ -162,16 +156,9 @@ class Chat:
             if session is not None and Fact.PERMISSIONS in change.facts:
                 self.use(session)
 
-        async def open_it(agent: Agent) -> Session:
-            return agent.sessions.get(session_id) or await agent.open_session(
-                session_id,
-                cwd,
-                use_early,
-                additional_directories=self._start.directories,
-                mcp_servers=self._start.servers,
-            )
-
-        session = await self._start.logged_in(self.console, open_it, self.start_agent)
+        session = await self._logged_in(
+            lambda agent: self._start.open_session(agent, session_id, cwd, use_early)
+        )
         if session is not self.session:
             self.use(session)
 
@@ -184,15 +171,7 @@ class Chat:
         await self.start_agent()
         if earlier is not None and self.agent.capabilities.resume_session:
             try:
-                self.use(
-                    await self.agent.resume_session(
-                        earlier.session_id,
-                        earlier.cwd,
-                        additional_directories=self._start.directories,
-                        mcp_servers=self._start.servers,
-                        earlier=earlier,
-                    )
-                )
+                self.use(await self._start.resume_session(earlier))
                 return
             except AgentRefused as error:
                 self.tell_error(error)

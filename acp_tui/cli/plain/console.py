@@ -12,17 +12,23 @@ import asyncio
 import os
 import select
 import signal
-import subprocess
 import sys
-import termios
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
 import anyio
+
+from acp_tui.cli.plain.main_thread import (
+    forget_typed,
+    handled_signals,
+    is_canonical,
+    open_pipe,
+    run_program,
+)
 
 try:
     import readline
@@ -91,15 +97,21 @@ class Console:
         self._typed, self._typed_at = "", 0.0
         """What was being typed when it was looked at last, and since when it is that."""
         self._is_at_line_start = True
-        self._wake_fd, self._waking_fd = os.pipe()
-        os.set_blocking(self._waking_fd, False)
-        os.set_blocking(self._wake_fd, False)
+        self._wake_fd, self._waking_fd = open_pipe()
+        self._signal_fd, self._signalling_fd = open_pipe()
 
     # For the event loop
 
     def attach(self) -> None:
         """From now on this loop tells what to say."""
         self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._signal_fd, self._hear_signals)
+
+    def _hear_signals(self) -> None:
+        """The main thread got a signal; between two system calls it would not notice before the next key."""
+        with suppress(BlockingIOError):
+            if set(os.read(self._signal_fd, 4096)) != {signal.SIGUSR1}:
+                self._wake()
 
     def say(self, text: str) -> None:
         """Print these lines, which have been made visible."""
@@ -123,7 +135,7 @@ class Console:
 
     async def lend(self, argv: Sequence[str], env: Mapping[str, str]) -> int:
         """Give the terminal to a program; gives its exit status."""
-        status: int = await self._run(lambda: _run_program(argv, env))
+        status: int = await self._run(lambda: run_program(argv, env))
         return status
 
     async def _run(self, do: Callable[[], Any]) -> Any:
@@ -164,7 +176,9 @@ class Console:
 
     def serve(self, host: Host) -> None:
         """Print and read until `end` is called."""
-        with _signals(self._on_wake, self._on_interrupt, self._on_hangup):
+        if readline is not None:
+            readline.set_auto_history(False)  # answers are no prompts
+        with handled_signals(self._on_wake, self._on_interrupt, self._on_hangup, self._signalling_fd):
             while True:
                 self._is_dirty = False
                 while self._interrupts:
@@ -186,9 +200,7 @@ class Console:
                 self._errand = None
             self._finish(errand, result)
         elif self.prompt is None:
-            select.select([self._wake_fd], [], [])
-            with suppress(BlockingIOError):
-                os.read(self._wake_fd, 4096)
+            self._wait([])
         else:
             self._read_for, self._read_under = None, self.prompt
             line = self._read(self.prompt)
@@ -208,7 +220,7 @@ class Console:
     def _read_answer(self, prompt: str, *, is_guarded: bool) -> str | None:
         if is_guarded:
             self._sleep(GUARD_S)
-            _forget_typed()
+            forget_typed()
         line = self._read(prompt)
         return None if line is None else line.strip()
 
@@ -238,10 +250,16 @@ class Console:
     def _read_cooked(self, prompt: str) -> str:
         """Without readline the line stays with the terminal until it is complete, and can be left there."""
         print(prompt, end="", flush=True)
-        ready, _, _ = select.select([sys.stdin, self._wake_fd], [], [])
-        if sys.stdin not in ready:
+        if not self._wait([sys.stdin.fileno()]):
             raise Woken
         return input()
+
+    def _wait(self, files: list[int]) -> bool:
+        """Until the loop wakes us; True where one of these can be read instead."""
+        ready, _, _ = select.select([self._wake_fd, *files], [], [])
+        with suppress(BlockingIOError):
+            os.read(self._wake_fd, 4096)
+        return any(file in ready for file in files)
 
     def _begin_line(self) -> None:
         """Called by readline: from now on its line is that which is typed. The draft is put back."""
@@ -279,7 +297,7 @@ class Console:
 
         A signal is heard only after the keys that came before it. Readline holds the terminal raw, line by line.
         """
-        return self._is_reading and not (self._has_begun and _is_canonical())
+        return self._is_reading and not (self._has_begun and is_canonical())
 
     @property
     def _has_news(self) -> bool:
@@ -304,6 +322,7 @@ class Console:
         self._stop_reading()
 
     def _stop_reading(self) -> None:
+        self._is_dirty = True
         with suppress(BlockingIOError):
             os.write(self._waking_fd, b"\0")
         if self._can_leave:
@@ -325,47 +344,3 @@ class Console:
         """Let the user have this line again by the arrow keys; answers to questions are none of these."""
         if readline is not None and line.strip():
             readline.add_history(line)
-
-
-def _is_canonical() -> bool:
-    try:
-        return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON)
-    except termios.error:
-        return True
-
-
-def _forget_typed() -> None:
-    with suppress(termios.error):
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-
-def _run_program(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        return subprocess.call(argv, env={**os.environ, **env})
-    except OSError as error:
-        return error.errno or 1
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _signals(
-    on_wake: Callable[..., None], on_interrupt: Callable[..., None], on_hangup: Callable[..., None]
-) -> Iterator[None]:
-    """Handled like this within; readline leaves the history alone."""
-    handlers = {
-        signal.SIGUSR1: on_wake,
-        signal.SIGINT: on_interrupt,
-        signal.SIGTERM: on_hangup,
-        signal.SIGHUP: on_hangup,
-    }
-    if readline is not None:
-        readline.set_auto_history(False)
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -25,8 +25,10 @@ from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.offers import INTERACTIVE
 from acp_tui.client.sessions.policy import policy_of
 from acp_tui.client.sessions.recordings import recording_plan
+from acp_tui.client.sessions.session import Listener, Session
 from acp_tui.client.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 T = TypeVar("T")
@@ -91,6 +93,41 @@ class AgentStart:
             mcp.remember(project, mcp.Trust.TRUSTED if is_trusted else mcp.Trust.REJECTED, mcp.trust_file())
         except SettingsError as error:
             console.say(error_text(error))
+
+    # Sessions, with the directories and servers that are settled. Each raises ClientError.
+
+    async def new_session(self, agent: Agent, earlier: Session | None) -> Session:
+        """A new one, in place of an `earlier` one."""
+        return await agent.new_session(
+            self._cwd,
+            additional_directories=self.directories,
+            mcp_servers=self.servers,
+            earlier=earlier,
+        )
+
+    async def open_session(
+        self, agent: Agent, session_id: SessionId, cwd: Path, listener: Listener
+    ) -> Session:
+        """The one that is open already, else as the agent gives it."""
+        return agent.sessions.get(session_id) or await agent.open_session(
+            session_id,
+            cwd,
+            listener,
+            additional_directories=self.directories,
+            mcp_servers=self.servers,
+        )
+
+    async def resume_session(self, earlier: Session) -> Session:
+        """Go on with one of an earlier process."""
+        return await self.agent.resume_session(
+            earlier.session_id,
+            earlier.cwd,
+            additional_directories=self.directories,
+            mcp_servers=self.servers,
+            earlier=earlier,
+        )
+
+    # Logging in
 
     async def logged_in(
         self, console: Console, call: Callable[[Agent], Awaitable[T]], restart: Callable[[], Awaitable[None]]

@@ -204,6 +204,11 @@ class Inspection:
             return min(max(position, self.index.first), self.index.end) - self.index.first
         return bisect_left(self._filter.matches, position)
 
+    def shows(self, position: int) -> bool:
+        """Whether this line is among those that are shown."""
+        ordinal = self.ordinal_of(position)
+        return ordinal < self.count and self.position_of(ordinal) == position
+
     def match_from(self, position: int, direction: int) -> int | None:
         """The next line behind this one (1), or before it (-1), that is looked for; None where there is none yet."""
         matches = self._find.matches if self._find is not None else ()
@@ -226,6 +231,10 @@ class Inspection:
         )
 
     # Single lines
+
+    def is_new(self, row: Row) -> bool:
+        """Whether more is known of the line by now."""
+        return self.index.first <= row.position < self.index.end and self.index.row(row.position) != row
 
     def rows(self, start: int, stop: int) -> list[Row]:
         """What is shown in these places."""

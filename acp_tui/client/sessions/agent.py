@@ -6,6 +6,7 @@ What can be wanted of it is in `calls` and `session_calls`, what it asks of its 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -22,6 +23,7 @@ from acp_tui.client.errors import (
     UnsupportedProtocol,
 )
 from acp_tui.client.extensions import Extensions
+from acp_tui.client.inspection.frame_log import FrameLog
 from acp_tui.client.sessions.calls import AgentCalls
 from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.policy import Policy
@@ -61,6 +63,8 @@ class Agent(AgentCalls):
             on_phase=on_phase,
         )
         self.lost: AgentLost | None = None
+        self.frames = FrameLog(command.name, command.argv, {**os.environ, **command.env})
+        """The last lines that passed, for whoever looks."""
         self._tap = tap
         self._recordings = recordings
         self._process: AgentProcess | None = None
@@ -78,7 +82,7 @@ class Agent(AgentCalls):
                 async with running_agent(self.command, self._on_stderr) as process:
                     self._process = process
                     self._record()
-                    peer = Peer(process.stream, self._connection, tap=self._tapped())
+                    peer = Peer(process.stream, self._connection, tap=self._see)
                     self._connection.peer = peer
                     task_status.started()
                     await self._serve(peer, process)
@@ -119,21 +123,20 @@ class Agent(AgentCalls):
         if self._recordings is not None:
             self._recorder = self._recordings.begin(self.command.name, self.command.argv, self.command.env)
 
-    def _tapped(self) -> Tap | None:
-        recorder, tap = self._recorder, self._tap
-        if recorder is None or tap is None:
-            return tap if recorder is None else recorder.tap
-
-        def both(direction: Direction, frame: bytes) -> None:
-            recorder.tap(direction, frame)
-            tap(direction, frame)
-
-        return both
+    def _see(self, direction: Direction, frame: bytes) -> None:
+        self.frames.tap(direction, frame)
+        if self._recorder is not None:
+            self._recorder.tap(direction, frame)
+        if self._tap is not None:
+            self._tap(direction, frame)
 
     async def _end_recording(self) -> None:
+        if self._process is None:
+            return
+        how = self._process.describe_exit()
+        self.frames.exited(how)
         if self._recorder is not None:
-            assert self._process is not None
-            self._recorder.exited(self._process.describe_exit())
+            self._recorder.exited(how)
             await anyio.to_thread.run_sync(self._recorder.close)
 
     def screen_resized(self, columns: int, rows: int) -> None:
@@ -147,6 +150,7 @@ class Agent(AgentCalls):
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
+        self.frames.stderr(data)
         if self._recorder is not None:
             self._recorder.stderr(data)
         self.log.extend(data.decode("utf-8", "replace").splitlines())

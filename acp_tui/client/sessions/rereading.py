@@ -11,6 +11,7 @@ from typing import NoReturn
 from acp_tui.client.agents.quirks import Quirks
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
+from acp_tui.client.transcript.reader import RecordingUnreadable
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import Disconnected
@@ -35,6 +36,8 @@ class RereadSession(Session):
 
 def reread(index: SessionIndex, recorded: RecordedSession) -> RereadSession:
     """Read a session again; it blocks. Raises RecordingUnreadable."""
+    if not recorded.cwd.is_absolute():
+        raise RecordingUnreadable(f"the recording names no folder that the session worked in: {recorded.cwd}")
     return RereadSession(recorded, index.reread(recorded))
 
 

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from anyio import move_on_after
+
 from acp_tui import __version__
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.quirks import Quirks, quirks_of
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.recorder import Recorder
 
 MAX_LOG_LINES: Final = 500
+CLOSE_LIMIT_S: Final = 5.0
+"""How long an agent may take to close a session: all that runs for it here waits."""
 
 T = TypeVar("T")
 
@@ -325,7 +329,7 @@ class SessionCalls(ABC):
         """End a session here, and at the agent where it can be told; what was said stays readable.
 
         Its turn is cancelled, its questions are taken back, its terminals end. Raises nothing: an agent that does
-        not know the session any more, or is gone, has closed it (R-SESS-7).
+        not know the session any more, is gone, or does not answer, has closed it (R-SESS-7).
         """
         if session.is_closed:
             return  # under its id another may be open
@@ -335,7 +339,7 @@ class SessionCalls(ABC):
         try:
             if self.capabilities.close_session and session.conversation.is_connected:
                 # The request goes out before the answers to the questions do: their tasks have not run yet.
-                with suppress(ClientError):
+                with suppress(ClientError), move_on_after(CLOSE_LIMIT_S):
                     await self._ask(self._connection.close_session(session.session_id))
         finally:
             self._table.remove(session)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from acp_tui.client.transcript.events import Event, Frame, Header
+from acp_tui.client.transcript.lines import MAX_S
 from acp_tui.protocol.v1 import methods
 from acp_tui.rpc import Direction
 
@@ -68,6 +69,8 @@ class Digest:
 
     def _went(self, message: Mapping[str, Any], at: float) -> None:
         method, params = message.get("method"), _object(message.get("params"))
+        if not isinstance(message.get("id"), int):
+            return  # our requests are numbered
         if method in (methods.SESSION_NEW, methods.SESSION_LOAD, methods.SESSION_RESUME):
             self._pending[message.get("id")] = (method, params)
             if method != methods.SESSION_NEW:
@@ -139,7 +142,10 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def _seconds(started_at: str) -> float:
+    """0 for what is no time, or one that no calendar knows when the recording ends."""
     try:
-        return datetime.fromisoformat(started_at).timestamp()
-    except ValueError:
+        start = datetime.fromisoformat(started_at).timestamp()
+        datetime.fromtimestamp(start + MAX_S)
+    except (ValueError, OverflowError, OSError):
         return 0.0
+    return start

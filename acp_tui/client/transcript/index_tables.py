@@ -6,10 +6,12 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from acp_tui.client.transcript.digest import Part
 from acp_tui.client.transcript.events import Header
+
+T = TypeVar("T")
 
 SCHEMA: Final = 1
 
@@ -76,9 +78,16 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
             part.last_at,
             part.prompts,
         )
-        put = db.execute(f"INSERT INTO parts VALUES (NULL, {','.join('?' * len(values))})", values)
-        text = part.words.casefold().encode("utf-8", "replace").decode()
+        put = db.execute(
+            f"INSERT INTO parts VALUES (NULL, {','.join('?' * len(values))})", [*map(_storable, values)]
+        )
+        text = _storable(part.words.casefold())
         db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (put.lastrowid, text))
+
+
+def _storable(value: T) -> T | str:
+    """Texts without halves of characters, which names of folders may hold and SQLite does not take."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _origin(db: sqlite3.Connection, recording: str, agent: str, part: Part) -> str:
@@ -86,15 +95,14 @@ def _origin(db: sqlite3.Connection, recording: str, agent: str, part: Part) -> s
     row = None
     if not part.is_new:
         where = "session = ? AND agent = ? AND recording < ? ORDER BY recording DESC LIMIT 1"
-        row = db.execute(
-            f"SELECT origin FROM parts WHERE {where}", (part.session_id, agent, recording)
-        ).fetchone()
+        names = (part.session_id, agent, recording)
+        row = db.execute(f"SELECT origin FROM parts WHERE {where}", [*map(_storable, names)]).fetchone()
     return str(row[0]) if row is not None else f"{recording}/{part.session_id}"
 
 
 def _delete(db: sqlite3.Connection, recording: str, session_id: str) -> None:
     for row in db.execute(
-        "SELECT id FROM parts WHERE recording = ? AND session = ?", (recording, session_id)
+        "SELECT id FROM parts WHERE recording = ? AND session = ?", (recording, _storable(session_id))
     ).fetchall():
         db.execute("DELETE FROM words WHERE rowid = ?", row)
         db.execute("DELETE FROM parts WHERE id = ?", row)
@@ -134,4 +142,4 @@ def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
 
 
 def _in(cwd: Path | None) -> tuple[str, tuple[str, ...]]:
-    return ("1", ()) if cwd is None else ("cwd = ?", (str(cwd),))
+    return ("1", ()) if cwd is None else ("cwd = ?", (_storable(str(cwd)),))

@@ -28,6 +28,8 @@ from acp_tui.rpc import Direction
 
 FORMAT: Final = "acp-tui-recording"
 VERSION: Final = 1
+MAX_S: Final = 10 * 365 * 86_400
+"""No recording takes longer: clocks and calendars end somewhere."""
 
 # A frame that is JSON stands in its line as it came, to the byte. So a line of ours is recognised by its beginning, and
 # what is behind it is the frame: jq sees an object, and nobody has to write a number as somebody else's library did.
@@ -136,20 +138,27 @@ def read_event(data: bytes) -> Event:
     if ours is not None and data.endswith(b"}"):
         frame = data[ours.end() : -1]
         if parsed(frame) is not None:
-            return Frame(float(ours[1]), Direction(ours[2].decode()), frame)
+            return Frame(_time(float(ours[1])), Direction(ours[2].decode()), frame)
     value = _object(data)
-    at = value.get("t") if value is not None else None
-    if value is None or isinstance(at, bool) or not isinstance(at, int | float):
-        raise BadLine(
-            "no JSON object with a time" if value is None or at is None else "a time that is no number"
-        )
+    if value is None or value.get("t") is None:
+        raise BadLine("no JSON object with a time")
+    at = _time(value["t"])
     kind = value.get("type")
     if not isinstance(kind, str):
         raise BadLine("an event without a type")
     try:
-        return _read(float(at), kind, value)
-    except (KeyError, TypeError, ValueError, own_updates.NotReadable):
-        return UnknownEvent(float(at), kind, value)
+        return _read(at, kind, value)
+    except (KeyError, TypeError, ValueError, OverflowError, own_updates.NotReadable):
+        return UnknownEvent(at, kind, value)
+
+
+def _time(value: Any) -> float:
+    """Raises BadLine."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadLine("a time that is no number")
+    if not 0 <= value <= MAX_S:  # neither is what is not a number
+        raise BadLine("a time that cannot be")
+    return float(value)
 
 
 def _read(at: float, kind: str, value: dict[str, Any]) -> Event:

@@ -53,7 +53,7 @@ class AgentList(FilteredList):
     @property
     def is_narrowed(self) -> bool:
         """Whether something is searched for."""
-        return bool(self._search.value)
+        return self.is_mounted and bool(self._search.value)
 
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
         """Show these from now on."""
@@ -71,9 +71,8 @@ class AgentList(FilteredList):
             self.action_choose()
 
     def _show_about(self) -> None:
-        if self.agent is None:
-            super()._show_about()
-        else:
+        super()._show_about()
+        if self.agent is not None:
             self._about.update(_about(self.agent))
 
 

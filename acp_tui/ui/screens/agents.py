@@ -71,8 +71,7 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
 
     def compose(self) -> ComposeResult:
         """The agents, what the one under the cursor is, and below what is to be said."""
-        keys = "Enter or 1-9 start · F5 fetch the registry · Ctrl+Y copy · Esc close"
-        yield Frame(Content("Start an agent"), keys, self._list, self._said)
+        yield Frame(Content("Start an agent"), self._keys, self._list, self._said)
 
     def on_mount(self) -> None:
         """Look for the agents."""
@@ -107,6 +106,15 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
     def action_choose(self, index: int) -> None:
         """Start the agent at this place."""
         self._list.choose(index)
+
+    @property
+    def _keys(self) -> str:
+        start = "Enter starts" if self._list.is_narrowed else "Enter or 1-9 start"
+        return f"{start} · F5 fetch the registry · Ctrl+Y copy · Esc close"
+
+    def on_filtered_list_moved(self) -> None:
+        """Name the keys: in a search, digits are a part of it."""
+        self.query_one(Frame).show_keys(self._keys)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """That is the one."""

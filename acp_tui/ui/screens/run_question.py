@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 
 from textual.content import Content
-from textual.widgets import Button
 
 from acp_tui.ui.screens.trust import TrustQuestion
 from acp_tui.ui.widgets.fields.frame import shown_line
@@ -25,9 +24,4 @@ class RunQuestion(TrustQuestion):
             Content.assemble("It would run as you, with all that you may do, in ", shown_line(str(cwd)), "."),
             Content("No: the session is only read again from the recording, and nothing runs."),
         ]
-        super().__init__("Run this command?", lines)
-
-    def on_mount(self) -> None:
-        """In the words of this question."""
-        super().on_mount()
-        self.query_one("#yes", Button).label = "Yes, run it"
+        super().__init__("Run this command?", lines, yes="Yes, run it")

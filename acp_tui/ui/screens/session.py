@@ -99,12 +99,14 @@ class SessionScreen(SessionStart):
         """Know earlier prompts, and offer the draft that was left."""
         from acp_tui.ui.widgets.history.recall import Recall
 
-        self._recall = Recall(self, self._prompt, self.tabbed.prompt_memory, self._cwd)
+        recall = Recall(self, self._prompt, self.tabbed.prompt_memory, self._cwd)
+        await recall.begin(lambda: not self._sent_early)
+        # Not before: what is being written now is no draft that was left.
+        self._recall = recall
         if self._session is not None:
-            self._recall.show_session(self._session)
-        await self._recall.begin()
+            recall.show_session(self._session)
         for text in self._sent_early:
-            self._recall.sent(text, self._agent_title)
+            recall.sent(text, self._agent_title)
         self._sent_early.clear()
 
     async def on_unmount(self) -> None:
@@ -129,9 +131,15 @@ class SessionScreen(SessionStart):
             self._sidebar.look_at_changes()
 
     def on_screen_resume(self) -> None:
-        """The tab comes to the front: what it had to say is seen, what was held back is shown."""
+        """The tab comes to the front, or a dialog above it is gone."""
+        self.look_again()
+
+    def look_again(self) -> None:
+        """What the tab had to say is seen, what was held back is shown."""
         self._has_news = False
         self.show_tabs()
+        if self._panel is not None and self._panel.is_mounted:
+            self._panel.view.come_to_front()
         if self._desk is not None:
             self._desk.questions.look_for_questions()
 
@@ -307,9 +315,7 @@ class SessionScreen(SessionStart):
         assert self._panel is not None
         assert self._panel.session is not None
         self._panel.view.action_follow()
-        self._prompting.submit(
-            self._panel.session, message.text, is_command=message.is_command, images=message.images
-        )
+        self._prompting.submit(self._panel.session, message)
         if self._recall is not None:
             self._recall.sent(message.text, self._agent_title)
         else:

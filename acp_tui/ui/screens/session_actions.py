@@ -347,12 +347,6 @@ class SessionActions(Screen[None]):
         if self._desk is not None:
             await self._desk.leave()
 
-    async def begin_anew(self) -> None:
-        """Close the session, and begin another in its place."""
-        if self._session is not None and self._sessions is not None:
-            await self._sessions.close(self._session)
-            await self._show_agents_session(await self._sessions.begin())
-
     @work
     async def action_show_agent(self) -> None:
         """Show what the agent offers."""

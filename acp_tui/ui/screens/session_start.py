@@ -31,6 +31,7 @@ Opening = Callable[["SessionsDesk"], Awaitable["Session"]]
 
 HEAD_START_S: Final = 0.5
 """How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
+STILL_STARTING: Final = "The session is still being opened."
 
 
 class SessionStart(SessionActions):
@@ -45,12 +46,21 @@ class SessionStart(SessionActions):
         self._opening = opening
         self._phase = "starting"
         self._has_begun = False
+        self._is_connecting = False
+        """The first session is still to come."""
         self._is_reread = False
         """What is shown can only be read, until it goes on in an agent."""
 
     @work
     async def connect(self) -> None:
         """Start the agent, open a session and show it; or show why that did not work."""
+        self._is_connecting = True
+        try:
+            await self._connect()
+        finally:
+            self._is_connecting = False
+
+    async def _connect(self) -> None:
         from anyio import move_on_after, to_thread
 
         assert self._link is not None
@@ -163,6 +173,8 @@ class SessionStart(SessionActions):
         session = self._session
         if self._desk is None or self._link is None or not self._link.can_start:
             self.notify("There is no agent that could be started again.")
+        elif self._is_connecting:
+            self.notify(STILL_STARTING)
         elif session is None:
             await self._open(self._opening or _begin)
         elif session.conversation.is_connected and not await self._desk.confirm(
@@ -185,6 +197,23 @@ class SessionStart(SessionActions):
             self._desk.say_error(error)
         else:
             await self._show_agents_session(again)
+
+    async def begin_anew(self) -> None:
+        """Close the session, and begin another in its place; where that cannot be, the tab stays, and it is said."""
+        from acp_tui.client.errors import ClientError
+
+        if self._desk is None or self._sessions is None or self._is_connecting:
+            self.notify(STILL_STARTING)
+            return
+        if not self._desk.link.can_start:
+            self.notify("There is no agent here that could begin another session.", severity="warning")
+            return
+        if self._session is not None:
+            await self._sessions.close(self._session)
+        try:
+            await self._show_agents_session(await self._sessions.begin())
+        except ClientError as error:
+            self._desk.say_error(error)
 
     @property
     def state(self) -> TabState:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -17,6 +19,7 @@ from textual.widgets import Button, Static
 
 from acp_tui.client.form_answers import looks_secret
 from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
+from acp_tui.ui.widgets.answer_guard import AnswerGuard
 from acp_tui.ui.widgets.fields.frame import Frame, shown_line
 
 MASK: Final = "••••••"
@@ -26,11 +29,16 @@ _TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
 
 
 class TrustQuestion(ModalScreen[bool]):
-    """Gives True where the user trusts it; anything but a plain yes is no."""
+    """Gives True where the user trusts it; anything but a plain yes is no.
+
+    It comes unasked, in the midst of what the user writes: only a key behind a pause is an answer.
+    """
+
+    clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "dismiss(False)", "No", show=False),
-        Binding("y", "dismiss(True)", "Yes", show=False),
+        Binding("escape,n", "answer(False)", "No", show=False),
+        Binding("y", "answer(True)", "Yes", show=False),
         Binding("left", "app.focus_previous", "Other answer", show=False),
         Binding("right", "app.focus_next", "Other answer", show=False),
         Binding("up", "scroll(-1)", "Up", show=False),
@@ -39,18 +47,20 @@ class TrustQuestion(ModalScreen[bool]):
         Binding("pagedown", "scroll(10)", "Page down", show=False),
     ]
 
-    def __init__(self, question: str, lines: Sequence[Content]) -> None:
+    def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` tell all that would be used."""
         super().__init__(classes="dialog")
-        self._question = question
+        self._question = Content(question) if isinstance(question, str) else question
         self._lines = lines
+        self._yes = yes
+        self._guard = AnswerGuard(self.clock)
 
     def compose(self) -> ComposeResult:
         """All of it, and two answers."""
         no = Button("No", id="no", compact=True)
-        yes = Button("Yes, use them", id="yes", compact=True)
+        yes = Button(self._yes, id="yes", compact=True)
         yield Frame(
-            Content(self._question),
+            self._question,
             "y yes · n no · ↑ ↓ read on · Esc no",
             VerticalScroll(
                 Static(Content("\n").join(self._lines), markup=False),
@@ -64,9 +74,26 @@ class TrustQuestion(ModalScreen[bool]):
         """No is what Enter says."""
         self.query_one("#no").focus()
 
+    def on_screen_resume(self) -> None:
+        """It is to be seen only now."""
+        self._guard.arm()
+
+    def on_key(self, event: events.Key) -> None:
+        """Whoever writes means something else, the next letters too."""
+        if event.is_printable and event.key not in ("y", "n"):
+            self._guard.arm()
+
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """That is the answer."""
-        self.dismiss(event.button.id == "yes")
+        self.action_answer(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        """Answer, unless it was meant for something else."""
+        if self._guard.is_open:
+            self.dismiss(answer)
+            return
+        self._guard.arm()
+        self.notify("Too soon to count: answer again", severity="warning")
 
     def action_scroll(self, lines: int) -> None:
         """Read on."""

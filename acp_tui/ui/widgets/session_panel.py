@@ -175,6 +175,7 @@ class SessionPanel(Vertical):
         """Pass on the refusal, and ask the user for the reason; the screen hears of it too."""
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
+            self.session.queue.hold_for_reason()
             prompt = self.screen.query_one(PromptInput)
             prompt.ask_why(message.title)
             prompt.focus()

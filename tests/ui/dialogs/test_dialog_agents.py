@@ -51,6 +51,15 @@ async def test_all_agents_are_shown_with_what_runs_and_what_is_wrong() -> None:
         assert "agents.toml: something is wrong" in page.text
 
 
+async def test_digits_are_named_as_keys_only_where_they_are_no_part_of_a_search() -> None:
+    async with open_dialog(screen()) as page:
+        await page.until(lambda: "1 here" in page.text)
+        assert "Enter or 1-9 start" in page.text
+        await page.press("h")
+        assert "1-9" not in page.text
+        assert "Enter starts" in page.text
+
+
 async def test_how_old_the_registry_is_is_said() -> None:
     for fetched_at, said in ((None, "F5 fetches it"), (1.0, "With the agent registry of 19")):
         async with open_dialog(screen(Catalogue((HERE,), fetched_at=fetched_at))) as page:

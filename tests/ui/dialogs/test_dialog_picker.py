@@ -112,6 +112,14 @@ def test_better_matches_come_first_and_groups_stay_together() -> None:
     assert matching(rows, " ") is rows
 
 
+def test_what_cannot_be_chosen_comes_behind_worse_matches_that_can() -> None:
+    rows: list[PickerRow[Any]] = [
+        PickerRow(1, "gem", "", "not here", is_disabled_reason="not on PATH"),
+        PickerRow(2, "my gem", "", "ready"),
+    ]
+    assert [row.value for row in matching(rows, "gem")] == [2, 1]
+
+
 # The settings of a session
 
 

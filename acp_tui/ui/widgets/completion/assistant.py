@@ -135,6 +135,7 @@ class Completion:
         assert place is not None
         if suggestion.is_run and not goes_further:
             self.close()
+            self._prompt.clear_draft()
             self._prompt.post_message(PromptInput.Submitted(suggestion.written))
             return
         text = suggestion.further if goes_further and suggestion.further else suggestion.written

@@ -104,6 +104,10 @@ class ConversationWindow(ColumnWindow):
         self._pictures = pictures_for(self, self._images, self._mark_drawing)
         self._schedule(0)
 
+    def come_to_front(self) -> None:
+        """Show what came while another tab was to be seen."""
+        self._schedule(0)
+
     def on_unmount(self) -> None:
         """Draw no frame into nothing."""
         if self._flush_handle is not None:
@@ -136,6 +140,8 @@ class ConversationWindow(ColumnWindow):
         self._flush_handle = None
         if self._loop is None or not self.size.width:
             return  # the first resize draws
+        if self.screen not in self.app.screen_stack:
+            return  # another tab is in front: `come_to_front` draws
         held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self._loop.time()
         if held_s > 0 or not self._has_room:
             self._schedule(max(held_s, RETRY_S))

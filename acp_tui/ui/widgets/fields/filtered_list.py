@@ -160,13 +160,18 @@ class FilteredList(Vertical, can_focus=True):
 def matching(rows: Sequence[PickerRow[Any]], query: str) -> Sequence[PickerRow[Any]]:
     """The rows whose label or description has each word of `query`: as it stands, or its letters in this order.
 
-    Better ones first: a label that begins with it, then has it, then has its letters. Groups stay together.
+    Better ones first: a label that begins with it, then has it, then has its letters. Groups stay together; what
+    cannot be chosen comes last.
     """
     words = query.lower().split()
     if not words:
         return rows
-    found = [(score, row) for row in rows if (score := _score(row, words)) is not None]
-    best_of: dict[str, int] = {}
+    found = [
+        ((bool(row.is_disabled_reason), score), row)
+        for row in rows
+        if (score := _score(row, words)) is not None
+    ]
+    best_of: dict[str, tuple[bool, int]] = {}
     for score, row in found:
         best_of[row.group] = min(score, best_of.get(row.group, score))
     order = {group: at for at, group in enumerate(best_of)}

@@ -5,6 +5,7 @@ What is kept, and where, is `client.prompts`' matter.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -41,10 +42,13 @@ class Recall:
         """Since the timer was started."""
         self._search: HistorySearch | None = None
 
-    async def begin(self) -> None:
-        """Know what was written before, and offer the draft that was left, unless another has been begun."""
+    async def begin(self, is_new: Callable[[], bool] = lambda: True) -> None:
+        """Know what was written before, and offer the draft that was left, unless another has been begun.
+
+        `is_new` says, once all is known, that nothing has been sent yet.
+        """
         self._say(await self._memory.load())
-        left = "" if self._prompt.text else self._memory.offer(self._place)
+        left = self._memory.offer(self._place) if is_new() and not self._prompt.text else ""
         if left:
             self._prompt.set_draft(left)
         self._prompt.assistants.append(self)

@@ -208,13 +208,16 @@ class DraftArea(TextArea):
         return list(self._pastes.chips(self.document[row])) if row < self.document.line_count else []
 
     def action_open_paste(self) -> None:
-        """Show all of the paste that the cursor is beside, in its place."""
-        row, column = self.cursor_location
-        beside = [chip for chip in self._chips(row) if column in (chip.start, chip.stop)]
-        if beside:
-            self._open(row, beside[-1])
+        """Show all of the paste that the cursor is beside, in its place; the only one wherever the cursor is."""
+        here = self.cursor_location
+        pastes = [(row, chip) for row in range(self.document.line_count) for chip in self._chips(row)]
+        beside = [(row, chip) for row, chip in pastes if here in ((row, chip.start), (row, chip.stop))]
+        if beside or len(pastes) == 1:
+            self._open(*(beside or pastes)[-1])
+        elif pastes:
+            self.notify("Put the cursor beside the paste that is to be opened.")
         else:
-            self.notify("There is no paste beside the cursor to be opened.")
+            self.notify("There is no folded paste in the draft.")
 
     def on_click(self, event: events.Click) -> None:
         """A click opens a paste."""

@@ -54,12 +54,19 @@ class PromptInput(DraftArea):
         """The user wants to send this text, made of the draft; what is not sent after all goes to `take_back`."""
 
         def __init__(
-            self, text: str, *, is_command: bool = False, images: Sequence[PastedImage] = ()
+            self,
+            text: str,
+            *,
+            is_command: bool = False,
+            is_reason: bool = False,
+            images: Sequence[PastedImage] = (),
         ) -> None:
             super().__init__()
             self.text = text
             self.is_command = is_command
             """For the user's shell, not for the agent."""
+            self.is_reason = is_reason
+            """Why a call was rejected."""
             self.images = tuple(images)
 
     class LeaveRequested(Message):
@@ -124,7 +131,12 @@ class PromptInput(DraftArea):
         if self._rejected and not self.text.strip():
             self.give_no_reason()
         else:
-            message = self.Submitted(self._text_to_send, is_command=self._is_command, images=self.images)
+            message = self.Submitted(
+                self._text_to_send,
+                is_command=self._is_command,
+                is_reason=bool(self._rejected),
+                images=self.images,
+            )
             self.clear_draft()  # the next key may be here before the message is: it belongs to another prompt
             self.post_message(message)
 

@@ -1,0 +1,53 @@
+"""The app of `acp-tui inspect`: no hub, no agent; it looks as the settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.types import CSSPathType
+
+from acp_tui.client.inspection.inspection import Inspection
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.inspector.screen import InspectorScreen
+from acp_tui.ui.settings_app import SettingsApp
+from acp_tui.ui.stylesheets import stylesheets
+from acp_tui.ui.terminal_input import mend_terminal_input
+
+
+class InspectApp(SettingsApp):
+    """Shows one recording, frame by frame."""
+
+    TITLE = "acp-tui inspect"
+    CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
+
+    def __init__(
+        self,
+        inspection: Inspection,
+        file: Path,
+        *,
+        settings: Settings | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """`notes` is what is wrong in the settings."""
+        super().__init__(Path.cwd(), settings or Settings(), notes, None)
+        mend_terminal_input()
+        self._make_screen = partial(InspectorScreen, inspection, file.name, folder=Path.cwd(), grows=file)
+
+    def on_mount(self) -> None:
+        """Say what is wrong in the settings, briefly."""
+        self.tell_notes(self._notes)
+
+    def get_default_screen(self) -> InspectorScreen:
+        """The inspector."""
+        return self._make_screen()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The command palette: another theme."""
+        yield from (each for each in super().get_system_commands(screen) if each.title == "Theme")

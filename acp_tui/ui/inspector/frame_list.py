@@ -1,0 +1,225 @@
+"""The list of frames: of any length, thirty times a second at most, and only what has changed in view.
+
+What the frames are, which are shown and what they say is the inspection's matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from typing import ClassVar, Final
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+from acp_tui.client.inspection.glimpse import Glimpse
+from acp_tui.client.inspection.index import Row
+from acp_tui.client.inspection.inspection import Inspection
+from acp_tui.ui.inspector.line_window import LineWindow
+from acp_tui.ui.inspector.rows import row_strip
+from acp_tui.ui.rendering.palette import Palette
+
+FRAME_S: Final = 1 / 30
+KEY_PAUSE_S: Final = 0.025
+"""After a key, until its echo is on the screen."""
+_NOTHING: Final = Glimpse()
+_Shown = tuple[Row, Glimpse | None]
+
+
+class FrameList(LineWindow):
+    """Follows the end where the cursor is on the last frame."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Frame above", show=False),
+        Binding("down,j", "move(1)", "Frame below", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown,space", "page(1)", "Page down", show=False),
+        Binding("home", "to_top", "To the beginning", show=False),
+        Binding("end", "to_end", "To the end", show=False),
+        Binding("enter,right", "open", "Into the frame", show=False),
+    ]
+
+    class Moved(Message):
+        """Another frame is under the cursor."""
+
+    class Drawn(Message):
+        """What the inspection has found since is drawn."""
+
+    class Opened(Message):
+        """The user wants to look into the frame."""
+
+    def __init__(self, inspection: Inspection, *, follows: bool) -> None:
+        super().__init__(id="frames")
+        self.follows = follows
+        self.cursor = -1
+        """The position of the frame under it; -1: none."""
+        self.is_raw = False
+        self._inspection = inspection
+        self._rows: list[_Shown] = []
+        """From the first row of the screen on."""
+        self._anchor = 0
+        """The position of the frame on the first row: others may go from above it."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._frame_context = contextvars.copy_context()
+        self._flush_handle: asyncio.TimerHandle | None = None
+        self._last_frame = 0.0
+
+    # Frames
+
+    def on_mount(self) -> None:
+        """Draw from now on."""
+        super().on_mount()
+        self._frame_context = contextvars.copy_context()
+        self._loop = asyncio.get_running_loop()
+        self._inspection.listener = self.mark
+
+    def on_unmount(self) -> None:
+        """Draw no frame into nothing."""
+        self._inspection.listener = lambda: None
+        if self._flush_handle is not None:
+            self._flush_handle.cancel()
+        self._loop = None
+
+    def on_resize(self, event: events.Resize) -> None:
+        """There is room for other rows."""
+        self._flush()
+
+    def mark(self) -> None:
+        """There may be something new. Cheap; it is drawn with the next frame."""
+        if self._loop is not None and self._flush_handle is None:
+            wait_s = max(0.0, self._last_frame + FRAME_S - self._loop.time())
+            self._schedule(self._loop, wait_s)
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop, wait_s: float) -> None:
+        self._flush_handle = loop.call_later(wait_s, self._flush_when_quiet, context=self._frame_context)
+
+    def _flush_when_quiet(self) -> None:
+        self._flush_handle = None
+        if self._loop is None:
+            return
+        held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self._loop.time()
+        if held_s > 0:
+            self._schedule(self._loop, held_s)
+            return
+        self._last_frame = self._loop.time()
+        self._flush()
+
+    def _flush(self) -> None:
+        """Show what there is now; what stands on the first row stays there, unless the end is followed."""
+        if not self.size.height:
+            return
+        if self.follows:
+            self.top = self.max_top
+            self._put_cursor(self._last)
+        else:
+            self.top = min(self._inspection.ordinal_of(self._anchor), self.max_top)
+            if self.cursor < 0:
+                self._put_cursor(self._at(0))
+        self._show_rows()
+        self.post_message(self.Drawn())
+
+    def _show_rows(self) -> None:
+        before, self._rows = self._rows, self._read_rows()
+        self._anchor = self._rows[0][0].position if self._rows else 0
+        glimpsed = self._rows
+        missing = [row.position for row, glimpse in glimpsed if glimpse is None]
+        self._inspection.want_glimpses(missing)
+        if len(before) != len(self._rows):
+            self.refresh()
+            return
+        self.refresh_rows(
+            [y for y, (now, then) in enumerate(zip(self._rows, before, strict=True)) if now != then]
+        )
+
+    def _read_rows(self) -> list[_Shown]:
+        rows = self._inspection.rows(self.top, self.top + self.size.height)
+        return [(row, self._inspection.glimpse(row.position)) for row in rows]
+
+    # Drawing
+
+    @property
+    def total(self) -> int:
+        """So many frames are shown."""
+        return self._inspection.count
+
+    def _draw(self, line: int, width: int, palette: Palette) -> Strip:
+        at = line - self.top
+        if at >= len(self._rows):
+            return Strip.blank(width)
+        row, glimpse = self._rows[at]
+        return row_strip(row, glimpse or _NOTHING, width, palette)
+
+    def _has_cursor(self, line: int) -> bool:
+        at = line - self.top
+        return at < len(self._rows) and self._rows[at][0].position == self.cursor
+
+    def scroll_to_line(self, line: int) -> None:
+        """Put it on the first row; the end is followed no more, or again."""
+        self.top = max(0, min(line, self.max_top))
+        self.follows = self.follows and self.top >= self.max_top
+        self._show_rows()
+        self.refresh()
+
+    # The cursor
+
+    @property
+    def _last(self) -> int:
+        return self._at(self.total - 1)
+
+    def _at(self, ordinal: int) -> int:
+        """The position of the frame that is shown there, or of the nearest; -1: there is none."""
+        return self._inspection.position_of(max(0, min(ordinal, self.total - 1))) if self.total else -1
+
+    def _put_cursor(self, position: int) -> None:
+        if position != self.cursor:
+            rows = [y for y, (row, _) in enumerate(self._rows) if row.position in (position, self.cursor)]
+            self.cursor = position
+            self.refresh_rows(rows)
+            self.post_message(self.Moved())
+
+    def go_to(self, position: int) -> None:
+        """Put the cursor on this frame, or the next one that is shown, and bring it into view."""
+        ordinal = min(self._inspection.ordinal_of(position), max(self.total - 1, 0))
+        self.follows = False
+        self._put_cursor(self._at(ordinal))
+        if not self.top <= ordinal < self.top + self.size.height:
+            self.scroll_to_line(ordinal - self.size.height // 2)
+
+    def show_again(self) -> None:
+        """Other frames are shown, or the same in another way."""
+        self._flush()
+        if not self.follows and self.cursor >= 0:
+            self.go_to(self.cursor)
+        self.refresh()
+
+    def _move_to(self, ordinal: int) -> None:
+        ordinal = max(0, min(ordinal, self.total - 1))
+        self.follows = ordinal == self.total - 1 and self.follows
+        self._put_cursor(self._at(ordinal))
+        self._reveal(ordinal)
+
+    def action_move(self, step: int) -> None:
+        """To the frame above or below."""
+        self._move_to(self._inspection.ordinal_of(self.cursor) + step)
+
+    def action_page(self, direction: int) -> None:
+        """By a page."""
+        self.action_move(direction * max(self.size.height - 1, 1))
+
+    def action_to_top(self) -> None:
+        """To the first frame."""
+        self._move_to(0)
+
+    def action_to_end(self) -> None:
+        """To the last frame, and to each that comes."""
+        self.follows = True
+        self._flush()
+
+    def action_open(self) -> None:
+        """Into the frame."""
+        self.post_message(self.Opened())
+
+    def _click(self, line: int) -> None:
+        self._move_to(line)

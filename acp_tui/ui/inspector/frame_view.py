@@ -1,0 +1,239 @@
+"""All of one frame: when it came, what belongs to it, which rules it breaks, and its JSON, folded.
+
+It reads nothing; what there is to be shown is handed to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.strip import Strip
+
+from acp_tui.client.inspection.entry import Form
+from acp_tui.client.inspection.inspection import Detail
+from acp_tui.client.inspection.line import Kind
+from acp_tui.client.inspection.linting import LintNote
+from acp_tui.client.inspection.outline import Node, OutlineLine
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.inspector.json_lines import drawn, folded
+from acp_tui.ui.inspector.line_window import LineWindow
+from acp_tui.ui.inspector.rows import duration, size
+from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.rendering.palette import PLAIN, Palette
+from acp_tui.ui.rendering.wrapping import Span, wrap
+from acp_tui.ui.themes import palette_for
+
+MOST_LINES: Final = 3_000
+"""That are unfolded together."""
+WAYS: Final = {
+    Kind.IN: "from the agent",
+    Kind.OUT: "to the agent",
+    Kind.STDERR: "on stderr",
+    Kind.NOTE: "",
+}
+
+
+class FrameView(LineWindow):
+    """The frame under the cursor of the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Line up", show=False),
+        Binding("down,j", "move(1)", "Line down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("home", "move(-1000000)", "To the beginning", show=False),
+        Binding("end", "move(1000000)", "To the end", show=False),
+        Binding("left", "fold", "Fold, or to what it is in", show=False),
+        Binding("right", "unfold", "Unfold", show=False),
+        Binding("enter,space", "turn", "Fold or unfold", show=False),
+        Binding("z", "turn_all", "Fold or unfold everything", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="frame")
+        self._detail: Detail | None = None
+        self._started_at = ""
+        self._rows: list[tuple[Strip, OutlineLine | None]] = []
+        self._cursor = 0
+
+    def show(self, detail: Detail | None, started_at: str) -> None:
+        """Show this frame; of the same one, what is folded stays folded."""
+        before = self._detail
+        is_same = before is not None and detail is not None and before.row.position == detail.row.position
+        if is_same and before is not None and detail is not None and before.line == detail.line:
+            detail = Detail(detail.row, detail.line, before.outline, detail.notes)
+        self._detail, self._started_at = detail, started_at
+        if not is_same:
+            self.top = self._cursor = 0
+        self._lay_out()
+
+    def on_mount(self) -> None:
+        """Draw again in other colours."""
+        self.watch(self.app, "theme", self._lay_out, init=False)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Break lines for the new width."""
+        self._lay_out()
+
+    # What is to be drawn
+
+    @property
+    def total(self) -> int:
+        """Rows."""
+        return len(self._rows)
+
+    def _lay_out(self) -> None:
+        width, palette = self.line_width, palette_for(self.app.current_theme)
+        self._rows = list(self._drawn(self._detail, width, palette)) if self._detail and width > 4 else []
+        self._cursor = max(0, min(self._cursor, self.total - 1))
+        self.top = min(self.top, self.max_top)
+        self.refresh()
+
+    def _drawn(
+        self, detail: Detail, width: int, palette: Palette
+    ) -> Iterator[tuple[Strip, OutlineLine | None]]:
+        for text, style in self._about(detail, palette):
+            yield from ((strip, None) for strip in wrap([(text, style)], width))
+        if detail.outline is None:
+            text = make_visible(detail.line.data[: 1 << 20].decode("utf-8", "replace"))
+            for line in text.split("\n")[:MOST_LINES]:
+                yield from ((strip, None) for strip in folded(line, palette.text, width))
+            return
+        for outlined in detail.outline.lines():
+            yield from ((strip, outlined) for strip in drawn(outlined, width, palette))
+
+    def _about(self, detail: Detail, palette: Palette) -> Iterator[Span]:
+        row = detail.row
+        what = "" if row.form is Form.TEXT else "no message" if row.form is Form.JUNK else row.form.value
+        parts = (
+            f"#{row.position}",
+            f"{row.at_s:.3f} s",
+            _clock(self._started_at, row.at_s),
+            WAYS[row.kind],
+            what,
+        )
+        yield " · ".join(filter(None, (*parts, size(row.size)))), palette.muted
+        yield from self._about_partner(detail, palette)
+        for note in detail.notes:
+            yield from _about_rule(note, palette)
+        yield "", palette.text
+
+    def _about_partner(self, detail: Detail, palette: Palette) -> Iterator[Span]:
+        row = detail.row
+        key = keys_in_force(self).shown("inspect_partner")
+        method = make_visible_line(row.label.method)
+        if row.form is Form.REQUEST and row.partner is None:
+            yield f"{method} waits for its answer", palette.warning
+        elif row.form is Form.REQUEST and row.took_s is not None:
+            yield (
+                f"{method}, answered in {duration(row.took_s)} by #{row.partner} ({key} goes there)",
+                palette.text,
+            )
+        elif row.form is Form.RESPONSE and row.partner is None:
+            yield "it answers nothing that was asked", palette.warning
+        elif row.form is Form.RESPONSE and row.took_s is not None:
+            yield (
+                f"response to {method}, #{row.partner}, in {duration(row.took_s)} ({key} goes there)",
+                palette.text,
+            )
+
+    def _draw(self, line: int, width: int, palette: Palette) -> Strip:
+        strip = self._rows[line][0]
+        return strip if palette is not PLAIN else Strip([Segment(strip.text)])
+
+    def _has_cursor(self, line: int) -> bool:
+        return line == self._cursor
+
+    def _click(self, line: int) -> None:
+        if line == self._cursor:
+            self.action_turn()
+        else:
+            self._put_cursor(line)
+
+    # The cursor
+
+    def _put_cursor(self, line: int) -> None:
+        self._cursor = max(0, min(line, self.total - 1))
+        self._reveal(self._cursor)
+        self.refresh()
+
+    def action_move(self, step: int) -> None:
+        """By so many lines."""
+        self._put_cursor(self._cursor + step)
+
+    def action_page(self, direction: int) -> None:
+        """By a page."""
+        self._put_cursor(self._cursor + direction * max(self.size.height - 1, 1))
+
+    # Folding
+
+    @property
+    def _line(self) -> OutlineLine | None:
+        return self._rows[self._cursor][1] if self._rows else None
+
+    def action_turn(self) -> None:
+        """Fold what is unfolded, unfold what is folded."""
+        line = self._line
+        if line is not None and line.node.is_foldable:
+            self._set_open(line.node, is_open=not line.node.is_open)
+
+    def action_unfold(self) -> None:
+        """Unfold."""
+        line = self._line
+        if line is not None and line.node.is_foldable:
+            self._set_open(line.node, is_open=True)
+
+    def action_fold(self) -> None:
+        """Fold; where there is nothing to fold, go to what the line is in."""
+        line = self._line
+        if line is None:
+            return
+        if line.node.is_foldable and line.node.is_open:
+            self._set_open(line.node, is_open=False)
+            return
+        for at in range(self._cursor - 1, -1, -1):
+            above = self._rows[at][1]
+            if above is not None and above.depth < line.depth:
+                self._put_cursor(at)
+                return
+
+    def action_turn_all(self) -> None:
+        """Fold all but the outermost, or unfold as much as can be drawn."""
+        outline = self._detail.outline if self._detail is not None else None
+        if outline is None:
+            return
+        if any(child.is_open for child in outline.root.children):
+            outline.fold()
+        else:
+            outline.unfold(MOST_LINES)
+        self._lay_out()
+        self._reveal(self._cursor)
+
+    def _set_open(self, node: Node, *, is_open: bool) -> None:
+        node.is_open = is_open
+        self._lay_out()
+        at = next(
+            (at for at, (_, line) in enumerate(self._rows) if line is not None and line.node is node), 0
+        )
+        self._put_cursor(at)
+
+
+def _about_rule(note: LintNote, palette: Palette) -> Iterator[Span]:
+    style = {"error": palette.error, "warning": palette.warning}.get(note.severity, palette.accent)
+    since = f" (since #{note.earlier[0]})" if note.earlier else ""
+    yield f"{note.severity} {note.rule_id}: {make_visible_line(note.text)}{since}", style
+    yield f"  {note.advice} {note.reference}", palette.muted
+
+
+def _clock(started_at: str, at_s: float) -> str:
+    """When that was by the clock here; "" where it is not known."""
+    try:
+        began = datetime.fromisoformat(started_at)
+    except ValueError:
+        return ""
+    return f"{(began + timedelta(seconds=at_s)).astimezone():%Y-%m-%d %H:%M:%S}"

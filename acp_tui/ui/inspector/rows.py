@@ -1,0 +1,100 @@
+"""A line of the list: when, which way, what, how long it took, how large; which there are is the list's matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.client.inspection.entry import Form
+from acp_tui.client.inspection.glimpse import Glimpse
+from acp_tui.client.inspection.index import Row
+from acp_tui.client.inspection.line import Kind
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import Span, width_cells
+from acp_tui.ui.widgets.fields.row_list import cut
+
+NARROW_CELLS: Final = 56
+"""Below, the size and what can be guessed are left out."""
+ARROWS: Final = {Kind.IN: "←", Kind.OUT: "→", Kind.STDERR: "·", Kind.NOTE: "·"}
+
+
+def row_strip(row: Row, glimpse: Glimpse, width: int, palette: Palette) -> Strip:
+    """The row in so many cells."""
+    is_narrow = width < NARROW_CELLS
+    end = "" if is_narrow else f"{size(row.size):>8}"
+    spans = [*_begin(row, palette, is_narrow=is_narrow), *_what(row, glimpse, palette, is_narrow=is_narrow)]
+    return Strip([*_fitted(spans, width - len(end)), Segment(end, palette.muted)])
+
+
+def _begin(row: Row, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
+    yield f"{row.at_s:6.1f} " if is_narrow else f"{row.at_s:9.3f} ", palette.muted
+    yield ("!" if row.has_findings else " "), palette.warning
+    yield f"{ARROWS[row.kind]} ", palette.accent if row.kind is Kind.OUT else palette.success
+
+
+def _what(row: Row, glimpse: Glimpse, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
+    about = make_visible_line(glimpse.about)
+    request_id = f" ({make_visible_line(glimpse.request_id)})" if glimpse.request_id else ""
+    name = palette.error if row.is_error else palette.strong
+    match row.form:
+        case Form.REQUEST:
+            yield make_visible_line(row.label.method) + request_id, name
+            if row.took_s is None:
+                yield " waiting", palette.warning
+            else:
+                yield f" {duration(row.took_s)}", palette.muted
+        case Form.RESPONSE:
+            yield "re " if is_narrow else "response to ", palette.muted
+            yield (make_visible_line(row.label.method) or "nothing that was asked") + request_id, name
+            yield "" if row.took_s is None else f" in {duration(row.took_s)}", palette.muted
+        case Form.NOTIFICATION:
+            yield from _notification(row, name, palette, is_narrow=is_narrow)
+        case Form.JUNK:
+            yield "no message", palette.error if row.kind is Kind.IN else palette.muted
+        case Form.TEXT:
+            yield row.kind.value if row.kind is Kind.STDERR else "", palette.warning
+    yield f"  {about}", palette.error if row.is_error else palette.muted
+
+
+def _notification(row: Row, name: Style, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
+    method, update = map(make_visible_line, row.label)
+    if not update:
+        yield method, name
+        return
+    yield "" if is_narrow else f"{method} ", palette.muted
+    yield update, name
+
+
+def _fitted(spans: Iterable[Span], width: int) -> Iterator[Segment]:
+    """So much of the spans as there is room for, and blanks."""
+    left = width
+    for text, style in spans:
+        shown = cut(text, left) if left > 1 else text[: max(left, 0)]
+        yield Segment(shown, style)
+        left -= width_cells(shown)
+        if shown != text:
+            break
+    yield Segment(" " * max(left, 0))
+
+
+def duration(seconds: float) -> str:
+    """As in 12 ms, 2.31 s or 3:04 min."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms" if seconds >= 0.00095 else "<1 ms"
+    if seconds < 59.995:
+        return f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02} min"
+
+
+def size(size_bytes: int) -> str:
+    """As in 312 B or 1.2 KB."""
+    if size_bytes < 1000:
+        return f"{size_bytes} B"
+    value, unit = (size_bytes / 1e3, "KB") if size_bytes < 999_500 else (size_bytes / 1e6, "MB")
+    return f"{value:.1f} {unit}" if value < 100 else f"{value:.0f} {unit}"

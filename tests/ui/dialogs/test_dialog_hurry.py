@@ -1,0 +1,58 @@
+"""A question that comes while the user writes takes none of the letters for an answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.screen import ModalScreen
+
+from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.ui.screens.first_run import FirstRunDialog
+from acp_tui.ui.screens.run_question import RunQuestion
+from acp_tui.ui.screens.trust import TrustDialog, TrustQuestion
+from support.dialogs import NOTHING, open_dialog
+from support.screens import Clock
+
+PACKAGE = AgentCommand("fetched", ("npx", "-y", "f@1.0"), package=Package("npx", "f@1.0", "1.0"))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Stands still."""
+    clock = Clock()
+    monkeypatch.setattr(TrustQuestion, "clock", staticmethod(clock))
+    return clock
+
+
+@pytest.fixture(params=["servers", "package", "recorded command"])
+def question(request: pytest.FixtureRequest, clock: Clock) -> ModalScreen[bool]:
+    """Each by which something of others would run."""
+    questions = {
+        "servers": lambda: TrustDialog(Path("/project/.mcp.json"), []),
+        "package": lambda: FirstRunDialog(PACKAGE),
+        "recorded command": lambda: RunQuestion(("agent",), Path("/project")),
+    }
+    return questions[request.param]()
+
+
+@pytest.mark.parametrize("keys", [("y",), ("n",), ("enter",), ("escape",), ("right", "enter")])
+async def test_keys_that_were_on_their_way_answer_nothing(
+    question: ModalScreen[bool], clock: Clock, keys: tuple[str, ...]
+) -> None:
+    async with open_dialog(question) as page:
+        await page.press(*keys)
+        assert page.result is NOTHING
+        assert "Too soon to count" in page.words
+
+
+async def test_a_letter_in_a_word_is_no_answer_however_late_it_comes(
+    question: ModalScreen[bool], clock: Clock
+) -> None:
+    async with open_dialog(question) as page:
+        clock.pass_guard()
+        await page.press(*"try")
+        assert page.result is NOTHING
+        clock.pass_guard()
+        await page.press("y")
+        assert page.result is True
