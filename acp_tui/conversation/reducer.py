@@ -219,20 +219,12 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
     if not conversation.is_connected:
         return NOTHING
     conversation.is_connected = False
-    asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
-    for call_id in asked:
-        conversation.tool_call(call_id).waiting = 0
-    conversation.permissions.clear()
-    forgotten = forget_elicitations(conversation)
-    settled = _settle_calls(conversation, tool_calls.FAILED)
-    waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
-    touched = (*dict.fromkeys((*waited, *settled)), _append(conversation, failure))
-    if conversation.turn is not Turn.IDLE:
-        _end_turn(conversation, touched, None)
-    return Change(touched, (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS, *forgotten.facts))
+    let_go = _let_go(conversation)
+    return Change((*let_go.entries, _append(conversation, failure)), let_go.facts)
 
 
 def _reconnected(conversation: Conversation, restart: Restart) -> Change:
+    let_go = _let_go(conversation)
     conversation.is_connected = True
     # The ids of what stands above are free again: what comes under them now is something else.
     conversation.tool_call_entries.clear()
@@ -241,8 +233,24 @@ def _reconnected(conversation: Conversation, restart: Restart) -> Change:
     conversation.plans.clear()
     conversation.options = conversation.commands = ()
     conversation.usage = None
-    facts = (Fact.TURN, Fact.CONNECTION, Fact.PLAN, Fact.COMMANDS, Fact.OPTIONS, Fact.USAGE)
-    return Change((_append(conversation, restart),), facts)
+    facts = (*let_go.facts, Fact.PLAN, Fact.COMMANDS, Fact.OPTIONS, Fact.USAGE)
+    return Change((*let_go.entries, _append(conversation, restart)), facts)
+
+
+def _let_go(conversation: Conversation) -> Change:
+    """Nobody will answer any more: no turn runs, no call goes on, nothing is asked."""
+    asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
+    for call_id in asked:
+        conversation.tool_call(call_id).waiting = 0
+    conversation.permissions.clear()
+    forgotten = forget_elicitations(conversation)
+    settled = _settle_calls(conversation, tool_calls.FAILED)
+    waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
+    if conversation.turn is not Turn.IDLE:
+        _end_turn(conversation, (), None)
+    conversation.open_message = conversation.echo = None
+    facts = (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS, *forgotten.facts)
+    return Change(tuple(dict.fromkeys((*waited, *settled))), facts)
 
 
 def _settle_calls(conversation: Conversation, status: str) -> tuple[EntryId, ...]:

@@ -105,4 +105,4 @@ def test_on_a_terminal_what_a_key_does_is_wrapped_in_its_column(
 
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert " " * 56 + "else to the conversation" in lines
+    assert " " * 56 + "cancel the turn" in lines

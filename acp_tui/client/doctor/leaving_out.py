@@ -18,11 +18,12 @@ LEAST_SECRET: Final = 6
 _LOOKS_SECRET: Final = re.compile(
     r"(?i:\bbearer\s+)[\w.~+/=-]{8,}"
     r"|\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abps]|npm|AKIA|AIza|hf)[-_]?[A-Za-z0-9][\w-]{14,}"
-    r"|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*"  # a JSON web token
+    r"|(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*"  # a JSON web token
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"  # a name and a password in a URL
 )
 _NAMED: Final = re.compile(
-    r"(?i)((?:[\w-]*(?:key|token|secret|passw(?:or)?d|credential|authorization)[\w-]*)[\"']?\s*[=:]\s*[\"']?)([^\s\"',;]+)"
+    # Neither from the beginning of the name nor far behind it: a long word would take its length squared.
+    r"(?i)((?:key|token|secret|passw(?:or)?d|credential|authorization)[\w-]{0,40}[\"']?\s*[=:]\s*[\"']?)([^\s\"',;]+)"
 )
 
 

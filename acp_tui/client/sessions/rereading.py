@@ -36,7 +36,7 @@ class RereadSession(Session):
 
 def reread(index: SessionIndex, recorded: RecordedSession) -> RereadSession:
     """Read a session again; it blocks. Raises RecordingUnreadable."""
-    if not recorded.cwd.is_absolute():
+    if not recorded.cwd.is_absolute() or "\0" in str(recorded.cwd):
         raise RecordingUnreadable(f"the recording names no folder that the session worked in: {recorded.cwd}")
     return RereadSession(recorded, index.reread(recorded))
 

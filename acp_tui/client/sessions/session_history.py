@@ -113,7 +113,7 @@ def past_session(recorded: RecordedSession) -> PastSession:
         recorded.title,
         recorded.last_at,
         recorded=recorded,
-        has_folder=recorded.cwd.is_dir(),
+        has_folder=os.path.isdir(recorded.cwd),  # noqa: PTH112 - Path.is_dir raises for a name that is too long
     )
 
 

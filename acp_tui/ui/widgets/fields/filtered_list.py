@@ -172,8 +172,8 @@ def matching(rows: Sequence[PickerRow[Any]], query: str) -> Sequence[PickerRow[A
         if (score := _score(row, words)) is not None
     ]
     best_of: dict[str, tuple[bool, int]] = {}
-    for score, row in found:
-        best_of[row.group] = min(score, best_of.get(row.group, score))
+    for rank, row in found:
+        best_of[row.group] = min(rank, best_of.get(row.group, rank))
     order = {group: at for at, group in enumerate(best_of)}
     found.sort(key=lambda item: (best_of[item[1].group], order[item[1].group], item[0]))
     return [row for _, row in found]
