@@ -117,14 +117,14 @@ class AgentDesk:
         dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
         method = await self.ask(dialog)
         if method is not None and method.kind == "terminal":
-            async with self._link.starting_again:  # other tabs are to wait for the process that comes after it
+            async with self._link.starting_again:  # other tabs wait for the new process
                 await self._log_in_in_terminal(agent, method.method_id)
         return method is not None
 
     async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:
         """Give the terminal to the agent's own login, then start the agent anew (R-AUTH-6, R-AUTH-7)."""
         command = agent.login_command(method_id)
-        await agent.stop()
+        await self._link.stop("The agent was stopped, so that you could log in")
         with self._screen.app.suspend():
             # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
             before = signal.signal(signal.SIGINT, lambda *_: None)
@@ -242,7 +242,7 @@ class AgentDesk:
         """Whether the user wants that."""
         from acp_tui.ui.screens.picker import Picker, PickerRow
 
-        rows = (PickerRow(True, "Yes"), PickerRow(False, "No"))
+        rows = (PickerRow(False, "No"), PickerRow(True, "Yes"))
         is_wanted: bool | None = await self.ask(Picker[bool](question, rows, search=False))
         return bool(is_wanted)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, work
 from textual.app import SystemCommand
@@ -22,6 +22,7 @@ from acp_tui.ui.preloading import preload
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.settings_app import SettingsApp
 from acp_tui.ui.stylesheets import stylesheets
+from acp_tui.ui.tabs import TabState
 from acp_tui.ui.terminal_input import mend_terminal_input
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.notifying.notifier import Notifier
     from acp_tui.ui.reopening import LeftSession
     from acp_tui.ui.screens.session_start import Opening
+
+
+QUIT_AGAIN_S: Final = 5.0
+"""Who wants to quit twice within this time means it."""
 
 
 class AcpTuiApp(SettingsApp):
@@ -65,6 +70,7 @@ class AcpTuiApp(SettingsApp):
         self.opening: Opening | None = None
         """How the first tab comes to its session, in the app's folder; None: a new one."""
         self._follows = False
+        self._asked_to_quit_at = -QUIT_AGAIN_S
         self.last_key_at = 0.0
         """When the last key came, by the event loop's clock: what can wait makes room for its echo."""
 
@@ -73,6 +79,17 @@ class AcpTuiApp(SettingsApp):
         if self._command is None and self.opening is None:
             self.call_after_refresh(self.action_choose_agent)  # over a screen that has its size
         self.tell_notes(self._notes)
+
+    async def action_quit(self) -> None:
+        """Quit; where an agent is at work or waits for the user, only when it is wanted twice."""
+        at_work = [tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU)]
+        now = asyncio.get_running_loop().time()
+        if at_work and now - self._asked_to_quit_at > QUIT_AGAIN_S:
+            self._asked_to_quit_at = now
+            what = "An agent is at work" if len(at_work) == 1 else f"{len(at_work)} agents are at work"
+            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits all the same"), severity="warning")
+        else:
+            self.exit()
 
     def begin_to_follow(self) -> None:
         """Tell a user who looks elsewhere what is new in the tabs, and see when the settings change."""
@@ -157,8 +174,9 @@ class AcpTuiApp(SettingsApp):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: Textual's own commands, and ours from the table that the keys come from too."""
-        # Textual's list of keys does not know those that the user chose; help does.
-        yield from (each for each in super().get_system_commands(screen) if each.title != "Keys")
+        # Textual's list of keys does not know those that the user chose; help does. To quit is in our table too.
+        not_these = ("Keys", "Quit") if isinstance(screen, SessionScreen) else ("Keys",)
+        yield from (each for each in super().get_system_commands(screen) if each.title not in not_these)
         if isinstance(screen, SessionScreen):
             for command in COMMANDS:
                 if command.action and command.id != "command_palette":
@@ -166,6 +184,12 @@ class AcpTuiApp(SettingsApp):
                     yield SystemCommand(
                         command.title, about, partial(self.run_action, command.action, screen)
                     )
+
+    def deliver_screenshot(
+        self, filename: str | None = None, path: str | None = None, time_format: str | None = None
+    ) -> str | None:
+        """Into the folder where acp-tui was started: that for downloads, Textual's choice, may not exist."""
+        return super().deliver_screenshot(filename, path or str(Path.cwd()), time_format)
 
     async def _start_agent(self, command: AgentCommand, on_phase: Callable[[Phase], None]) -> Agent:
         from anyio import to_thread

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 from acp_tui.client.agents import process as process_module
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.hub import open_hub
@@ -271,3 +272,15 @@ async def test_the_death_of_one_agent_leaves_the_other_alone(tmp_path: Path):
         session = await other.new_session(tmp_path)
         await session.send_prompt(REPLY)
     assert session.conversation.last_stop_reason == "end_turn"
+
+
+async def test_a_package_is_started_where_no_project_can_stand_in_for_it(home: Path) -> None:
+    say_where = "import os, sys; print(os.getcwd(), file=sys.stderr)"
+    command = AgentCommand(
+        "packaged", (sys.executable, "-c", say_where), package=Package("npx", "packaged@1.0.0", "1.0.0")
+    )
+    heard = bytearray()
+    with anyio.fail_after(10):
+        async with process_module.running_agent(command, heard.extend) as process:
+            await process.wait_for_end(10)
+    assert Path(heard.decode().strip()) == (home / "cache" / "acp-tui" / "packages").resolve()

@@ -13,11 +13,13 @@ from acp_tui.client.sessions.session_history import (
     PastSession,
     line_with,
     merged,
+    past_session,
     recorded_sessions,
     short_ids,
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.reader import RecordingUnreadable
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from support.recordings import play
@@ -107,3 +109,17 @@ async def test_a_recorded_session_is_found_by_its_words_and_read_again(tmp_path:
     (live,) = run.conversations.values()
     said = session.conversation.entries[: len(live.entries)]
     assert [type(entry) for entry in said] == [type(entry) for entry in live.entries]
+
+
+@pytest.mark.parametrize("cwd", ["relative", "", "/a\0b"])
+def test_a_recording_that_names_no_folder_is_refused_and_hides_no_other(tmp_path: Path, cwd: str) -> None:
+    one = recorded("a", "A title").recorded
+    assert one is not None
+    with pytest.raises(RecordingUnreadable):
+        reread(SessionIndex(RecordingStore(tmp_path)), replace(one, cwd=Path(cwd)))
+
+
+def test_a_name_that_is_too_long_is_a_folder_that_is_gone() -> None:
+    one = recorded("a", "A title").recorded
+    assert one is not None
+    assert not past_session(replace(one, cwd=Path("/" + "x" * 5_000))).has_folder

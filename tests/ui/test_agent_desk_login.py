@@ -190,6 +190,20 @@ async def test_a_login_in_the_terminal_that_failed_is_told_and_asked_for_again(
         assert len(terminal.ran) == 2
 
 
+async def test_a_login_in_the_terminal_tells_the_agents_other_tabs_that_it_was_stopped(
+    open_desk: OpenDesk, terminal: Terminal
+) -> None:
+    in_second_tab = IN_TERMINAL.replace("else:", 'else:\n    answer(expect("session/new"), sessionId="s1")')
+    async with open_desk(terminal.script, in_second_tab) as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.shows("In here")
+        await desk.press("down", "enter")
+        await desk.shows("welcome")
+        await desk.press("alt+1")
+        await desk.shows("stopped, so that you could log in", "Alt+R starts it again")
+
+
 async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_login(
     open_desk: OpenDesk, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

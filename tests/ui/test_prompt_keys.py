@@ -5,7 +5,7 @@ import pytest
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.ui.widgets.prompt import MAX_LINES
 from support.folding import agent
-from support.screens import open_page
+from support.screens import open_page, show
 
 BORDER = 2
 
@@ -37,6 +37,25 @@ async def test_without_a_session_the_draft_stays_and_it_says_why() -> None:
         await page.send("too early")
         assert page.draft == "too early"
         assert "There is no session yet: starting." in page.text
+
+
+async def test_what_was_sent_before_there_is_a_session_is_sent_when_there_is_one() -> None:
+    async with open_page(is_shown=False) as page:
+        await page.send("too early")
+        assert "It is sent" in page.text
+        await show(page.pilot, page.session)
+        assert page.connection.prompts == ["too early"]
+        assert page.draft == ""
+
+
+@pytest.mark.parametrize("key", ["x", "escape"])
+async def test_what_was_sent_before_there_is_a_session_stays_where_the_user_thinks_again(key: str) -> None:
+    async with open_page(is_shown=False) as page:
+        await page.send("too early")
+        await page.press(key)
+        await show(page.pilot, page.session)
+        assert page.connection.prompts == []
+        assert page.draft.startswith("too early")
 
 
 async def test_when_the_agent_is_gone_the_draft_stays_and_it_says_why() -> None:
@@ -205,3 +224,13 @@ async def test_what_is_typed_right_behind_enter_belongs_to_the_next_prompt() -> 
         await page.settled()
         assert page.connection.prompts == ["one"]
         assert page.draft == "two"
+
+
+async def test_quitting_while_the_agent_works_wants_to_be_said_twice() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.press("ctrl+q")
+        assert "Ctrl+Q again" in page.text
+        assert page.pilot.app.return_code is None
+        await page.pilot.press("ctrl+q")
+        assert page.pilot.app.return_code == 0

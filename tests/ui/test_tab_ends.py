@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
+from weakref import ref
 
-from support.agents import our_children
-from support.desks import SESSION, Desk, OpenDesk
-from support.recordings import demo, play
+import pytest
+
+from acp_tui.client.sessions import session_calls
 from acp_tui.client.sessions.recordings import recording_store
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.ui.app import AcpTuiApp
+from support.agents import our_children, scripted
+from support.desks import SESSION, Desk, OpenDesk
+from support.recordings import demo, play
 
-TWO = 'answer(expect("session/new"), sessionId="s2")\n'
+SECOND = 'answer(expect("session/new"), sessionId="s2")\n'
 IDLE = "serve_until_closed()"
-CLOSES = 'handshake(agentCapabilities={"sessionCapabilities": {"close": {}}})\n'
+FORM = (
+    'send(id=7, method="elicitation/create", params={"sessionId": "s1", "mode": "form", "message": "Which name?",'
+    ' "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}})\n'
+)
 
 
-async def record_demo(cwd):
-    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
+@pytest.fixture
+async def past(tmp_path: Path) -> None:
+    """A session of the demo in the folder of the desk, which cannot be opened again."""
+    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
     await play(demo("markdown"), plan, prompts=("How are zebras made?",))
 
 
-async def reread_beside(desk: Desk) -> None:
-    """The session of the past is in a tab of its own."""
+async def read_again(desk: Desk) -> None:
+    """The session of the past is in a second tab."""
     await desk.has_session()
     await desk.press("f3")
     await desk.shows("How are zebras made?")
     await desk.press("enter")
-    await desk.shows("only to be read", "Re-read from its recording")
+    await desk.shows("only to be read")
 
 
-async def test_the_last_tab_stays_where_its_agent_cannot_begin_another_session(open_desk: OpenDesk) -> None:
+async def open_other(desk: Desk, script: str) -> None:
+    """A second tab, of another agent."""
+    app = desk.pilot.app
+    assert isinstance(app, AcpTuiApp)
+    await app.open_tab(app.link_to(scripted(script)), desk.tabs[0].cwd)
+
+
+# Closing
+
+
+async def test_the_last_tab_stays_where_its_agent_begins_no_other_session(open_desk: OpenDesk) -> None:
     script = 'refuse(expect("session/new"), -32603, "no more of them")'
     async with open_desk(SESSION, script, IDLE) as desk:
         await desk.has_session()
@@ -40,74 +61,82 @@ async def test_the_last_tab_stays_where_its_agent_cannot_begin_another_session(o
 
 
 async def test_the_last_tab_tries_again_where_it_got_no_session(open_desk: OpenDesk) -> None:
-    script = 'handshake()\nrefuse(expect("session/new"), -32603, "not yet")\n'
-    script += 'answer(expect("session/new"), sessionId="s1")\n'
-    async with open_desk(script, IDLE) as desk:
+    refusal = 'refuse(expect("session/new"), -32603, "not yet")'
+    async with open_desk(
+        "handshake()", refusal, 'answer(expect("session/new"), sessionId="s1")', IDLE
+    ) as desk:
         await desk.shows("not yet")
         await desk.press("alt+w")
         await desk.has_session()
 
 
-async def test_the_last_tab_of_what_can_only_be_read_stays(open_desk: OpenDesk, tmp_path: Path) -> None:
-    await record_demo(tmp_path)
+async def test_the_last_tab_of_what_can_only_be_read_stays(past: None, open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, IDLE) as desk:
-        await reread_beside(desk)
+        await read_again(desk)
         await desk.press("alt+1")
         await desk.has_session()
         await desk.press("alt+w")
         await desk.until(lambda: len(desk.tabs) == 1)
         await desk.press("alt+w")
-        await desk.shows("no agent")
+        await desk.shows("There is no agent here")
         assert len(desk.tabs) == 1
 
 
-async def test_where_nothing_can_be_started_no_session_is_begun(open_desk: OpenDesk, tmp_path: Path) -> None:
-    await record_demo(tmp_path)
+async def test_where_there_is_no_agent_no_session_is_begun(past: None, open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, IDLE) as desk:
-        await reread_beside(desk)
+        await read_again(desk)
         await desk.press("f3")
         await desk.shows("n new")
         await desk.press("n")
-        await desk.shows("no agent")
+        await desk.shows("There is no agent here")
         assert len(desk.tabs) == 2
 
 
 async def test_a_tab_that_is_closed_while_its_agent_starts_takes_the_agent_along(open_desk: OpenDesk) -> None:
-    script = """
-    import pathlib
-    mark = pathlib.Path("ran")
-    expect("initialize")
-    serve_until_closed()
-    """
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
-        (first,) = our_children()
-        from support.agents import scripted
-
-        app = desk.pilot.app
-        await app.open_tab(app.link_to(scripted(script)), first.cwd() and desk.tabs[0].cwd)  # type: ignore[attr-defined]
+        others = our_children()
+        await open_other(desk, IDLE)
         await desk.until(lambda: len(our_children()) == 2)
         await desk.press("alt+w")
-        await desk.until(lambda: our_children() == [first])
+        await desk.until(lambda: our_children() == others)
 
 
-async def test_an_agent_that_does_not_answer_a_close_is_ended_with_its_last_tab(open_desk: OpenDesk) -> None:
-    from support.agents import scripted
-
-    script = CLOSES + 'answer(expect("session/new"), sessionId="s1")\nexpect("session/close")\n' + IDLE
+async def test_an_agent_that_does_not_answer_a_close_ends_with_its_last_tab(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_calls, "CLOSE_LIMIT_S", 0.01)
+    script = 'handshake(agentCapabilities={"sessionCapabilities": {"close": {}}})\n'
+    script += 'answer(expect("session/new"), sessionId="s1")\n' + IDLE
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
-        (first,) = our_children()
-        app = desk.pilot.app
-        await app.open_tab(app.link_to(scripted(script)), desk.tabs[0].cwd)  # type: ignore[attr-defined]
+        others = our_children()
+        await open_other(desk, script)
         await desk.has_session()
         await desk.press("alt+w")
-        await desk.until(lambda: our_children() == [first])
+        await desk.until(lambda: our_children() == others)
+
+
+async def test_of_a_closed_tab_nothing_is_left(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, SECOND, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.has_session()
+        screen = ref(desk.tabs[1])
+        await desk.press("alt+w", "a", "backspace")
+
+        def is_gone() -> bool:
+            gc.collect()
+            return screen() is None
+
+        await desk.until(is_gone)
+
+
+# Starting again
 
 
 async def test_a_process_with_which_no_handshake_is_agreed_is_ended(open_desk: OpenDesk) -> None:
-    script = 'answer(expect("initialize"), protocolVersion=7)\n' + IDLE
-    async with open_desk(script) as desk:
+    async with open_desk('answer(expect("initialize"), protocolVersion=7)', IDLE) as desk:
         await desk.shows("speaks version 7")
         await desk.until(lambda: our_children() == [])
 
@@ -117,38 +146,40 @@ async def test_a_second_restart_in_a_hurry_leaves_one_process(open_desk: OpenDes
         await desk.has_session()
         await desk.press("alt+r")
         await desk.shows("Stop the agent")
-        await desk.press("enter", "alt+r")
+        await desk.press("down", "enter", "alt+r")
         await desk.shows("You have stopped the agent", "it knows nothing of what stands above")
         await desk.until(lambda: len(our_children()) == 1)
 
 
-async def test_a_restart_while_the_agent_starts_begins_no_second_session(open_desk: OpenDesk) -> None:
-    script = """
-    asked = expect("initialize")
-    import time
-    time.sleep(0.3)
-    answer(asked, protocolVersion=1)
-    answer(expect("session/new"), sessionId="s1")
-    serve_until_closed()
-    """
-    async with open_desk(script) as desk:
-        await desk.until(lambda: len(our_children()) == 1)
-        await desk.press("alt+r")
+async def test_a_restart_while_the_session_is_opened_opens_no_second_one(open_desk: OpenDesk) -> None:
+    script = 'opening = expect("session/new")\nexpect("_go_on")\nanswer(opening, sessionId="s1")\n'
+    async with open_desk("handshake()", script, IDLE) as desk:
+        await desk.gets("session/new")
+        await desk.press("alt+r", "alt+w")
+        await desk.shows("still being opened")
+        desk.let_go_on()
         await desk.has_session()
         assert len(desk.sent("session/new")) == 1
 
 
-async def test_of_a_closed_tab_the_agent_is_asked_nothing_more(open_desk: OpenDesk) -> None:
-    """The agent offers no close."""
-    script = 'asked = expect("session/prompt")\n' + TWO + 'expect("session/cancel")\nask("allow_once")\n' + IDLE
-    async with open_desk(SESSION, script) as desk:
+# Questions
+
+
+async def test_a_form_that_is_withdrawn_while_another_tab_is_in_front_is_gone_when_one_is_back(
+    open_desk: OpenDesk,
+) -> None:
+    withdrawal = 'expect("_go_on")\nsend(method="$/cancel_request", params={"requestId": 7})\n'
+    async with open_desk(SESSION, SECOND, 'expect("_go_on")', FORM, withdrawal, IDLE) as desk:
         await desk.has_session()
-        await desk.send("Tidy up")
+        first = desk.tabs[0]
         await desk.press("ctrl+n")
-        await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
-        await desk.press("alt+1", "alt+w")
-        await desk.shows("The agent is at work")
-        await desk.press("enter")
-        await desk.gets_answers()
-        assert "result" not in str(desk.answers())
+        await desk.press("alt+1")
+        await desk.has_session()
+        desk.let_go_on()
+        await desk.shows("Which name?")
+        await desk.pilot.app.switch_mode(desk.tabs[1].mode)
+        desk.let_go_on()
+        await desk.until(lambda: first.state.value != "needs you")
+        await desk.press("alt+1")
+        await desk.hides("Which name?")

@@ -51,7 +51,7 @@ async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_
         await desk.until(lambda: "◐ 1 Count the stars" in tab_line(desk))
         await desk.has_session()
         desk.let_go_on()
-        await desk.until(lambda: "● 1 Count the stars" in tab_line(desk))
+        await desk.until(lambda: "✓ 1 Count the stars" in tab_line(desk))
         first, _ = desk.tabs
         assert first.state.value == "done"
         await desk.press("alt+n")

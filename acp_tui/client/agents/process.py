@@ -20,6 +20,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, AgentNotRunnable
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.processes.signalling import signal_group
+from acp_tui.client.settings.location import cache_folder
 from acp_tui.conversation.byte_ring import ByteRing
 
 STDERR_KEPT_BYTES: Final = 64 << 10
@@ -148,6 +149,7 @@ async def _spawn(command: AgentCommand) -> Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=env,
+            cwd=_folder_for(command),
             start_new_session=True,
         )
     except OSError as error:
@@ -157,6 +159,24 @@ async def _spawn(command: AgentCommand) -> Process:
             if error.errno in (errno.ENOENT, errno.ENOEXEC)
             else "",
         ) from error
+
+
+def _folder_for(command: AgentCommand) -> Path | None:
+    """Where the process starts; None: where we did. In which folder it works, the agent is told by ACP.
+
+    npx and uvx take the packages and the settings of the project that they are started in for those that the user has
+    agreed to: they start in a folder of ours.
+    """
+    if command.package is None or not command.package.runner:
+        return None
+    folder = cache_folder() / "packages"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise AgentNotRunnable(
+            f"{folder} cannot be made: {error.strerror}", hint="packages are started there"
+        ) from error
+    return folder
 
 
 def _find_program(command: AgentCommand, path: str | None) -> str:

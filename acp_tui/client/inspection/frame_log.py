@@ -73,7 +73,10 @@ class FrameLog:
 
     def lines(self, start: int, stop: int) -> list[Line]:
         """Those of these lines that are still there."""
-        return list(islice(self._lines, max(0, start - self.first), max(0, stop - self.first)))
+        start, stop = max(start, self.first), min(stop, self.end)
+        # From the end on, which is nearer mostly.
+        lines = list(islice(reversed(self._lines), self.end - stop, max(self.end - start, 0)))
+        return lines[::-1]
 
     def line(self, position: int) -> Line | None:
         """One line; None where it is gone, or not there yet."""

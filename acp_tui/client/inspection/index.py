@@ -152,11 +152,11 @@ class FrameIndex:
         self._size.append(min(entry.size, _NONE))
         self._partner.append(_NONE if partner is None else partner)
 
-    def drop_before(self, position: int) -> None:
-        """Forget what is older, as soon as that is worth it."""
+    def drop_before(self, position: int) -> bool:
+        """Forget what is older, as soon as that is worth it; says whether it was."""
         count = min(position - self.first, len(self._at))
         if count < BLOCK:
-            return
+            return False
         self.first += count
         columns: tuple[array[Any], ...] = (
             self._at,
@@ -170,6 +170,7 @@ class FrameIndex:
         )
         for column in columns:
             del column[:count]
+        return True
 
     def mark_found(self, position: int) -> None:
         """A rule is broken there."""

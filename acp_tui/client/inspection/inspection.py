@@ -77,6 +77,8 @@ class Inspection:
         """Secrets are shown, copied and saved; only by the user's choice."""
         self.listener: Callable[[], None] = lambda: None
         """Called when there may be something new to be seen."""
+        self.pause_s: Callable[[], float] = lambda: 0.0
+        """How long something else, such as the echo of a key, is to have all of the machine."""
         self.notes: dict[int, tuple[LintNote, ...]] = {}
         """By line; the first `MAX_NOTES` of them."""
         self.failure = ""
@@ -103,6 +105,7 @@ class Inspection:
         try:
             while True:
                 self._woken = anyio.Event()
+                await anyio.sleep(self.pause_s())
                 if not await self._work():
                     await self._woken.wait()
                     await anyio.sleep(BATCH_S)
@@ -125,11 +128,16 @@ class Inspection:
         return any(done)
 
     async def _read(self) -> bool:
-        lines = await self.source.read_on()
+        start, lines = await self.source.read_on()
         self._has_more = len(lines) >= SLICE_LINES
+        if start > self.index.end:  # so many came that some were gone before they could be read
+            self.index = FrameIndex(start)
+            self.show_only(self.query)
+            self._forget()
         if lines:
             self.index.add(await to_thread.run_sync(self._entries, lines))
-        self._forget(self.source.first)
+        if self.index.drop_before(self.source.first):
+            self._forget()
         return bool(lines)
 
     def _entries(self, lines: Sequence[Line]) -> list[Entry]:
@@ -137,11 +145,12 @@ class Inspection:
             self.mask.learn(line)
         return [read_entry(line) for line in lines]
 
-    def _forget(self, first: int) -> None:
+    def _forget(self) -> None:
         """Of a running agent the oldest lines are gone."""
-        self.index.drop_before(first)
+        first = self.index.first
         for search in filter(None, (self._filter, self._find)):
-            search.drop_before(self.index.first)
+            search.drop_before(first)
+        self.notes = {position: notes for position, notes in self.notes.items() if position >= first}
 
     async def _search(self, search: Search | None) -> bool:
         if search is None:

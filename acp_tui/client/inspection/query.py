@@ -11,6 +11,8 @@ FIELDS: Final = get_args(Field)
 DIRECTIONS: Final = ("in", "out", "stderr", "note")
 STATES: Final = ("request", "response", "notification", "junk", "error", "lint")
 _CHOICES: Final = {"dir": DIRECTIONS, "is": STATES}
+_UNFINISHED: Final = ("-", *(f"{minus}{field}:" for field in FIELDS for minus in ("", "-")))
+"""While it is being written."""
 _TERM: Final = re.compile(r'(-?)(?:(\w+):)?("[^"]*"?|\S+)')
 
 
@@ -39,7 +41,7 @@ Query: TypeAlias = tuple[Term, ...]
 
 def read_query(text: str) -> Query:
     """`method:prompt -kind:chunk is:error "some text"`. Raises QueryError."""
-    return tuple(_term(*match.groups()) for match in _TERM.finditer(text))
+    return tuple(_term(*match.groups()) for match in _TERM.finditer(text) if match[0] not in _UNFINISHED)
 
 
 def _term(minus: str, name: str | None, written: str) -> Term:

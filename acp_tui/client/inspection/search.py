@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from acp_tui.client.inspection.entry import Form
 from acp_tui.client.inspection.index import ERROR, FORMS, FOUND, KINDS, Columns, Label
@@ -15,7 +16,8 @@ from acp_tui.client.inspection.query import Query, Term
 from acp_tui.protocol.conformance.rule import read_json
 
 T = TypeVar("T")
-_BLOCK: Final = 4_096
+_PLAIN: Final = re.compile(r"[ !#-.0-\[\]-~]*")
+"""What JSON never writes as an escape: for other texts a line has to be read as JSON."""
 
 
 class Search:
@@ -29,6 +31,10 @@ class Search:
         self.words = tuple(term for term in query if term.field == "text")
         self.needs_findings = any(term.field == "is" and term.value == "lint" for term in query)
         """It cannot be ahead of the rules."""
+        self._is_plain = all(_PLAIN.fullmatch(term.value) for term in self.words)
+        self._wanted: list[tuple[Any, bool]] = [
+            (term.value.encode() if self._is_plain else term.value, term.is_negated) for term in self.words
+        ]
         self._fits: dict[str, list[bool]] = {"label": [], "session": []}
 
     def candidates(self, columns: Columns, labels: Sequence[Label], sessions: Sequence[str]) -> list[int]:
@@ -52,14 +58,12 @@ class Search:
     def drop_before(self, position: int) -> None:
         """Forget what is gone."""
         self.examined = max(self.examined, position)
-        count = bisect_left(self.matches, position)
-        if count >= _BLOCK or count == len(self.matches):
-            del self.matches[:count]
+        del self.matches[: bisect_left(self.matches, position)]
 
     def says(self, line: Line) -> bool:
         """Whether the texts that are looked for stand in this line."""
-        small = _searchable(line.data)
-        return all((term.value in small) != term.is_negated for term in self.words)
+        small = line.data.lower() if self._is_plain else _searchable(line.data)
+        return all((word in small) != is_negated for word, is_negated in self._wanted)
 
     # Single terms
 

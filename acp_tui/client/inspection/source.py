@@ -36,8 +36,8 @@ class Source(Protocol):
     def first(self) -> int:
         """The oldest line that can be had."""
 
-    async def read_on(self) -> Sequence[Line]:
-        """The next lines; none where no more are there yet. Raises OSError."""
+    async def read_on(self) -> tuple[int, Sequence[Line]]:
+        """The next lines, and the position of the first; none where no more are there yet. Raises OSError."""
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
         """These lines, without those that are gone. Raises OSError."""
@@ -68,12 +68,12 @@ class LiveSource:
         """The oldest one that is kept."""
         return self._log.first
 
-    async def read_on(self) -> Sequence[Line]:
+    async def read_on(self) -> tuple[int, Sequence[Line]]:
         """What came since, or is still there of it."""
         start = max(self._next, self._log.first)
         lines = self._log.lines(start, start + SLICE_LINES)
         self._next = start + len(lines)
-        return lines
+        return start, lines
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
         """Those that are still there."""
@@ -105,11 +105,11 @@ class FileSource:
         self._file = path.open("rb")
         self._file.readline(MAX_LINE_BYTES)
 
-    async def read_on(self) -> Sequence[Line]:
+    async def read_on(self) -> tuple[int, Sequence[Line]]:
         """What was written since."""
-        found = await to_thread.run_sync(self._read_slice)
+        start, found = len(self._offsets), await to_thread.run_sync(self._read_slice)
         self._offsets.extend(offset for offset, _ in found)
-        return [line for _, line in found]
+        return start, [line for _, line in found]
 
     def _read_slice(self) -> list[tuple[int, Line]]:
         """The next lines with their places; only other events may be left out, and then it is read on."""

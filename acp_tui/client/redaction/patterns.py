@@ -21,6 +21,7 @@ class Find:
     """What it is may stand anywhere else too, and is a secret there as well."""
 
 
+# What may be long is bounded where it may begin at many places: else a long line takes its length squared.
 _KEYS: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}"
@@ -30,10 +31,10 @@ _KEYS: Final = re.compile(
     r"|hf_[A-Za-z0-9]{16,}|npm_[A-Za-z0-9]{20,}|pypi-[\w-]{20,}"
     r")(?![A-Za-z0-9])"
 )
-_JWT: Final = re.compile(r"(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?")
+_JWT: Final = re.compile(r"(?<![A-Za-z0-9])eyJ[\w-]{8,1000}\.[\w-]{4,}(?:\.[\w-]*)?")
 _BEARER: Final = re.compile(r"\b(?:bearer|basic)\s+([\w.~+/=-]{12,})", re.IGNORECASE)
 _HEADER: Final = re.compile(
-    r"\b(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]*(?:key|token|auth|secret)[\w-]*)[\"']?\s*[:=]\s*[\"']?"
+    r"\b(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:key|token|auth|secret)[\w-]{0,40})[\"']?\s*[:=]\s*[\"']?"
     r"(?:(?:bearer|basic|token|digest)\s+)?([^\s\"',\\]{6,})",
     re.IGNORECASE,
 )

@@ -49,6 +49,9 @@ from acp_tui.protocol.v1 import inbound, outbound, permission, tool_calls
 from acp_tui.protocol.v1.inbound_content import read_tool_call
 from acp_tui.protocol.wire import decode, to_wire
 
+MAX_CELLS: Final = 2_000
+"""Of a terminal, each way; larger screens there are none."""
+
 TYPES: Final[Mapping[str, type]] = {
     "prompt": PromptSent,
     "cancel": CancelRequested,
@@ -106,9 +109,17 @@ def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
                 return _asked(fields)
             case _:
                 update: SessionUpdate = _adapter(kind).validate_python(dict(fields))
-                return update
+                return _of_a_size(update)
     except (ValidationError, MalformedMessage, KeyError, TypeError, ValueError) as error:
         raise NotReadable(str(error)) from error
+
+
+def _of_a_size(update: SessionUpdate) -> SessionUpdate:
+    """The update, unless it is of a terminal that no emulator could hold. Raises ValueError."""
+    sides = (update.columns, update.rows) if isinstance(update, TerminalOpened | TerminalResized) else ()
+    if not all(0 < side <= MAX_CELLS for side in sides):
+        raise ValueError("a terminal of a size that there is not")
+    return update
 
 
 @cache

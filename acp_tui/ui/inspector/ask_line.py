@@ -8,7 +8,9 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.widgets import Input, Static
 
 
@@ -18,6 +20,12 @@ class Wish(Enum):
     FIND = ("Find", "a text")
     FILTER = ("Show only", 'method:prompt -kind:chunk session:… dir:in is:error is:lint "words"')
     GO = ("Go to", "120 for a frame, 12.5s or 1:05 for a time")
+
+
+class _Field(Input):
+    """One of which the text does not lay out the screen anew, and have all of it drawn, with each letter."""
+
+    virtual_size = Reactive(Size(0, 0))
 
 
 class AskLine(Horizontal):
@@ -52,12 +60,13 @@ class AskLine(Horizontal):
         super().__init__()
         self.wish = Wish.FIND
         self._label = Static(markup=False)
+        self._said = ""
         self._wrong = Static(classes="ask-wrong", markup=False)
 
     def compose(self) -> ComposeResult:
         """What is asked, and what is wrong with the answer."""
         yield self._label
-        field = Input(compact=True, select_on_focus=False)
+        field = _Field(compact=True, select_on_focus=False)
         field.cursor_blink = False  # it would draw while nothing happens
         yield field
         yield self._wrong
@@ -82,7 +91,9 @@ class AskLine(Horizontal):
 
     def say(self, wrong: str) -> None:
         """Say what is wrong; "" for nothing."""
-        self._wrong.update(f"  {wrong}" if wrong else "")
+        if wrong != self._said:
+            self._said = wrong
+            self._wrong.update(f"  {wrong}" if wrong else "")
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tell what is written."""

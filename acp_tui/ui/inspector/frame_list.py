@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from itertools import zip_longest
 from typing import ClassVar, Final
 
 from textual import events
@@ -22,6 +23,8 @@ from acp_tui.ui.inspector.rows import row_strip
 from acp_tui.ui.rendering.palette import Palette
 
 FRAME_S: Final = 1 / 30
+FLOOD_FRAME_S: Final = 1 / 12
+"""While more comes than anyone can read: each frame draws all rows."""
 KEY_PAUSE_S: Final = 0.025
 """After a key, until its echo is on the screen."""
 _NOTHING: Final = Glimpse()
@@ -55,16 +58,18 @@ class FrameList(LineWindow):
         self.follows = follows
         self.cursor = -1
         """The position of the frame under it; -1: none."""
-        self.is_raw = False
         self._inspection = inspection
         self._rows: list[_Shown] = []
         """From the first row of the screen on."""
+        self._thumb = range(0)
         self._anchor = 0
         """The position of the frame on the first row: others may go from above it."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._frame_context = contextvars.copy_context()
         self._flush_handle: asyncio.TimerHandle | None = None
         self._last_frame = 0.0
+        self._is_flooded = False
+        """Nothing of what was seen before is left in view."""
 
     # Frames
 
@@ -74,6 +79,7 @@ class FrameList(LineWindow):
         self._frame_context = contextvars.copy_context()
         self._loop = asyncio.get_running_loop()
         self._inspection.listener = self.mark
+        self._inspection.pause_s = self._pause_s
 
     def on_unmount(self) -> None:
         """Draw no frame into nothing."""
@@ -89,8 +95,14 @@ class FrameList(LineWindow):
     def mark(self) -> None:
         """There may be something new. Cheap; it is drawn with the next frame."""
         if self._loop is not None and self._flush_handle is None:
-            wait_s = max(0.0, self._last_frame + FRAME_S - self._loop.time())
+            frame_s = FLOOD_FRAME_S if self._is_flooded else FRAME_S
+            wait_s = max(0.0, self._last_frame + frame_s - self._loop.time())
             self._schedule(self._loop, wait_s)
+
+    def _pause_s(self) -> float:
+        """How long the echo of the last key may still need."""
+        now = self._loop.time() if self._loop is not None else 0.0
+        return max(0.0, getattr(self.app, "last_key_at", -KEY_PAUSE_S) + KEY_PAUSE_S - now)
 
     def _schedule(self, loop: asyncio.AbstractEventLoop, wait_s: float) -> None:
         self._flush_handle = loop.call_later(wait_s, self._flush_when_quiet, context=self._frame_context)
@@ -99,9 +111,8 @@ class FrameList(LineWindow):
         self._flush_handle = None
         if self._loop is None:
             return
-        held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self._loop.time()
-        if held_s > 0:
-            self._schedule(self._loop, held_s)
+        if self._pause_s() > 0:
+            self._schedule(self._loop, self._pause_s())
             return
         self._last_frame = self._loop.time()
         self._flush()
@@ -123,15 +134,13 @@ class FrameList(LineWindow):
     def _show_rows(self) -> None:
         before, self._rows = self._rows, self._read_rows()
         self._anchor = self._rows[0][0].position if self._rows else 0
-        glimpsed = self._rows
-        missing = [row.position for row, glimpse in glimpsed if glimpse is None]
+        self._is_flooded = bool(before and self.follows) and before[-1][0].position < self._anchor
+        missing = [row.position for row, glimpse in self._rows if glimpse is None]
         self._inspection.want_glimpses(missing)
-        if len(before) != len(self._rows):
-            self.refresh()
-            return
-        self.refresh_rows(
-            [y for y, (now, then) in enumerate(zip(self._rows, before, strict=True)) if now != then]
-        )
+        pairs = zip_longest(before, self._rows)
+        changed = {y for y, (then, now) in enumerate(pairs) if then != now}
+        thumb_before, self._thumb = self._thumb, self.thumb
+        self.refresh_rows(changed.union(set(thumb_before) ^ set(self._thumb)))
 
     def _read_rows(self) -> list[_Shown]:
         rows = self._inspection.rows(self.top, self.top + self.size.height)

@@ -5,7 +5,7 @@ Which lines there are, and where the cursor is among them, is said by the widget
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -58,6 +58,11 @@ class LineWindow(Widget, can_focus=True):
         self.refresh()
 
     @property
+    def thumb(self) -> range:
+        """The rows of the scroll bar's handle."""
+        return handle_rows(self.total, self.size.height, self.top)
+
+    @property
     def line_width(self) -> int:
         """The cells of a line: all but the margin and the scroll bar."""
         return max(self.size.width - 2, 0)
@@ -69,8 +74,7 @@ class LineWindow(Widget, can_focus=True):
             self.visual_style.rich_style,
             self.top + y,
         )
-        is_thumb = y in handle_rows(self.total, self.size.height, self.top)
-        bar = Segment("▐" if is_thumb else " ", ground + palette.rule)
+        bar = Segment("▐" if y in self.thumb else " ", ground + palette.rule)
         if not 0 <= line < self.total:
             return Strip([Segment(" " * (self.line_width + 1), ground), bar])
         is_at_cursor = self._has_cursor(line)
@@ -82,7 +86,7 @@ class LineWindow(Widget, can_focus=True):
         strip = self._draw(line, self.line_width, palette).adjust_cell_length(self.line_width)
         return Strip([margin, *strip.apply_style(ground), bar])
 
-    def refresh_rows(self, rows: Sequence[int]) -> None:
+    def refresh_rows(self, rows: Collection[int]) -> None:
         """Draw these rows anew; the others are not sent to the terminal."""
         if rows:
             self.refresh(*(Region(0, y, self.size.width, 1) for y in rows))

@@ -5,8 +5,10 @@ What is known of the frames is the inspection's; the keys are listed in `keys`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -16,8 +18,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import Static
 
+from acp_tui.client.inspection.index import Row
 from acp_tui.client.inspection.inspection import Detail, Inspection
 from acp_tui.client.inspection.outline import pretty
 from acp_tui.client.inspection.query import Query, QueryError, Term, read_query, toggled
@@ -40,6 +44,8 @@ KEYS: Final = (
 )
 WIDE_CELLS: Final = 110
 """From here on the frame stands beside the list."""
+FOLLOWED_S: Final = 0.25
+WRITTEN_S: Final = 0.15
 DIRECTIONS: Final = ("", "in", "out", "stderr")
 
 
@@ -86,6 +92,8 @@ class InspectorScreen(Screen[None]):
         self._ask = AskLine()
         self._standing = Static(id="inspector-standing", markup=False)
         self._detail: Detail | None = None
+        self._detail_timer: Timer | None = None
+        self._look_timer: Timer | None = None
         self._sought_from: tuple[int, int] | None = None
         """Where the next match is to be gone to as soon as there is one: from which frame, in which direction."""
 
@@ -118,11 +126,14 @@ class InspectorScreen(Screen[None]):
         self._seek()
         self._tell()
         if self._detail is not None and self._inspection.is_new(self._detail.row):
-            self._show_detail()
+            self.on_frame_list_moved()
 
     def on_frame_list_moved(self) -> None:
-        """Show the other frame."""
-        self._show_detail()
+        """Show the other frame; of those that come by themselves not each."""
+        if not self._list.follows:
+            self._show_detail()
+        elif self._detail_timer is None:
+            self._detail_timer = self.set_timer(FOLLOWED_S, self._show_detail)
 
     def on_frame_list_opened(self) -> None:
         """Into it."""
@@ -130,15 +141,23 @@ class InspectorScreen(Screen[None]):
 
     @work(exclusive=True, group="detail")
     async def _show_detail(self) -> None:
-        await self._read_detail()
+        self._detail_timer = None
+        self._detail = await self._read_detail()
+        self._view.show(self._detail, self._inspection.source.header.started_at)
 
-    async def _read_detail(self) -> None:
+    async def _read_detail(self) -> Detail | None:
+        """Of the frame under the cursor."""
         try:
-            self._detail = await self._inspection.detail(self._list.cursor)
+            return await self._inspection.detail(self._list.cursor)
         except OSError as error:
             self._warn(f"The frame cannot be read: {error.strerror or error}")
-            return
-        self._view.show(self._detail, self._inspection.source.header.started_at)
+            return None
+
+    @property
+    def _row(self) -> Row | None:
+        """What is known of the frame under the cursor."""
+        index, cursor = self._inspection.index, self._list.cursor
+        return index.row(cursor) if index.first <= cursor < index.end else None
 
     def _tell(self) -> None:
         keys = keys_in_force(self).hint(KEYS).replace(";", " ·")
@@ -164,6 +183,8 @@ class InspectorScreen(Screen[None]):
 
     def on_ask_line_changed(self, message: AskLine.Changed) -> None:
         """Look, or narrow, while it is being written."""
+        if self._look_timer is not None:
+            self._look_timer.stop()
         try:
             query = read_query(message.text) if message.wish is Wish.FILTER else ()
         except QueryError as error:
@@ -171,9 +192,13 @@ class InspectorScreen(Screen[None]):
             return
         self._ask.say("")
         if message.wish is Wish.FIND:
-            self._look_for(message.text)
+            self._soon(partial(self._look_for, message.text))
         elif message.wish is Wish.FILTER:
-            self._show_only(query)
+            self._soon(partial(self._show_only, query))
+
+    def _soon(self, do: Callable[[], None]) -> None:
+        """Once the user writes no more: each search goes through everything."""
+        self._look_timer = self.set_timer(WRITTEN_S, do)
 
     def on_ask_line_done(self, message: AskLine.Done) -> None:
         """Back to the list, or to where one wants to be."""
@@ -257,8 +282,8 @@ class InspectorScreen(Screen[None]):
 
     def action_narrow(self, hides: bool) -> None:
         """Show only frames like the one under the cursor, or all but those."""
-        if self._detail is not None:
-            term = replace(like(self._detail.row), is_negated=hides)
+        if self._row is not None:
+            term = replace(like(self._row), is_negated=hides)
             self._show_only(toggled(self._inspection.query, term))
 
     @work
@@ -286,7 +311,7 @@ class InspectorScreen(Screen[None]):
 
     def action_partner(self) -> None:
         """To the answer of a request, to the request of an answer; shown or not."""
-        row = self._detail.row if self._detail is not None else None
+        row = self._row
         if row is None or row.partner is None:
             self.notify("Nothing belongs to this frame.")
             return
@@ -297,14 +322,16 @@ class InspectorScreen(Screen[None]):
     @work
     async def action_copy(self) -> None:
         """Copy the frame as it is."""
-        if self._detail is not None:
-            await self._copy(self._detail.line.data.decode("utf-8", "replace"))
+        detail = await self._read_detail()
+        if detail is not None:
+            await self._copy(detail.line.data.decode("utf-8", "replace"))
 
     @work
     async def action_copy_pretty(self) -> None:
         """Copy it over several lines."""
-        if self._detail is not None:
-            text = self._detail.line.data.decode("utf-8", "replace")
+        detail = await self._read_detail()
+        if detail is not None:
+            text = detail.line.data.decode("utf-8", "replace")
             with suppress(ValueError):  # it is no JSON
                 text = await to_thread.run_sync(pretty, text)
             await self._copy(text)
@@ -315,8 +342,9 @@ class InspectorScreen(Screen[None]):
     @work
     async def action_save(self) -> None:
         """Write the frame to a file."""
-        if self._detail is not None:
-            await self._save(save_one(self._detail, is_raw=self._inspection.is_raw, folder=self._folder))
+        detail = await self._read_detail()
+        if detail is not None:
+            await self._save(save_one(detail, is_raw=self._inspection.is_raw, folder=self._folder))
 
     @work
     async def action_save_all(self) -> None:

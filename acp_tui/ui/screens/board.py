@@ -81,6 +81,6 @@ def _row(number: int, tab: SessionScreen, *, is_front: bool) -> PickerRow[Sessio
         tab,
         f"{mark} {number} {tab.tab_title}",
         tab.doing,
-        aside=tab.state.value,
+        aside=f"{tab.agent_title} · {tab.state.value}",
         is_current=is_front,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import ClassVar, Literal, TypeAlias
 
 from textual.app import ComposeResult
@@ -13,6 +15,7 @@ from textual.widgets import Button, Static
 
 from acp_tui.client.form_answers import check_all
 from acp_tui.conversation.elicitation import Form, FormValues, UnknownField
+from acp_tui.ui.widgets.answer_guard import AnswerGuard
 from acp_tui.ui.widgets.fields.editors import FieldEditor, name_of
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
@@ -22,6 +25,8 @@ Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues |
 
 class FormDialog(ModalScreen[Answered]):
     """Gives the user's answer; it is accepted only by a key or a button meant for that, and only when all fits."""
+
+    clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", show=False),
@@ -33,6 +38,7 @@ class FormDialog(ModalScreen[Answered]):
         self._form = form
         self._agent_title = agent_title
         self._editors: list[FieldEditor] = []
+        self._guard = AnswerGuard(type(self).clock)
         self._said = Static(classes="dialog-warning", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -86,9 +92,13 @@ class FormDialog(ModalScreen[Answered]):
         else:
             self.action_accept()
 
+    def on_screen_resume(self) -> None:
+        """It is to be seen only now: the Enter behind a prompt does not send it."""
+        self._guard.arm()
+
     def action_accept(self) -> None:
         """Send where all fits; else say beside each field what does not."""
-        if self._unanswerable:
+        if self._unanswerable or not self._guard.is_open:
             return
         values, wrong = check_all(
             self._form.fields, {editor.field.name: editor.raw for editor in self._editors}

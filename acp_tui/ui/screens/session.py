@@ -160,6 +160,11 @@ class SessionScreen(SessionStart):
         return title or self._agent_title or self._phase
 
     @property
+    def agent_title(self) -> str:
+        """What the agent is called, once it is known; a line that can be shown."""
+        return self._agent_title
+
+    @property
     def doing(self) -> str:
         """Which agent works where in this tab, and at what."""
         from acp_tui.ui.status import doing
@@ -236,6 +241,8 @@ class SessionScreen(SessionStart):
         if self._recall is not None and panel.session is not None:
             self._recall.show_session(panel.session)
         self._show_status()
+        for prompt in self.query(PromptInput):
+            prompt.send_what_waits()
 
     def _tell_sidebar(self, panel: SessionPanel) -> None:
         """Let it tell of this session from now on."""
@@ -309,8 +316,10 @@ class SessionScreen(SessionStart):
             return
         reason = self._reason_not_to_send()
         if reason is not None:
-            self._prompt.take_back(message)
-            self.notify(f"{reason} What you have written stays.", severity="warning", markup=False)
+            is_starting = self._panel is None
+            self._prompt.take_back(message, for_later=is_starting)
+            then = "It is sent then, unless you change it." if is_starting else "What you have written stays."
+            self.notify(f"{reason} {then}", severity="warning", markup=False)
             return
         assert self._panel is not None
         assert self._panel.session is not None

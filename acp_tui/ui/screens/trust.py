@@ -53,7 +53,9 @@ class TrustQuestion(ModalScreen[bool]):
         self._question = Content(question) if isinstance(question, str) else question
         self._lines = lines
         self._yes = yes
-        self._guard = AnswerGuard(self.clock)
+        self._guard = AnswerGuard(type(self).clock)
+        self._is_told = False
+        """That an answer came too soon."""
 
     def compose(self) -> ComposeResult:
         """All of it, and two answers."""
@@ -93,7 +95,9 @@ class TrustQuestion(ModalScreen[bool]):
             self.dismiss(answer)
             return
         self._guard.arm()
-        self.notify("Too soon to count: answer again", severity="warning")
+        if not self._is_told:
+            self._is_told = True
+            self.notify("Too soon to count: answer again", severity="warning")
 
     def action_scroll(self, lines: int) -> None:
         """Read on."""

@@ -283,7 +283,7 @@ class RequestPane(Vertical, can_focus=True):
         self.call_after_refresh(self._arrive)
 
     def _arrive(self) -> None:
-        if self._pending is None:
+        if self._pending is None or not self.is_attached:
             return
         self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
         # The beginning can always be reached; where it is not, the layout is still to come.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MARKS: Final = {
     TabState.STARTING: ("○", "$foreground-muted"),
     TabState.IDLE: ("●", "$foreground-muted"),
-    TabState.DONE: ("●", "$text-success"),
+    TabState.DONE: ("✓", "$text-success"),
     TabState.WORKING: ("◐", "$text-accent"),
     TabState.FAILED: ("✗", "$text-error"),
     TabState.NEEDS_YOU: ("▲", "$text-warning"),

@@ -62,3 +62,9 @@ def test_a_home_at_the_root_hides_no_path():
 )
 def test_secrets_in_a_command_line_are_masked(words: list[str], shown: list[str]):
     assert masked_words(words) == shown
+
+
+@pytest.mark.parametrize("word", ["a" * 500_000, "key" * 50_000, "eyJ-" * 50_000])
+def test_a_long_word_takes_no_longer_than_many_short_ones(word: str):
+    """With the square of its length it would take hours."""
+    assert clean(f"{word} api_key=12345").endswith(" api_key=***")

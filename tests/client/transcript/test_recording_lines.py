@@ -196,6 +196,27 @@ def test_an_event_with_fields_of_other_types_is_kept_as_unknown(fields: dict[str
     assert isinstance(lines.read_event(json.dumps(event).encode()), UnknownEvent)
 
 
+@pytest.mark.parametrize("time", ["1e999", "NaN", "-1", "9" * 400, "true", '"1"'])
+@pytest.mark.parametrize("rest", ['"type":"in","frame":{}', '"type":"thunder"'])
+def test_a_time_that_cannot_be_makes_no_event(time: str, rest: str) -> None:
+    with pytest.raises(lines.BadLine):
+        lines.read_event(f'{{"t":{time},{rest}}}'.encode())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        '"type":"screen_resized","columns":1e999,"rows":1',
+        '"type":"dropped","events":1e999',
+        '"type":"terminal_resized","terminal_id":"t","columns":1000000000,"rows":24',
+        '"type":"terminal_opened","terminal_id":"t","columns":80,"rows":-1',
+        '"type":"permission_asked","key":1e999,"toolCall":{"toolCallId":"a"},"options":[]',
+    ],
+)
+def test_a_number_that_cannot_be_makes_an_event_unknown(fields: str) -> None:
+    assert isinstance(lines.read_event(f'{{"t":1,{fields}}}'.encode()), UnknownEvent)
+
+
 # Files
 
 

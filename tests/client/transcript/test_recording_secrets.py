@@ -133,6 +133,21 @@ def test_a_log_line_holds_no_secret(line: str, tmp_path: Path) -> None:
     assert "0123456789" not in text
 
 
+@pytest.mark.parametrize("word", ["a" * 500_000, "token" * 50_000, "eyJ-" * 50_000, "://" * 50_000])
+def test_a_long_word_takes_no_longer_than_many_short_ones(word: str) -> None:
+    """With the square of its length it would take hours, and the screen would stand still."""
+    assert Masker().line(f"{word} token={SECRET}") == f"{word} token=***"
+
+
+def test_as_many_secrets_as_are_remembered_are_found_in_long_texts() -> None:
+    masker = Masker()
+    secrets = [f"secret-number-{number:04}" for number in range(1_000)]
+    masker.message({"list": [{"token": secret} for secret in secrets]})
+    text = "an ordinary line\n" * 10_000
+    assert masker.text(text + secrets[-1]) == text + "***"
+    assert masker.output(secrets[0].encode()) == b"*" * len(secrets[0])
+
+
 def test_what_is_secret_in_the_environment_does_not_come_back() -> None:
     masker = Masker({"ANTHROPIC_API_KEY": SECRET, "EDITOR": "a-long-editor-name"})
     assert masker.text(f"{SECRET} a-long-editor-name") == "*** a-long-editor-name"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,35 @@ def test_a_recording_that_is_no_recording_hides_no_other(store: RecordingStore, 
     keep(store, 1, *opened("a"), *turn("a", "one")).write_text("junk\n")
     keep(store, 2, *opened("b"), *turn("b", "two"))
     assert names(index.recent()) == ["two"]
+
+
+@pytest.mark.parametrize("started_at", ["9999-12-31T23:59:59+00:00", "0001-01-01T00:00:00", "soon"])
+def test_a_recording_of_a_time_that_no_calendar_knows_is_listed(
+    store: RecordingStore, index: SessionIndex, started_at: str
+) -> None:
+    path = keep(store, 1, *opened("a"), *turn("a", "Mend it"))
+    write(path, [*opened("a"), *turn("a", "Mend it")], Header("agent", (), started_at=started_at))
+    (found,) = index.recent()
+    assert datetime.fromtimestamp(found.last_at).year == 1970
+
+
+def test_names_with_halves_of_characters_can_be_kept_and_looked_for(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    path = keep(store, 1)
+    write(path, [*opened("a"), *turn("a", "Mend it")], Header("agent\udcff", ()))
+    assert names(index.recent()) == ["Mend it"]
+    assert index.recent(Path("/p\udcff")) == []
+
+
+def test_frames_with_ids_of_any_kind_hide_no_session(store: RecordingStore, index: SessionIndex) -> None:
+    odd = [
+        frame(OUT, id=id_, method=method, params={})
+        for id_ in ([1], {"a": 1}, "x", None)
+        for method in ("session/new", "session/prompt")
+    ]
+    keep(store, 1, *odd, *opened("a"), *turn("a", "Mend it"))
+    assert names(index.recent()) == ["Mend it"]
 
 
 def test_a_recording_that_was_deleted_is_forgotten(store: RecordingStore, index: SessionIndex) -> None:

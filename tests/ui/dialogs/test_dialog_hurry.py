@@ -8,7 +8,10 @@ import pytest
 from textual.screen import ModalScreen
 
 from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.conversation.elicitation import BooleanField, Form
+from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.screens.first_run import FirstRunDialog
+from acp_tui.ui.screens.form import FormDialog
 from acp_tui.ui.screens.run_question import RunQuestion
 from acp_tui.ui.screens.trust import TrustDialog, TrustQuestion
 from support.dialogs import NOTHING, open_dialog
@@ -21,7 +24,8 @@ PACKAGE = AgentCommand("fetched", ("npx", "-y", "f@1.0"), package=Package("npx",
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Stands still."""
     clock = Clock()
-    monkeypatch.setattr(TrustQuestion, "clock", staticmethod(clock))
+    for question in (TrustQuestion, FormDialog):
+        monkeypatch.setattr(question, "clock", staticmethod(clock))
     return clock
 
 
@@ -56,3 +60,13 @@ async def test_a_letter_in_a_word_is_no_answer_however_late_it_comes(
         clock.pass_guard()
         await page.press("y")
         assert page.result is True
+
+
+async def test_an_enter_that_was_on_its_way_sends_no_form(clock: Clock) -> None:
+    form = Form(RequestKey(1), "Proceed?", fields=(BooleanField("yes", default=True),))
+    async with open_dialog(FormDialog(form, "Agent")) as page:
+        await page.press("ctrl+enter", "enter")
+        assert page.result is NOTHING
+        clock.pass_guard()
+        await page.press("ctrl+enter")
+        assert page.result == ("accept", {"yes": True})

@@ -108,6 +108,8 @@ class PromptInput(DraftArea):
         """The titles of the calls that a reason is being written for; empty for any other prompt."""
         self._put_aside = _PutAside()
         """What comes back when the reason is given."""
+        self._for_later: str | None = None
+        """The draft that is to be sent as soon as it can be."""
         self.assistants: list[Assistant] = []
         """Who is asked about a key before it becomes text, in this order."""
 
@@ -140,13 +142,21 @@ class PromptInput(DraftArea):
             self.clear_draft()  # the next key may be here before the message is: it belongs to another prompt
             self.post_message(message)
 
-    def take_back(self, message: Submitted) -> None:
-        """It was not sent: it is the draft again, before what was written since."""
+    def take_back(self, message: Submitted, *, for_later: bool = False) -> None:
+        """It was not sent: it is the draft again, before what was written since, and may be sent later."""
         self.put_before(message.text)
         self._set_images((*message.images, *self.images))
+        self._for_later = message.text if for_later else None
+
+    def send_what_waits(self) -> None:
+        """Send what was taken back for later, unless the user has changed it meanwhile."""
+        if self._for_later is not None and self._for_later == self.draft:
+            self.action_send()
+        self._for_later = None
 
     def action_cancel(self) -> None:
-        """Give no reason where one is asked for, else stop what is going on."""
+        """Give no reason where one is asked for, else stop what is going on, or what was to go on later."""
+        self._for_later = None
         if self._rejected:
             self.give_no_reason()
         else:

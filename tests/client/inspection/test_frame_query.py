@@ -1,0 +1,83 @@
+"""What a user writes to see fewer frames, and which frames that means."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from acp_tui.client.inspection.entry import read_entry
+from acp_tui.client.inspection.index import FrameIndex
+from acp_tui.client.inspection.line import Kind, Line
+from acp_tui.client.inspection.query import QueryError, Term, read_query, toggled
+from acp_tui.client.inspection.search import Search
+
+
+def told(update: str, text: str = "", session: str = "s1") -> Line:
+    params = {"sessionId": session, "update": {"sessionUpdate": update, "content": {"text": text}}}
+    return Line(0.0, Kind.IN, json.dumps({"method": "session/update", "params": params}).encode())
+
+
+LINES = (
+    Line(0.0, Kind.OUT, b'{"id": 1, "method": "session/prompt", "params": {"sessionId": "s1"}}'),
+    told("agent_message_chunk", 'It says "Grüße"'),
+    told("tool_call", session="s2"),
+    Line(0.0, Kind.IN, b'{"id": 1, "error": {"code": -32603, "message": "C:/temp"}}'),
+    Line(0.0, Kind.STDERR, b"a warning"),
+    Line(0.0, Kind.IN, b"junk"),
+)
+
+
+def found(query: str) -> list[int]:
+    index = FrameIndex()
+    index.add(map(read_entry, LINES))
+    index.mark_found(2)
+    search = Search(read_query(query))
+    candidates = search.candidates(index.columns(0, index.end), index.labels.values, index.sessions.values)
+    return [at for at in candidates if search.says(LINES[at])]
+
+
+@pytest.mark.parametrize(
+    ("query", "positions"),
+    [
+        ("", [0, 1, 2, 3, 4, 5]),
+        ("method:prompt", [0, 3]),
+        ("kind:tool kind:chunk", [1, 2]),
+        ("-kind:chunk method:update", [2]),
+        ("session:s2", [2]),
+        ("dir:out", [0]),
+        ("dir:out dir:stderr", [0, 4]),
+        ("-dir:in", [0, 4]),
+        ("is:error", [3, 5]),
+        ("is:error is:response", [3]),
+        ("-is:error -is:notification", [0, 4]),
+        ("is:lint", [2]),
+        ("is:junk", [5]),
+        ("WARNING", [4]),
+        ("grüße", [1]),
+        ('"it says"', [1]),
+        ("c:/temp", [3]),
+        ("method:prompt -temp", [0]),
+    ],
+)
+def test_a_query_finds(query: str, positions: list[int]) -> None:
+    assert found(query) == positions
+
+
+def test_what_cannot_be_understood_is_said() -> None:
+    with pytest.raises(QueryError, match="is: is one of request"):
+        read_query("is:broken")
+
+
+def test_a_query_is_written_as_it_is_read() -> None:
+    text = 'method:prompt -kind:chunk "two words" is:error'
+
+    assert " ".join(map(str, read_query(text))) == text
+    assert read_query('"two words"') == (Term("text", "two words"),)
+
+
+def test_the_same_term_again_is_taken_away() -> None:
+    query = read_query("is:error")
+
+    assert toggled(query, Term("is", "lint")) == (*query, Term("is", "lint"))
+    assert toggled(query, query[0]) == ()
