@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from own_home import own_home
+
 ROOT: Final = Path(__file__).parent.parent.parent
 LOOPS: Final = 3_000_000
 WORKS: Final = {
@@ -71,7 +73,8 @@ def run(bench: Path, work: str) -> dict[str, Any]:
     words = [sys.executable, str(bench / "ptybench.py"), "--prompt", work, "--ready", "Scripted"]
     words += ["--exclude", "bench_agent", "--", sys.executable, "-m", "acp_tui", "--"]
     words += [sys.executable, str(bench / "bench_agent.py")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
+    with own_home() as env:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True, env=env)
     figures: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return figures
 

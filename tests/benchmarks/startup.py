@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from own_home import own_home
+
 ROOT = Path(__file__).parent.parent.parent
 BARE_APP = """
 from textual.app import App
@@ -44,7 +46,9 @@ def measure(bench: Path, ready: str, command: list[str]) -> dict[str, float]:
         "--exclude",
         "bench_agent|acp_tui.demo",
     ]
-    done = subprocess.run([*words, "--", *command], capture_output=True, text=True, timeout=120, check=True)
+    command = [*words, "--", *command]
+    with own_home() as env:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=env)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from own_home import own_home
 
 from acp_tui.client.terminals import Terminals
 from acp_tui.conversation.entries import TerminalState
@@ -119,7 +120,8 @@ def in_view(bench: Path, megabytes: int) -> dict[str, Any]:
     words = [sys.executable, str(bench / "ptybench.py"), "--prompt", f"termflood {megabytes}"]
     words += ["--ready", "Scripted", "--exclude", "bench_agent", "--"]
     words += [sys.executable, "-m", "acp_tui", "run", "--", sys.executable, str(bench / "bench_agent.py")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=True)
+    with own_home() as env:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=True, env=env)
     figures: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return figures
 
