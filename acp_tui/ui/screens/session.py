@@ -91,7 +91,7 @@ class SessionScreen(SessionStart):
         from anyio import to_thread
 
         await to_thread.run_sync(preload, BEFORE_WRITING)
-        if self.is_attached:
+        if self.query(PromptInput):  # taken away where the tab, or the app, has been closed meanwhile
             self._begin_to_suggest()
             await self._begin_to_recall()
 
