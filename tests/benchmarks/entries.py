@@ -39,6 +39,7 @@ from textual.geometry import Size  # noqa: E402
 
 from acp_tui.conversation.tool_calls import TextDiff  # noqa: E402
 from acp_tui.conversation.updates import SessionUpdate  # noqa: E402
+from acp_tui.ui.memory import keep_what_is_loaded  # noqa: E402
 from support.folding import agent, call, user  # noqa: E402
 from support.screens import Page, ScreenApp, new_session, show  # noqa: E402
 
@@ -163,6 +164,7 @@ async def inside(entries: int) -> dict[str, float]:
     app = ScreenApp()
     session = new_session(*updates(entries))
     async with app.run_test(size=SIZE, notifications=True) as pilot:
+        keep_what_is_loaded()  # as the app does once its first session is there
         await pilot.pause()
         begin = time.process_time()
         await show(pilot, session)
