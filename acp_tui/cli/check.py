@@ -22,18 +22,12 @@ from typing import Any, Final
 import anyio
 
 from acp_tui.cli.exit_codes import ExitCode, weightiest
+from acp_tui.cli.failures import code_of
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.checking.examination import Examination
 from acp_tui.client.checking.procedure import PROMPT, Plan
 from acp_tui.client.checking.report import Report
 from acp_tui.client.doctor.leaving_out import SECRET_NAME, leaving_out
-from acp_tui.client.errors import (
-    AgentLost,
-    AgentNotFound,
-    AgentNotRunnable,
-    AuthenticationRequired,
-    ClientError,
-)
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
@@ -55,7 +49,7 @@ def run_check(
     """Check the agent and print the report; returns the exit status. `prompt` None: a harmless one."""
     plan = Plan(PROMPT if prompt is None else prompt, limit_s=limit_s)
     report = anyio.run(Examination(command, plan, record).run)
-    code = weightiest({_code_of(report.failure), ExitCode.ERROR if report.has_errors else ExitCode.DONE})
+    code = weightiest({code_of(report.failure), ExitCode.ERROR if report.has_errors else ExitCode.DONE})
     clean = _cleaning(command)
     _print(_as_json(report, code, clean) if output_format == "json" else "\n".join(_as_text(report, clean)))
     return code
@@ -73,22 +67,6 @@ def print_rules(output_format: str) -> int:
 
 def _print(text: str) -> None:
     print(text.encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding))
-
-
-def _code_of(failure: ClientError | None) -> ExitCode:
-    match failure:
-        case None:
-            return ExitCode.DONE
-        case AgentNotFound():
-            return ExitCode.NOT_FOUND
-        case AgentNotRunnable():
-            return ExitCode.NOT_RUNNABLE
-        case AuthenticationRequired():
-            return ExitCode.LOGIN_NEEDED
-        case AgentLost():
-            return ExitCode.AGENT_LOST
-        case _:
-            return ExitCode.ERROR
 
 
 def _cleaning(command: AgentCommand) -> Clean:

@@ -20,6 +20,7 @@ import anyio
 
 from acp_tui.cli.exec_workplace import mcp_servers
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.failures import code_of
 from acp_tui.cli.terminal_check import look_at_terminal
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
@@ -28,10 +29,6 @@ from acp_tui.client.doctor.finding import Finding, Verdict, note
 from acp_tui.client.doctor.leaving_out import SECRET_NAME, leaving_out
 from acp_tui.client.doctor.machine import look_at_machine
 from acp_tui.client.errors import (
-    AgentLost,
-    AgentNotFound,
-    AgentNotRunnable,
-    AuthenticationRequired,
     ClientError,
     SettingsError,
 )
@@ -58,7 +55,7 @@ def run_doctor(command: AgentCommand | None, cwd: Path, prompt: str | None, outp
         findings, failure = anyio.run(_examine, command, cwd, prompt)
         sections.append(("agent", findings))
     is_ready = all(finding.verdict is not Verdict.WRONG for _, findings in sections for finding in findings)
-    code = ExitCode.DONE if is_ready else _code_of(failure)
+    code = ExitCode.DONE if is_ready else code_of(failure) or ExitCode.ERROR
     clean = _cleaning(command)
     text = _as_json(sections, code, clean) if output_format == "json" else _as_text(sections, is_ready, clean)
     print(text.encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding))
@@ -81,20 +78,6 @@ async def _examine(
     )
     await check.run(prompt)
     return (*check.findings, *(note("Settings", each) for each in notes)), check.failure
-
-
-def _code_of(failure: ClientError | None) -> ExitCode:
-    match failure:
-        case AgentNotFound():
-            return ExitCode.NOT_FOUND
-        case AgentNotRunnable():
-            return ExitCode.NOT_RUNNABLE
-        case AuthenticationRequired():
-            return ExitCode.LOGIN_NEEDED
-        case AgentLost():
-            return ExitCode.AGENT_LOST
-        case _:
-            return ExitCode.ERROR
 
 
 def _cleaning(command: AgentCommand | None) -> Callable[[str], str]:

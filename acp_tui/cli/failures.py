@@ -22,9 +22,11 @@ def error_text(error: ClientError) -> str:
     return "\n".join(lines)
 
 
-def code_of(error: ClientError) -> ExitCode:
-    """The status that tells it from others."""
+def code_of(error: ClientError | None) -> ExitCode:
+    """The status that tells it from others; where there is no error, that of what is done."""
     match error:
+        case None:
+            return ExitCode.DONE
         case AgentNotFound():
             return ExitCode.NOT_FOUND
         case AgentNotRunnable():
