@@ -21,9 +21,10 @@ from acp_tui.ui.commands import COMMANDS
 from acp_tui.ui.preloading import preload
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.settings_app import SettingsApp
-from acp_tui.ui.stylesheets import stylesheets
+from acp_tui.ui.stylesheets import split_stylesheets
 from acp_tui.ui.tabs import TabState
 from acp_tui.ui.terminal_input import mend_terminal_input
+from acp_tui.ui.textual_internals import write_to_terminal
 
 if TYPE_CHECKING:
     # Loaded after the first frame: it brings the wire types along.
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session_start import Opening
 
 
+FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
 QUIT_AGAIN_S: Final = 5.0
 """Who wants to quit twice within this time means it."""
 
@@ -45,7 +47,7 @@ class AcpTuiApp(SettingsApp):
     """Works with agents. The hub around it owns their processes and outlives the app."""
 
     TITLE = "acp-tui"
-    CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
+    CSS_PATH: ClassVar[CSSPathType | None] = [*FIRST_STYLESHEETS]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - no ClassVar in Textual either
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
@@ -77,8 +79,19 @@ class AcpTuiApp(SettingsApp):
     def on_mount(self) -> None:
         """Let the user choose an agent where none was named; say what is wrong in the settings, briefly."""
         if self._command is None and self.opening is None:
+            self._read_other_stylesheets()
             self.call_after_refresh(self.action_choose_agent)  # over a screen that has its size
         self.tell_notes(self._notes)
+
+    def on_ready(self) -> None:
+        """The first frame is there: read the looks of what is not in it."""
+        self._read_other_stylesheets()
+
+    def _read_other_stylesheets(self) -> None:
+        """Once. Nothing on the screen is in them, so nothing is styled anew."""
+        if not self.stylesheet.has_source(str(OTHER_STYLESHEETS[-1])):
+            self.stylesheet.read_all(OTHER_STYLESHEETS)
+            self.stylesheet.parse()
 
     async def action_quit(self) -> None:
         """Quit; where an agent is at work or waits for the user, only when it is wanted twice."""
@@ -101,8 +114,8 @@ class AcpTuiApp(SettingsApp):
     def _begin_notifying(self) -> None:
         from acp_tui.ui.notifying.notifier import Notifier
 
-        if self._driver is not None and not self.is_headless:
-            self._notifier = Notifier(self, self._driver.write)
+        if not self.is_headless:
+            self._notifier = Notifier(self, partial(write_to_terminal, self))
             self.tabs.listeners.append(self._notifier.look)
             self._notifier.look()
 

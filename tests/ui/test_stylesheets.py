@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.ui import stylesheets as installed
+from support.screens import ScreenApp
 
 
 @pytest.fixture
@@ -62,3 +63,12 @@ def test_without_any_it_says_where_it_looked_and_what_to_do(
 def test_this_installation_is_whole() -> None:
     names = {path.name for path in installed.stylesheets()}
     assert names == {path.name for path in (Path(__file__).parents[2] / "styles").glob("*.tcss")}
+
+
+async def test_the_first_frame_waits_for_its_own_sheets_only_and_the_others_come_behind_it() -> None:
+    app = ScreenApp()
+    sheets = installed.stylesheets()
+    assert 0 < len(app.css_path) < len(sheets)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        assert all(app.stylesheet.has_source(str(sheet)) for sheet in sheets)
