@@ -7,17 +7,21 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client.errors import ClientError
+from acp_tui.client.redaction.identity import full_names
 from acp_tui.client.redaction.redacting import Report, Wishes, redact
 from acp_tui.conversation.visible import make_visible_line
+
+MAX_ROWS: Final = 40
 
 
 def run_redact(source: Path, out: Path, wishes: Wishes) -> int:
     """Write `out`, say what was replaced; returns the exit status."""
     try:
-        report = redact(source, out, wishes, os.environ, socket.gethostname())
+        report = redact(source, out, wishes, os.environ, socket.gethostname(), full_names(os.environ))
     except ClientError as error:
         sys.stderr.write(f"acp-tui: {error}\n")
         return ExitCode.ERROR
@@ -28,7 +32,9 @@ def run_redact(source: Path, out: Path, wishes: Wishes) -> int:
 def _lines(report: Report, out: Path) -> Iterator[str]:
     rows = [(secret.kind, str(secret.count), secret.stand_in) for secret in report.replaced]
     if rows:
-        yield from _table([("what", "times", "stands there now"), *rows])
+        yield from _table([("what", "times", "stands there now"), *rows[:MAX_ROWS]])
+        if len(rows) > MAX_ROWS:
+            yield f"… and {len(rows) - MAX_ROWS} more; {sum(secret.count for secret in report.replaced)} places in all"
         yield ""
     else:
         yield "Nothing was found that looks like a secret, a name or an address."

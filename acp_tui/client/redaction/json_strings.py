@@ -1,22 +1,23 @@
-"""The strings in a line of JSON, and where each stands; all else in the line stays as it is, to the character."""
+"""The strings and numbers in a line of JSON, and where each stands; all else in it stays as it is, to the character."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and indices, from the top."""
 
-_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]|[-\d][-+.\deE]*', re.DOTALL)
+_LITERAL: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonString:
-    """One string of a line."""
+    """One string of a line, or one number."""
 
     start: int
     end: int
@@ -25,10 +26,17 @@ class JsonString:
     path: Path
     """Of a key, that of its object and the key itself."""
     is_key: bool
+    is_number: bool = False
+    """It is as it was written, and has no quotes."""
 
 
-def strings(line: str, known: Container[str] = (), but_at: Container[str | int] = ()) -> Iterator[JsonString]:
-    """The strings of a line that is JSON, in their order; without those that are known, but for those at some keys."""
+def literals(line: str) -> list[str]:
+    """All strings of a line as they are written, without their quotes; quick."""
+    return _LITERAL.findall(line)
+
+
+def strings(line: str) -> Iterator[JsonString]:
+    """The strings and the numbers of a line that is JSON, in their order."""
     path: list[str | int] = []
     is_key = False
     for token in _TOKEN.finditer(line):
@@ -47,13 +55,14 @@ def strings(line: str, known: Container[str] = (), but_at: Container[str | int] 
                     path[-1] = last + 1
                 else:
                     is_key = True
-            case literal:
-                text = _decoded(literal)
+            case literal if literal[0] == '"':
+                text = decoded(literal)
                 if is_key:
                     path[-1] = text
-                if text not in known or (not is_key and path and path[-1] in but_at):
-                    yield JsonString(token.start(), token.end(), text, tuple(path), is_key)
+                yield JsonString(*token.span(), text, tuple(path), is_key)
                 is_key = False
+            case number:
+                yield JsonString(*token.span(), number, tuple(path), is_key=False, is_number=True)
 
 
 def rewritten(line: str, its: Iterable[JsonString], change: Callable[[JsonString], str]) -> str:
@@ -63,12 +72,14 @@ def rewritten(line: str, its: Iterable[JsonString], change: Callable[[JsonString
     for each in its:
         text = change(each)
         if text != each.text:
-            parts += [line[at : each.start], _encoded(text, line[each.start : each.end])]
+            like = line[each.start : each.end]
+            parts += [line[at : each.start], text if each.is_number else encoded(text, like)]
             at = each.end
     return "".join((*parts, line[at:])) if parts else line
 
 
-def _decoded(literal: str) -> str:
+def decoded(literal: str) -> str:
+    """What a string says, of which the quotes are given too."""
     if "\\" not in literal:
         return literal[1:-1]
     text = json.loads(literal, strict=False)
@@ -76,6 +87,7 @@ def _decoded(literal: str) -> str:
     return text
 
 
-def _encoded(text: str, like: str) -> str:
+def encoded(text: str, like: str) -> str:
+    """The text in quotes, with letters escaped where `like` has such."""
     # Half of a surrogate pair can only be written as an escape, and came as one.
     return json.dumps(text, ensure_ascii=like.isascii() or "\\u" in like)

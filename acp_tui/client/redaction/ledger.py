@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from acp_tui.client.redaction.names import MIN_NAME, is_common_user, is_host, private_folders
-from acp_tui.client.redaction.stand_ins import Secret, blank, is_stand_in, make_stand_in
+from acp_tui.client.redaction.patterns import look
+from acp_tui.client.redaction.stand_ins import Secret, blank, is_stand_in, make_stand_in, number_stand_in
 from acp_tui.client.transcript.secrets import is_secret_name
 
 MIN_EVERYWHERE: Final = 6
 """A shorter one, which nobody gave, is replaced only where its place tells that it is one."""
+MIN_BROKEN: Final = 8
+"""A shorter one is not looked for over the end of a line."""
+MAX_EVERYWHERE: Final = 2_000
+"""Each takes time in each text; more are replaced only where their form or place tells what they are."""
+NAMES: Final = ("user", "full name", "host", "folder")
+"""They are replaced where they are words of their own."""
 _WORD: Final = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9])"
 
 
@@ -22,9 +29,14 @@ class Ledger:
         self.secrets: dict[str, Secret] = {}
         self.users: set[str] = set()
         self.longest_with_line_end = 0
+        self.numbers: set[str] = set()
+        """Those that are secret wherever they stand."""
         self._everywhere: dict[str, Secret] = {}
         """By the pattern that finds it."""
+        self._signs: set[str] = set()
+        """One of them stands in every text in which one of those is found."""
         self._pattern: re.Pattern[str] | None = None
+        self._in_order: list[Secret] = []
         self._folders: dict[tuple[str, str], Secret] = {}
 
     def __len__(self) -> int:
@@ -43,8 +55,17 @@ class Ledger:
         if kind == "user":
             self.users.add(text)
         if is_everywhere:
-            is_name = kind in ("user", "host")
-            self._find_everywhere(_WORD.format(re.escape(text)) if is_name else re.escape(text), secret)
+            self._find_everywhere(*_search(text, kind), secret)
+        return secret
+
+    def learn_number(self, text: str) -> Secret:
+        """Take note of a number that is a secret."""
+        secret = self.secrets.get(text)
+        if secret is None:
+            secret = self.secrets[text] = Secret("key", text, number_stand_in(text))
+        if len(text) >= MIN_BROKEN and text not in self.numbers:
+            self.numbers.add(text)
+            self._find_everywhere(_WORD.format(re.escape(text)), (text,), secret)
         return secret
 
     def perhaps(self, text: str, kind: str) -> Secret | None:
@@ -58,45 +79,72 @@ class Ledger:
         for above, name in private_folders(path):
             if not is_stand_in(name) and (above, name) not in self._folders:
                 secret = self._folders[above, name] = self._new(name, "folder")
-                self._find_everywhere(rf"(?<={re.escape(above)}/){re.escape(name)}(?![\w-])", secret)
+                # Claude Code calls the folder that it keeps of /srv/acme/web -srv-acme-web.
+                before = re.escape(above).replace("/", "[/-]")
+                self._find_everywhere(rf"(?<={before}[/-]){re.escape(name)}(?!\w)", (name,), secret)
 
-    def learn_environment(self, environ: Mapping[str, str], host: str) -> None:
+    def learn_environment(
+        self, environ: Mapping[str, str], host: str, full_names: Iterable[str] = ()
+    ) -> None:
         """Take note of who runs this, and of the secrets in the environment."""
         for name, value in environ.items():
             if is_secret_name(name) and len(value) >= MIN_EVERYWHERE and not value.isdigit():
                 self.learn(value, "variable")
+            else:
+                self._learn_within(value)
         for name in ("USER", "LOGNAME", "USERNAME"):
             user = environ.get(name, "")
             if len(user) >= MIN_NAME and not is_common_user(user):
                 self.learn(user, "user")
+        for full_name in full_names:
+            if " " in full_name.strip() and not is_common_user(full_name):
+                self.learn(full_name.strip(), "full name")
         for one in {host, host.partition(".")[0]}:
             if is_host(one):
                 self.learn(one, "host")
         self.learn_folders(f"{environ.get('HOME', '')}/.")
 
+    def _learn_within(self, value: str) -> None:
+        """The passwords in the address of a database, say."""
+        for find in look(value):
+            if find.kind in ("key", "token", "password") and find.is_known_elsewhere:
+                self.learn(value[find.start : find.end], "variable")
+
     def _new(self, text: str, kind: str) -> Secret:
         number = len(self.secrets) + len(self._folders) + 1
         return Secret(kind, text, make_stand_in(text, kind, number))
 
-    def _find_everywhere(self, pattern: str, secret: Secret) -> None:
-        if pattern not in self._everywhere:
-            self._everywhere[pattern] = secret
-            self._pattern = None
-            if "\n" in secret.text:
-                self.longest_with_line_end = max(self.longest_with_line_end, len(secret.text))
+    def _find_everywhere(self, pattern: str, signs: Iterable[str], secret: Secret) -> None:
+        if pattern in self._everywhere or len(self._everywhere) >= MAX_EVERYWHERE:
+            return
+        self._everywhere[pattern] = secret
+        self._signs.update(signs)
+        self._pattern = None
+        if "\n" in secret.text:
+            self.longest_with_line_end = max(self.longest_with_line_end, len(secret.text))
 
     # Finding
 
+    def is_known_in(self, text: str) -> bool:
+        """Whether a known secret may stand in a text; quick."""
+        return any(map(text.__contains__, self._signs))
+
     def known(self, text: str) -> Iterator[tuple[int, int, Secret]]:
         """Where in a text known secrets stand."""
-        if not any(secret.text in text for secret in self._everywhere.values()):
-            return  # this is quick, and all that happens to nearly all texts
+        if not self.is_known_in(text):
+            return
         if self._pattern is None:
             self._pattern = self._compiled()
         secrets = self._in_order
         for found in self._pattern.finditer(text):
             assert found.lastindex is not None
             yield *found.span(), secrets[found.lastindex - 1]
+
+    def known_over_lines(self, text: str) -> Iterator[tuple[int, int, Secret]]:
+        """The same in a text of which the line ends are left out: no names, since words have become one there."""
+        for start, end, secret in self.known(text):
+            if secret.kind not in NAMES and end - start >= MIN_BROKEN:
+                yield start, end, secret
 
     def _compiled(self) -> re.Pattern[str]:
         # The longest first: one may be the beginning of another.
@@ -107,3 +155,17 @@ class Ledger:
     def replaced(self) -> Iterator[Secret]:
         """Those that were replaced somewhere."""
         return (secret for secret in (*self.secrets.values(), *self._folders.values()) if secret.count)
+
+
+def _search(text: str, kind: str) -> tuple[str, tuple[str, ...]]:
+    """The pattern that finds a secret, and texts one of which stands wherever it does."""
+    if kind not in NAMES:
+        return re.escape(text), (text,)
+    words = re.split(r"[\s._-]+", text) if kind != "host" else [text]
+    longest = max(words, key=len)
+    if kind == "full name":  # as it is written, and as in the name of a file or an account
+        together = r"[\s._-]{0,2}".join(map(re.escape, words))
+        return _WORD.format(f"(?i:{together})"), (longest, longest.lower(), longest.upper())
+    return _WORD.format(r"[._-]".join(map(re.escape, words)) if kind == "user" else re.escape(text)), (
+        longest,
+    )

@@ -1,12 +1,12 @@
-"""Who and where: the users, hosts and folders that paths and addresses name; it replaces nothing."""
+"""Who and where: the users and folders that paths name, and which names tell nothing; it replaces nothing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Final
 
-from acp_tui.client.redaction.patterns import Find
+from acp_tui.client.redaction.finds import Find
 
 MIN_NAME: Final = 3
 """A shorter name is replaced in paths only: it stands in too many words."""
@@ -28,34 +28,36 @@ _COMMON_FOLDERS: Final = frozenset((
 _HOMES: Final = ("/home", "/Users", "/var/home", "/export/home")
 
 _NAME: Final = r"[^\s/\\:\"'`<>|*?,;()\[\]{}=%&#!]*[^\s/\\:\"'`<>|*?,;()\[\]{}=%&#!.]"
-_USERS: Final = (
-    re.compile(rf"(?<![\w.])(?:/var|/export)?/(?:home|Users)/({_NAME})"),
-    re.compile(rf"(?<![\w.])(?:/mnt)?/[a-z]/Users/({_NAME})"),
-    re.compile(rf"(?<!\w)[A-Za-z]:[\\/]+Users[\\/]+([^\\/:*?\"<>|\r\n]+(?=[\\/])|{_NAME})", re.IGNORECASE),
+# Each begins with what is found quickly; what may stand before it is looked at then.
+_HOME: Final = re.compile(rf"/(?:home|Users)/({_NAME})")
+_BEFORE_HOME: Final = re.compile(r"(?:^|[^\w.]|/var|/export|/[a-z])\Z")
+_WINDOWS: Final = re.compile(
+    rf":[\\/]+[uU][sS][eE][rR][sS][\\/]+([^\\/:*?\"<>|\r\n]{{1,64}}(?=[\\/])|{_NAME})"
 )
-_TILDE: Final = re.compile(r"(?<![\w.~/-])~([A-Za-z_](?:[\w.-]*\w)?)(/?)")
-_AT: Final = re.compile(r"(?<![\w.+-])([\w.-]+)@([A-Za-z0-9][\w-]+)(?![\w.-]*\.[A-Za-z])")
+_DASHED: Final = re.compile(r"-(?:home|Users)-(?<![\w-]-home-)(?<![\w-]-Users-)([A-Za-z0-9]+)(?=-)")
+"""As Claude Code calls the folder that it keeps of a project."""
+_TILDE: Final = re.compile(r"~(?<![\w.~/-]~)([A-Za-z_](?:[\w.-]{0,64}\w)?)(?=/)")
 
 
 def users(text: str) -> Iterator[Find]:
     """Users, as paths to their homes name them."""
-    if "home/" in text or "sers" in text.lower():
-        for pattern in _USERS:
-            for found in pattern.finditer(text):
-                if not is_common_user(found[1]):
-                    yield Find(*found.span(1), "user", len(found[1]) >= MIN_NAME)
+    if "home" in text or "Users" in text:
+        for found in _HOME.finditer(text):
+            if _BEFORE_HOME.search(text, max(found.start() - 7, 0), found.start()):
+                yield from _user(found)
+        for found in _DASHED.finditer(text):
+            yield from _user(found)
+    if "sers" in text or "SERS" in text:
+        for found in _WINDOWS.finditer(text):
+            yield from _user(found)
     if "~" in text:
         for found in _TILDE.finditer(text):
-            if not is_common_user(found[1]):
-                yield Find(*found.span(1), "user", bool(found[2]) and len(found[1]) >= MIN_NAME)
+            yield from _user(found)
 
 
-def hosts(text: str, known_users: Container[str]) -> Iterator[Find]:
-    """Hosts, as in the prompt of a shell: behind a user who is known."""
-    if "@" in text:
-        for found in _AT.finditer(text):
-            if found[1] in known_users and is_host(found[2]):
-                yield Find(*found.span(2), "host")
+def _user(found: re.Match[str]) -> Iterator[Find]:
+    if not is_common_user(found[1]):
+        yield Find(*found.span(1), "user", len(found[1]) >= MIN_NAME)
 
 
 def is_common_user(name: str) -> bool:
@@ -66,6 +68,11 @@ def is_common_user(name: str) -> bool:
 def is_host(name: str) -> bool:
     """Whether the name tells which machine it is."""
     return len(name) >= MIN_NAME and name.lower() not in _COMMON_HOSTS and not name.isdigit()
+
+
+def may_name_someone(text: str) -> bool:
+    """Whether a path to a home may stand there; quick."""
+    return "home" in text or "sers" in text or "SERS" in text or "~" in text
 
 
 def private_folders(path: str) -> Iterator[tuple[str, str]]:

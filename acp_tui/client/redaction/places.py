@@ -5,6 +5,7 @@ It reads along and changes nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,8 +28,55 @@ _PATH_KEYS: Final = (
     "filename",
     "notebook_path",
 )
+_SAID_OF_SECRETS: Final = (
+    "provider",
+    "type",
+    "kind",
+    "protocol",
+    "description",
+    "title",
+    "label",
+    "placeholder",
+)
+"""In an object that is called like a secret, what is none."""
+_TELLING: Final = frozenset(
+    (
+        "stderr",
+        "terminal_output",
+        "terminal_output_delta",
+        "session/prompt",
+        "image",
+        "audio",
+        "blob",
+        "cwd",
+        "headers",
+    )
+)
+"""Of what a string is said by its place: strings that stand there then, as `Reading` looks for them."""
 
-is_secret_name: Final = lru_cache(maxsize=4096)(secrets.is_secret_name)
+_ALSO_SECRET: Final = re.compile(
+    r"^_auth$|(?:^|[-_.])(?:pin|otp|cvv|cvc|ssn|passcode|pwd|(?:secret|auth|signing|encryption|license)[-_]?key"
+    r"|(?:secret|password|api[-_]?key)s)$",
+    re.IGNORECASE,
+)
+_COUNTED: Final = re.compile(
+    r"(?:max|min|total|input|output|prompt|completion|cached?|thoughts?|reasoning|used|count|num|per)[-_]?.*token$",
+    re.IGNORECASE,
+)
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@lru_cache(maxsize=4096)
+def is_secret_name(name: object) -> bool:
+    """Whether a key or an option of this name holds a secret: more than are masked as they are recorded."""
+    if not isinstance(name, str):
+        return False
+    return secrets.is_secret_name(name) or _ALSO_SECRET.search(_CAMEL.sub("_", name)) is not None
+
+
+def counts_tokens(name: object) -> bool:
+    """Whether a number under this name is how many tokens of a model there were."""
+    return isinstance(name, str) and _COUNTED.search(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +115,11 @@ class Named:
 
 Place: TypeAlias = Piece | FileContent | Media | Blob | Named
 Places: TypeAlias = dict[Path, Place]
+
+
+def tells_a_place(text: str) -> bool:
+    """Whether a string of a line says what others are, in this line or a later one."""
+    return text in _TELLING or text.endswith("_chunk") or is_secret_name(text.lstrip("-"))
 
 
 class Reading:
@@ -119,6 +172,8 @@ class Reading:
             self._content(("frame", "params", "content"), str(params.get("path")))
         elif method == "session/update":
             self._update(params, _object(params.get("update")))
+        elif method == "session/prompt":
+            self._prompt(params.get("prompt"), request_id)
         elif method is None and not is_from_agent and key in self._asked:
             self._content(("frame", "result", "content"), self._asked.pop(key))
         if isinstance(params.get("cwd"), str):
@@ -130,13 +185,23 @@ class Reading:
         at: Path = ("frame", "params", "update")
         kind = update.get("sessionUpdate")
         if isinstance(kind, str) and kind.endswith("_chunk"):
-            about = (params.get("sessionId"), kind, update.get("messageId"), update.get("compactionId"))
-            self._piece((*at, "content", "text"), about)
+            about = (
+                params.get("sessionId"),
+                kind,
+                *map(update.get, ("messageId", "compactionId", "toolCallId")),
+            )
+            within = ("content",) if "content" in _object(update.get("content")) else ()
+            self._piece((*at, "content", *within, "text"), about)
         meta = _object(update.get("_meta"))
         for name in ("terminal_output", "terminal_output_delta"):
             if name in meta:
                 terminal_id = _object(meta[name]).get("terminal_id")
                 self._piece((*at, "_meta", name, "data"), (params.get("sessionId"), "terminal", terminal_id))
+
+    def _prompt(self, blocks: Any, request_id: Any) -> None:
+        for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
+            if isinstance(_object(block).get("text"), str):
+                self._piece(("frame", "params", "prompt", at, "text"), ("prompt", request_id))
 
     # Contents of files
 
@@ -196,7 +261,8 @@ class Reading:
 
     def _all_named(self, value: Any, path: Path) -> None:
         for below, _ in _texts(value, path):
-            self._places.setdefault(below, Named())
+            if len(below) == len(path) or below[-1] not in _SAID_OF_SECRETS:
+                self._places.setdefault(below, Named())
 
     def _options(self, words: list[Any], path: Path) -> None:
         """A command line: what stands behind an option that is called like a secret is one."""
@@ -206,9 +272,11 @@ class Reading:
 
 
 def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[tuple[Path, str]]:
-    """The strings in a value, but no keys."""
+    """The strings and the numbers in a value, but no keys."""
     if isinstance(value, str):
         yield path, value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path, ""
     elif isinstance(value, list | dict) and depth < MAX_DEPTH:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 NARROW: Final = "x"
+NUMBER: Final = "1"
 WIDE: Final = "ｘ"
 """As wide as a character that takes two cells."""
 
@@ -22,7 +23,10 @@ KINDS: Final = {
     "private key": "pem",
     "user": "user",
     "host": "host",
+    "full name": "name",
     "e-mail": "mail",
+    "IP address": "ip",
+    "MAC address": "mac",
     "folder": "dir",
     "variable": "env",
     "given": "own",
@@ -42,8 +46,6 @@ class Secret:
     stand_in: str
     count: int = 0
     """How often it was replaced."""
-    is_name: bool = False
-    """It is replaced only where it is a word of its own."""
 
 
 def is_stand_in(text: str) -> bool:
@@ -60,6 +62,11 @@ def make_stand_in(text: str, kind: str, number: int) -> str:
         if at >= 0:
             return filled[:at] + label + filled[at + len(label) :]
     return filled
+
+
+def number_stand_in(text: str) -> str:
+    """What stands for a number, and is one."""
+    return re.sub(r"\d", NUMBER, text)
 
 
 def blank(char: str) -> str:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import re
+from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from acp_tui.client.redaction.patterns import has_open_block
+from acp_tui.client.redaction.patterns import open_block
 from acp_tui.client.redaction.places import Piece
 from acp_tui.client.redaction.texts import Place, Redacted, Redactor
 
-MAX_WINDOW: Final = 8 << 10
-"""Characters of a text that are looked at together, beyond the last piece: more than any secret takes."""
-MAX_STREAMS: Final = 256
+BATCH: Final = 16 << 10
+"""Characters of a text that come until it is looked at."""
+OVERLAP: Final = 4 << 10
+"""Of those that were looked at, so many are looked at again with the next: more than nearly any secret takes."""
+MAX_OVERLAP: Final = 32 << 10
+"""A private key may be longer."""
+_LONG_WORD: Final = re.compile(r"[A-Za-z0-9][\w.~+/=-]{15}")
+MAX_STREAMS: Final = 64
 """Texts that go on at the same time."""
 
 Where: TypeAlias = tuple[int, int]
@@ -25,7 +31,7 @@ class _Part:
     text: str
     line_end: str
     skip: int = 0
-    """So many characters are settled, and no longer looked at."""
+    """So many characters are no longer looked at."""
 
     @property
     def rest(self) -> str:
@@ -35,7 +41,8 @@ class _Part:
 @dataclass(slots=True)
 class _Stream:
     parts: list[_Part] = field(default_factory=list)
-    """The last ones: all that a secret can stand in which is not at its end yet."""
+    fresh: int = 0
+    """Characters that have come since it was looked at."""
 
 
 class Streams:
@@ -45,19 +52,26 @@ class Streams:
         self._redactor = redactor
         self._streams: OrderedDict[tuple[str, ...], _Stream] = OrderedDict()
         self.split: dict[Where, Redacted] = {}
-        """Pieces that look otherwise within their text than alone."""
+        """Pieces in which something is to be replaced."""
 
     def see(self, where: Where, piece: Piece, text: str) -> None:
         """The next piece of a text."""
         stream = self._stream(piece.stream)
+        # A message may begin with a key, right behind another that ended without a space.
+        if _LONG_WORD.match(text) is not None and stream.parts and not stream.parts[-1].line_end:
+            alone = self._redactor.redact(text, goes_on=True)
+            if alone.found:
+                self.split[where] = alone
         stream.parts.append(_Part(where, text, piece.line_end))
-        self._look(stream.parts, goes_on=True)
-        self._forget(stream)
+        stream.fresh += len(text)
+        if stream.fresh >= BATCH:
+            self._look(stream, goes_on=True)
+            self._forget(stream)
 
     def end(self) -> None:
         """No text goes on."""
         for stream in self._streams.values():
-            self._look(stream.parts, goes_on=False)
+            self._look(stream, goes_on=False)
         self._streams.clear()
 
     def _stream(self, key: tuple[str, ...]) -> _Stream:
@@ -65,40 +79,54 @@ class Streams:
         self._streams.move_to_end(key)
         if len(self._streams) > MAX_STREAMS:
             _, oldest = self._streams.popitem(last=False)
-            self._look(oldest.parts, goes_on=False)
+            self._look(oldest, goes_on=False)
         return stream
 
-    def _look(self, parts: list[_Part], *, goes_on: bool) -> None:
-        together = self._redactor.redact("".join(part.rest for part in parts), goes_on=goes_on)
-        if not together.found and not any(part.where in self.split for part in parts):
+    def _look(self, stream: _Stream, *, goes_on: bool) -> None:
+        redacted = self._redactor.redact(_together(stream.parts), goes_on=goes_on)
+        stream.fresh = 0
+        if not redacted.found:
             return
-        at = 0
-        for part in parts:
-            end = at + max(len(part.text) - part.skip, 0)
-            found = [
-                Place(one.at - at + part.skip, one.secret) for one in together.found if at <= one.at < end
-            ]
-            self._settle(part, together.text[at:end], found)
-            at += len(part.rest)
+        found = deque(sorted(redacted.found, key=lambda place: place.at))
+        begin = 0
+        for part in stream.parts:
+            end = begin + len(part.rest)
+            its = []
+            while found and found[0].at < end:
+                place = found.popleft()
+                its.append(Place(place.at - begin + part.skip, place.secret))
+            self._settle(part, redacted.text[begin:end], its)
+            begin = end
 
     def _settle(self, part: _Part, text: str, found: list[Place]) -> None:
-        before = self.split.get(part.where) or self._redactor.redact(part.text, goes_on=True)
-        settled = [place for place in before.found if place.at < part.skip]
-        # Alone it may show more, such as base64 that begins with the piece.
-        alone = self._redactor.redact(text, goes_on=True)
-        more = [Place(place.at + part.skip, place.secret) for place in alone.found]
-        now = Redacted(before.text[: part.skip] + alone.text, (*settled, *found, *more))
-        if now != before:
-            self.split[part.where] = now
+        """Where the whole text shows something it is right; else what was seen before, of less of the text."""
+        text = part.text[: part.skip] + text[: max(len(part.text) - part.skip, 0)]
+        if text == part.text and not found:
+            return
+        before = self.split.get(part.where, Redacted(part.text))
+        merged = zip(part.text, before.text, text, strict=True)
+        both = {place.at: place for place in (*before.found, *found)}
+        self.split[part.where] = Redacted(
+            "".join(earlier if now == old else now for old, earlier, now in merged), tuple(both.values())
+        )
 
     def _forget(self, stream: _Stream) -> None:
-        """Keep what is behind the last line end, or more where a secret may have one."""
-        text = "".join(part.rest for part in stream.parts)
-        kept = max(len(text) - text.rfind("\n") - 1, self._redactor.ledger.longest_with_line_end)
-        if has_open_block(text):
-            kept = len(text)
-        surplus = len(text) - min(kept, MAX_WINDOW)
-        while stream.parts and surplus >= len(stream.parts[0].rest):
-            surplus -= len(stream.parts.pop(0).rest)
-        if stream.parts and surplus > 0:
-            stream.parts[0].skip += surplus
+        """Keep as much as a secret may have begun in."""
+        text = _together(stream.parts)
+        begun = open_block(text)
+        kept = max(
+            OVERLAP, self._redactor.ledger.longest_with_line_end, 0 if begun is None else len(text) - begun
+        )
+        surplus = len(text) - min(kept, MAX_OVERLAP)
+        gone = 0
+        for part in stream.parts:
+            if surplus < len(part.rest):
+                part.skip += max(surplus, 0)
+                break
+            surplus -= len(part.rest)
+            gone += 1
+        del stream.parts[:gone]
+
+
+def _together(parts: list[_Part]) -> str:
+    return "".join(part.rest for part in parts)

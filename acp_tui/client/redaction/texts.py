@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from acp_tui.client.redaction.addresses import addresses, may_hold_address
+from acp_tui.client.redaction.encodings import Encoded, encoded_in, may_be_encoded
+from acp_tui.client.redaction.finds import Find
 from acp_tui.client.redaction.ledger import Ledger
-from acp_tui.client.redaction.names import hosts, users
-from acp_tui.client.redaction.patterns import look
+from acp_tui.client.redaction.names import may_name_someone, users
+from acp_tui.client.redaction.patterns import has_sign, look
 from acp_tui.client.redaction.stand_ins import NARROW, Secret, blank
-from acp_tui.client.redaction.views import View, spelled_as, views
+from acp_tui.client.redaction.views import View, is_wrapped, spelled_as, unbroken, views
 
-_BASE64: Final = re.compile(r"(?<![\w+/-])(?:[A-Za-z0-9+/]{24,}|[A-Za-z0-9_-]{24,})={0,2}(?![\w+/=-])")
-MAX_CLEAN: Final = 20_000
-MAX_CLEAN_CHARS: Final = 100
+MAX_CLEAN: Final = 200_000
+MAX_LAST: Final = 1_000
+MAX_LAST_CHARS: Final = 10_000
+MAX_LEVELS: Final = 3
+"""So often may bytes be encoded in what is encoded."""
 
 
 class Place(NamedTuple):
@@ -39,7 +43,10 @@ class Redactor:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self._clean: set[str] = set()
+        self._clean: set[int] = set()
+        """The hashes of texts that hold nothing, as far as is known so far: nearly all are looked at several times."""
+        self._last: dict[tuple[str, bool], Redacted] = {}
+        """What was replaced last: agents say things twice."""
         self._known_then = 0
 
     def redact(self, text: str, whole: Secret | None = None, *, goes_on: bool = False) -> Redacted:
@@ -47,35 +54,63 @@ class Redactor:
 
         Where the text goes on, what stands at its end may be a part of a secret: it is replaced, and not remembered.
         """
-        if whole is None and text in self.clean:
+        if whole is not None:
+            return self._replaced(text, whole, goes_on=goes_on)
+        if self.is_clean(text):
             return Redacted(text)
-        redacted = self._in_base64(self._replaced(text, whole, goes_on=goes_on), text)
-        if not redacted.found and len(text) <= MAX_CLEAN_CHARS:
-            self.clean.add(text)
+        last = self._last.get((text, goes_on))
+        if last is not None:
+            return last
+        redacted = self._replaced(text, goes_on=goes_on)
+        self._forget_what_may_be_wrong()
+        if not redacted.found:
+            self._clean.add(hash(text))
+        elif len(text) <= MAX_LAST_CHARS:
+            self._last[text, goes_on] = redacted
         return redacted
 
-    @property
-    def clean(self) -> set[str]:
-        """Texts that hold nothing, as far as is known so far: nearly all strings of a recording stand there often."""
-        if self._known_then != len(self.ledger) or len(self._clean) > MAX_CLEAN:
-            self._clean.clear()
-            self._known_then = len(self.ledger)
-        return self._clean
+    def is_clean(self, text: str) -> bool:
+        """Whether there is surely nothing in a text; quick, and so with nearly all of them."""
+        self._forget_what_may_be_wrong()
+        if hash(text) in self._clean:
+            return True
+        in_one_line = text.replace("\r", "").replace("\n", "")
+        is_clean = not (
+            _may_hold_secrets(text)
+            or self.ledger.is_known_in(text)
+            or (in_one_line != text and self.ledger.is_known_in(in_one_line))
+        )
+        if is_clean:
+            self._clean.add(hash(text))
+        return is_clean
 
-    def _replaced(self, text: str, whole: Secret | None = None, *, goes_on: bool = False) -> Redacted:
+    def _forget_what_may_be_wrong(self) -> None:
+        known = len(self.ledger)
+        if known != self._known_then or len(self._clean) > MAX_CLEAN or len(self._last) > MAX_LAST:
+            self._clean.clear()
+            self._last.clear()
+            self._known_then = known
+
+    def _replaced(
+        self, text: str, whole: Secret | None = None, *, goes_on: bool = False, level: int = 0
+    ) -> Redacted:
         canvas = _Canvas(text)
         # What is escaped first: read as it stands, the letter of an escape would pass for one of the secret.
-        for view in reversed(list(views(text))):
-            spans = sorted(self._spans(view, goes_on), key=lambda span: span[0] - span[1])
+        ways = list(views(text))
+        for view in reversed(ways):
+            spans = sorted(self._spans(view.text, goes_on), key=lambda span: span[0] - span[1])
             for start, end, secret in spans:
                 canvas.paint(view, start, end, secret)
+        seen: set[str] = set()
+        for view in reversed(ways):
+            self._over_lines(canvas, view)
+            self._within_encoded(canvas, view, level, seen)
         if whole is not None:
             canvas.paint_found(text, whole)
         return canvas.redacted()
 
-    def _spans(self, view: View, goes_on: bool) -> Iterator[tuple[int, int, Secret]]:
-        text = view.text
-        for find in (*look(text), *users(text), *hosts(text, self.ledger.users)):
+    def _spans(self, text: str, goes_on: bool) -> Iterator[tuple[int, int, Secret]]:
+        for find in self._finds(text):
             found = text[find.start : find.end]
             if goes_on and find.end == len(text):
                 secret = self.ledger.perhaps(found, find.kind)
@@ -85,36 +120,59 @@ class Redactor:
                 yield find.start, find.end, secret
         yield from self.ledger.known(text)
 
-    def _in_base64(self, redacted: Redacted, original: str) -> Redacted:
-        text, found = redacted.text, list(redacted.found)
-        for run in _BASE64.finditer(original):
-            if text[run.start() : run.end()] != run[0]:
-                continue  # it is a secret itself
-            inside = self._decoded(run[0])
-            if inside is not None and inside.found:
-                text = text[: run.start()] + inside.text + text[run.end() :]
-                found += [Place(run.start(), place.secret) for place in inside.found]
-        return Redacted(text, tuple(found))
+    def _finds(self, text: str) -> Iterator[Find]:
+        if may_name_someone(text):
+            yield from users(text)
+        if may_hold_address(text):  # behind the users: a host stands behind one
+            yield from addresses(text, self.ledger.users)
+        if has_sign(text):
+            yield from look(text)
 
-    def _decoded(self, run: str) -> Redacted | None:
-        return self.redact_base64(run) if len(run) % 4 == 0 else None
+    def _over_lines(self, canvas: _Canvas, view: View) -> None:
+        if "\n" in view.text:
+            whole = unbroken(view)
+            for start, end, secret in self.ledger.known_over_lines(whole.text):
+                canvas.paint(whole, start, end, secret)
+
+    def _within_encoded(self, canvas: _Canvas, view: View, level: int, seen: set[str]) -> None:
+        if level >= MAX_LEVELS or not may_be_encoded(view.text):
+            return
+        for run in encoded_in(view.text, seen):
+            inside = self.redact_bytes(run.data, level=level + 1)
+            if inside.found:
+                canvas.recode(view, run, inside)
 
     def redact_base64(self, data: str) -> Redacted:
         """The same for what is written in base64; what is none is left as it is."""
         is_for_urls = "-" in data or "_" in data
         try:
-            decoded = urlsafe_b64decode(data) if is_for_urls else b64decode(data, validate=True)
+            decoded = urlsafe_b64decode(data) if is_for_urls else b64decode(data)
         except ValueError:
-            return Redacted(data)
+            return self.redact(data)
         inside = self.redact_bytes(decoded)
         if not inside.found:
             return Redacted(data)
-        encoded = (urlsafe_b64encode if is_for_urls else b64encode)(as_bytes(inside.text, decoded))
-        return Redacted(encoded.decode(), inside.found)
+        encoded = (urlsafe_b64encode if is_for_urls else b64encode)(as_bytes(inside.text, decoded)).decode()
+        return Redacted(_broken_as(encoded, data), inside.found)
 
-    def redact_bytes(self, data: bytes) -> Redacted:
+    def redact_bytes(self, data: bytes, *, level: int = 0) -> Redacted:
         """The text in some bytes, which need not all be text."""
-        return self._replaced(as_text(data))
+        text = as_text(data)
+        return Redacted(text) if self.is_clean(text) else self._replaced(text, level=level)
+
+
+def _may_hold_secrets(text: str) -> bool:
+    return (
+        "\\" in text
+        or "%" in text
+        or "\x1b" in text
+        or "\x00" in text
+        or has_sign(text)
+        or may_name_someone(text)
+        or may_hold_address(text)
+        or may_be_encoded(text)
+        or is_wrapped(text)
+    )
 
 
 class _Canvas:
@@ -128,22 +186,32 @@ class _Canvas:
 
     def paint(self, view: View, start: int, end: int, secret: Secret) -> None:
         """Put a stand-in where a view has a secret; where only a part of it is left, something that says nothing."""
-        places = range(start, end)
-        free = [at for at in places if view.starts[at] not in self._painted]
+        places = [view.place(at) for at in range(start, end)]
+        free = [at for at, (begin, _) in enumerate(places) if begin not in self._painted]
         if not free:
             return
         is_whole = len(free) == len(places) == len(secret.stand_in)
         for at in free:
-            char = secret.stand_in[at - start] if is_whole else blank(view.text[at])
-            self._put(view.starts[at], view.ends[at], char, view.text[at])
-        self._found.append(Place(view.starts[start], secret))
+            old = view.text[start + at]
+            self._put(*places[at], secret.stand_in[at] if is_whole else blank(old), old)
+        self._found.append(Place(places[0][0], secret))
 
     def paint_found(self, text: str, secret: Secret) -> None:
         """The same for a secret that stands in the text as it is."""
         at = text.find(secret.text)
         if at >= 0:
-            end = at + len(secret.text)
-            self.paint(View(text, range(len(text)), range(1, len(text) + 1)), at, end, secret)
+            self.paint(View(text), at, at + len(secret.text), secret)
+
+    def recode(self, view: View, run: Encoded, inside: Redacted) -> None:
+        """Write anew what is encoded there, but for what is a secret itself."""
+        changes = [
+            (*view.place(at), new, view.text[at]) for at, new in run.changes(as_bytes(inside.text, run.data))
+        ]
+        free = [change for change in changes if change[0] not in self._painted]
+        for begin, end, new, old in free:
+            self._put(begin, end, new, old)
+        if free:
+            self._found += [Place(free[0][0], place.secret) for place in inside.found]
 
     def _put(self, start: int, end: int, char: str, old: str) -> None:
         if self._chars is None:
@@ -184,6 +252,12 @@ def as_bytes(text: str, like: bytes) -> bytes:
 def _fitting(old: str, new: str) -> bytes:
     before, after = (char.encode("utf-8", "surrogateescape") for char in (old, new))
     return after if len(after) == len(before) else NARROW.encode() * len(before)
+
+
+def _broken_as(encoded: str, like: str) -> str:
+    """Base64 with the line ends, and without the fill characters, of another of the same bytes."""
+    chars = iter(encoded)
+    return "".join(next(chars, "") if char.isalnum() or char in "+/-_=" else char for char in like)
 
 
 def total(places: Iterable[Place]) -> None:

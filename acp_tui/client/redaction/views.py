@@ -1,4 +1,4 @@
-"""The ways to read a text in which a secret may stand otherwise than it is: escaped, encoded, or with colours in it.
+"""The ways to read a text in which a secret may stand otherwise than it is: escaped, encoded, wrapped, or with colours.
 
 A view knows where each of its characters came from, so that what is found in it can be replaced in the text itself.
 """
@@ -7,92 +7,166 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 MAX_LEVELS: Final = 3
-"""So often may a text be a JSON string in a JSON string."""
+"""So often may a text be a JSON string in a JSON string, or URL-encoded."""
+WIDTHS: Final = (80, 100, 120)
+"""Columns at which programs break their lines without regard to words."""
 
-# A string that runs to its end mark, a sequence with parameters, any other; what is cut off at the end, too.
+# A string that runs to its end mark, a sequence with parameters, any other; what is cut off at the end, too. And what
+# stands between the letters of a text in UTF-16.
 _ESCAPE: Final = re.compile(
-    r"\x1b[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\|$)|\x1b\[[0-?]*[ -/]*(?:[@-~]|$)|\x1b[ -/]*(?:[0-~]|$)"
+    r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\|$)|[ -/]*(?:[0-~]|$))|\x00"
 )
-_PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-_JSON: Final = re.compile(r'\\(?:u[0-9A-Fa-f]{4}|["\\/bfnrt])')
+_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
+_JSON: Final = re.compile(r'\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|["\\/bfnrt])')
+_LINE_END: Final = re.compile(r"\r?\n")
+_WRAP: Final = re.compile(
+    "|".join(
+        rf"{end}(?<={begin}[^\r\n]{{{width}}}{end})(?=\S)"
+        for width in WIDTHS
+        for end in (r"\r\n", r"\n")
+        for begin in (r"\n", r"\A")
+    )
+)
 _SHORT: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
-_Char: TypeAlias = tuple[str, int, int]
-"""A character, and from where to where it was written."""
-_Decode: TypeAlias = Callable[[re.Match[str]], Iterable[_Char]]
+_Char: TypeAlias = tuple[str, int]
+"""A character, and how long it was as it was written."""
+_Decode: TypeAlias = Callable[[str], Iterable[_Char]]
 
 
-@dataclass(frozen=True, slots=True)
 class View:
-    """A text read in one way; for each character, where it begins and ends in the text itself."""
+    """A text read in one way."""
 
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
+    def __init__(self, text: str) -> None:
+        """As it stands."""
+        self.text = text
+
+    def place(self, at: int) -> tuple[int, int]:
+        """Where in the text itself the character at that place of the view begins and ends."""
+        return at, at + 1
+
+
+class _Decoded(View):
+    """A view of a view, with what a pattern finds decoded."""
+
+    def __init__(self, below: View, pattern: re.Pattern[str], decode: _Decode) -> None:
+        super().__init__(_subbed(below.text, pattern, decode))
+        self._below, self._pattern, self._decode = below, pattern, decode
+        self._starts: array[int] | None = None
+        """Where in this view a stretch begins: a decoded character, or one in which nothing was decoded."""
+        self._origins, self._lengths = array("L"), array("L")
+        """For each stretch, where it began in the view below; and how long its character was there, 0 for others."""
+
+    def place(self, at: int) -> tuple[int, int]:
+        if self._starts is None:  # most views are looked at, and nothing is found
+            self._starts = array("L", self._stretches())
+        number = bisect_right(self._starts, at) - 1
+        origin, length = self._origins[number], self._lengths[number]
+        if not length:
+            return self._below.place(origin + at - self._starts[number])
+        return self._below.place(origin)[0], self._below.place(origin + length - 1)[1]
+
+    def _stretches(self) -> Iterator[int]:
+        here = below = 0
+        for found in self._pattern.finditer(self._below.text):
+            yield from self._stretch(here, below, 0)
+            here, below = here + found.start() - below, found.start()
+            for _, length in self._decode(found[0]):
+                yield from self._stretch(here, below, length)
+                here, below = here + 1, below + length
+            below = found.end()
+        yield from self._stretch(here, below, 0)
+
+    def _stretch(self, here: int, origin: int, length: int) -> Iterator[int]:
+        self._origins.append(origin)
+        self._lengths.append(length)
+        yield here
 
 
 def views(text: str) -> Iterator[View]:
     """Every way to read the text, the plain one first."""
-    plain = View(text, range(len(text)), range(1, len(text) + 1))
-    yield plain
-    if "\x1b" in text:
-        yield _read(plain, _ESCAPE, lambda _: ())
-    if "%" in text:
-        yield _read(plain, _PERCENT, _percent_decoded)
-    view = plain
+    view = View(text)
+    yield view
     for _ in range(MAX_LEVELS):
-        if "\\" not in view.text:
+        for view in _bare(view):  # noqa: B020
+            yield view
+        yield from _percent(view)
+        if "\\" not in view.text or _JSON.search(view.text) is None:
             return
-        view = _read(view, _JSON, _json_decoded)
+        view = _Decoded(view, _JSON, _json_decoded)
         yield view
 
 
-def _read(view: View, pattern: re.Pattern[str], decode: _Decode) -> View:
-    """The view, with what the pattern finds decoded."""
-    texts: list[str] = []
-    starts, ends = array("L"), array("L")
-    at = 0
-    for found in pattern.finditer(view.text):
-        texts.append(view.text[at : found.start()])
-        starts.extend(view.starts[at : found.start()])
-        ends.extend(view.ends[at : found.start()])
-        for char, start, end in decode(found):
-            texts.append(char)
-            starts.append(view.starts[start])
-            ends.append(view.ends[end - 1])
-        at = found.end()
-    starts.extend(view.starts[at:])
-    ends.extend(view.ends[at:])
-    return View("".join((*texts, view.text[at:])), starts, ends)
+def _bare(view: View) -> Iterator[View]:
+    """Without escape sequences, and without the line ends that only a width has made."""
+    if "\x1b" in view.text or "\x00" in view.text:
+        view = _Decoded(view, _ESCAPE, _dropped)
+        yield view
+    if is_wrapped(view.text):
+        yield _Decoded(view, _WRAP, _dropped)
 
 
-def _percent_decoded(found: re.Match[str]) -> Iterator[_Char]:
-    start = found.start()
-    for char in unquote(found[0], errors="surrogateescape"):
-        end = start + 3 * len(char.encode("utf-8", "surrogateescape"))
-        yield char, start, end
-        start = end
+def is_wrapped(text: str) -> bool:
+    """Whether a line of it ends where programs end lines without regard to words."""
+    return "\n" in text and _WRAP.search(text) is not None
 
 
-def _json_decoded(found: re.Match[str]) -> Iterator[_Char]:
-    escape = found[0][1:]
-    char = chr(int(escape[1:], 16)) if len(escape) == 5 else _SHORT.get(escape, escape)
-    yield char, found.start(), found.end()
+def _percent(view: View) -> Iterator[View]:
+    for _ in range(MAX_LEVELS):
+        if "%" not in view.text or _PERCENT.search(view.text) is None:
+            return
+        view = _Decoded(view, _PERCENT, _percent_decoded)
+        yield view
+
+
+def _subbed(text: str, pattern: re.Pattern[str], decode: _Decode) -> str:
+    if decode is _dropped:
+        return pattern.sub("", text)
+    known: dict[str, str] = {}
+
+    def chars(found: re.Match[str]) -> str:
+        written = found[0]
+        if written not in known:
+            known[written] = "".join(char for char, _ in decode(written))
+        return known[written]
+
+    return pattern.sub(chars, text)
+
+
+def unbroken(view: View) -> View:
+    """The view without any line ends."""
+    return _Decoded(view, _LINE_END, _dropped) if "\n" in view.text else view
+
+
+def _dropped(_: str) -> tuple[_Char, ...]:
+    return ()
+
+
+def _percent_decoded(written: str) -> Iterator[_Char]:
+    for char in unquote(written, errors="surrogateescape"):
+        yield char, 3 * len(char.encode("utf-8", "surrogateescape"))
+
+
+def _json_decoded(written: str) -> Iterator[_Char]:
+    escape = written[1:]
+    yield chr(int(escape[1:], 16)) if len(escape) > 1 else _SHORT.get(escape, escape), len(written)
 
 
 def spelled_as(char: str, like: str) -> str:
     """`char` in the spelling of a text that stands for one character, and as long."""
     if len(like) == 1:
         return char
-    if like.startswith("%"):
+    if re.fullmatch(r"(?:%[0-9A-Fa-f]{2})+", like):
         spelled = "".join(f"%{byte:02X}" for byte in char.encode())
         return spelled if len(spelled) == len(like) else "%78" * (len(like) // 3)
-    if re.search(r"u[0-9A-Fa-f]{4}$", like):
-        return f"{like[:-4]}{ord(char):04x}"
+    escape = re.search(r"(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))$", like)
+    if escape is not None and like.startswith("\\"):
+        digits = len(escape[1] or escape[2])
+        return f"{like[:-digits]}{ord(char):0{digits}x}"
     return char * len(like)

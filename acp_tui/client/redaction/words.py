@@ -30,6 +30,11 @@ def is_own_word(text: str, path: Path, *, is_key: bool) -> bool:
     return path[-1:] != () and path[-1] in _NAMING and _WORD.fullmatch(text) is not None
 
 
+def may_be_own_word(text: str) -> bool:
+    """Whether it is one in some place."""
+    return _WORD.fullmatch(text) is not None or text in _keys()
+
+
 @cache
 def _keys() -> frozenset[str]:
     return _RPC | {

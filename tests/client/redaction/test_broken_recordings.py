@@ -46,8 +46,8 @@ def lines(scenario: str) -> tuple[bytes, ...]:
 @st.composite
 def broken(draw: Callable[[st.SearchStrategy[object]], object]) -> bytes:
     """A recording after some accidents."""
-    whole: list[bytes] = list(lines(draw(st.sampled_from(SCENARIOS))))  # type: ignore[arg-type]
-    for _ in range(draw(st.integers(1, 6))):  # type: ignore[arg-type, call-overload]
+    whole: list[bytes] = list(lines(draw(st.sampled_from(SCENARIOS))))
+    for _ in range(draw(st.integers(1, 6))):  # type: ignore[call-overload]
         at: int = draw(st.integers(0, len(whole) - 1))  # type: ignore[assignment]
         other: int = draw(st.integers(0, len(whole) - 1))  # type: ignore[assignment]
         match draw(st.sampled_from(["cut", "drop", "double", "swap", "junk", "flip", "join"])):
