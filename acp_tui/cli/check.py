@@ -1,46 +1,35 @@
 """`acp-tui check`: drives an agent as a client does, and says which rules of the protocol it breaks.
 
-The JSON form is one object: `version` (1), `status` (the exit status), `agent` (`name` and `version`, or null),
-`failure` (why the check came to an early end, or null), `left_out` (what was not done, and why), `looked_at` and
-`not_looked_at` (ids of rules), and `findings`, one for each broken rule, the worst first. Each has `rule` (its id),
-`severity` ("error", "warning" or "note"), `sentence` (what the rule says), `advice`, `reference` (where to read on),
-`requirement` ("" where there is none), `times` and `breaches`: the first of them, each with `text` and `frames`, a list
-of objects with `index`, `direction` ("in" is from the agent), `at_s` and `text` (how it begins). The form of
-`--rules --format json` is `version` and `rules`. New keys may come in any version.
+The JSON form is described in `client/checking/README.md`.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sys
-import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import anyio
 
 from acp_tui.cli.exit_codes import ExitCode, weightiest
 from acp_tui.cli.failures import code_of
+from acp_tui.cli.report_text import Clean, cleaning, columns, print_report, wrapped
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.checking.examination import Examination
 from acp_tui.client.checking.procedure import PROMPT, Plan
 from acp_tui.client.checking.report import Report
-from acp_tui.client.doctor.leaving_out import SECRET_NAME, leaving_out
 from acp_tui.client.transcript.record_to import RecordTo
-from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
 from acp_tui.rpc import Direction
 
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3
+STEP_CELLS: Final = 60
 FRAME_CELLS: Final = 160
 """Of a frame where the width is not that of a terminal."""
 HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
 ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
-
-Clean = Callable[[str], str]
 
 
 def run_check(
@@ -48,31 +37,41 @@ def run_check(
 ) -> int:
     """Check the agent and print the report; returns the exit status. `prompt` None: a harmless one."""
     plan = Plan(PROMPT if prompt is None else prompt, limit_s=limit_s)
-    report = anyio.run(Examination(command, plan, record).run)
-    code = weightiest({code_of(report.failure), ExitCode.ERROR if report.has_errors else ExitCode.DONE})
-    clean = _cleaning(command)
-    _print(_as_json(report, code, clean) if output_format == "json" else "\n".join(_as_text(report, clean)))
+    clean = cleaning(command.env)
+    examination = Examination(command, plan, record, lambda what: _show_step(clean(what)))
+    report, code = examination.report, ExitCode.DONE
+    try:
+        anyio.run(examination.run)
+    except KeyboardInterrupt:
+        report.left_out.append("the rest: it was interrupted")
+        code = ExitCode.CANCELLED
+    _show_step("")
+    broken = ExitCode.ERROR if report.has_errors else ExitCode.DONE
+    code = weightiest({code, code_of(report.failure), broken})
+    print_report(
+        _as_json(report, code, clean) if output_format == "json" else "\n".join(_as_text(report, clean))
+    )
     return code
+
+
+def _show_step(what: str) -> None:
+    """On a terminal, what is done now stands beside the report, until that is there."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{what and f'... {what[:STEP_CELLS]}'}", end="", file=sys.stderr, flush=True)
 
 
 def print_rules(output_format: str) -> int:
     """Print all rules; returns the exit status."""
     if output_format == "json":
-        _print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES]}, indent=2))
+        print_report(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES]}, indent=2))
         return ExitCode.DONE
     for rule in RULES:
-        _print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}")
+        print_report(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}{_requirement(rule)}")
     return ExitCode.DONE
 
 
-def _print(text: str) -> None:
-    print(text.encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding))
-
-
-def _cleaning(command: AgentCommand) -> Clean:
-    given = [value for name, value in command.env.items() if SECRET_NAME.search(name)]
-    clean = leaving_out(os.environ, given, os.environ.get("HOME", ""))
-    return lambda text: make_visible_line(clean(text))
+def _requirement(rule: Rule) -> str:
+    return f" ({rule.requirement})" if rule.requirement else ""
 
 
 # JSON
@@ -98,6 +97,7 @@ def _as_json(report: Report, code: ExitCode, clean: Clean) -> str:
         if identity is None
         else {"name": clean(identity.name), "version": clean(identity.version)},
         "failure": None if failure is None else clean(str(failure)),
+        "last_words": [clean(line) for line in report.last_words],
         "left_out": [clean(each) for each in report.left_out],
         "looked_at": [rule.rule_id for rule in RULES if rule.rule_id in report.looked_at],
         "not_looked_at": [rule.rule_id for rule in report.not_looked_at],
@@ -146,23 +146,26 @@ def _as_text(report: Report, clean: Clean) -> Iterator[str]:
             yield from _of_rule(report, rule, found, clean)
             yield ""
     if report.failure is not None:
-        yield _wrapped(f"The check ended early: {clean(str(report.failure))}", "")
-        yield from (_wrapped(clean(line), "  ") for line in report.failure.hint.splitlines())
-    yield from (_wrapped(clean(each), "Left out: ", "          ") for each in report.left_out)
+        yield wrapped(f"The check ended early: {clean(str(report.failure))}", "")
+        yield from (wrapped(clean(line), "  ") for line in report.failure.hint.splitlines())
+    if report.last_words:
+        yield "The last that it said on stderr:"
+        yield from (wrapped(clean(line), "  ", "    ") for line in report.last_words)
+    yield from (wrapped(clean(each), "Left out: ", "          ") for each in report.left_out)
     yield from _summary(report)
 
 
 def _of_rule(report: Report, rule: Rule, found: list[Finding], clean: Clean) -> Iterator[str]:
     behind = " " * 14
-    yield _wrapped(rule.sentence, f"  {rule.rule_id:<11} ", behind)
+    yield wrapped(rule.sentence, f"  {rule.rule_id:<11} ", behind)
     for finding in found[:SHOWN_BREACHES]:
-        yield _wrapped(clean(finding.text), behind + "- ", behind + "  ")
+        yield wrapped(clean(finding.text), behind + "- ", behind + "  ")
         yield from _frames(report, finding, behind + "  ", clean)
     more = report.times[rule.rule_id] - SHOWN_BREACHES
     if more > 0:
         yield f"{behind}- and {more} more like that"
-    yield _wrapped(rule.advice, behind, behind)
-    yield f"{behind}{rule.reference}"
+    yield wrapped(rule.advice, behind, behind)
+    yield f"{behind}{rule.reference}{_requirement(rule)}"
 
 
 def _frames(report: Report, finding: Finding, before: str, clean: Clean) -> Iterator[str]:
@@ -171,7 +174,7 @@ def _frames(report: Report, finding: Finding, before: str, clean: Clean) -> Iter
             frame = report.frames[index]
             head = f"{before}{index} {ARROWS[frame.direction]} "
             text = clean(frame.raw.decode("utf-8", "replace"))
-            room = max((_width() or len(head) + FRAME_CELLS) - len(head), 20)
+            room = max((columns() or len(head) + FRAME_CELLS) - len(head), 20)
             yield head + (text if len(text) < room else text[: room - 4] + "...")
 
 
@@ -181,17 +184,7 @@ def _summary(report: Report) -> Iterator[str]:
         f"{number} {severity.value}{'' if number == 1 else 's'}" for severity, number in counts.items()
     )
     unseen = report.not_looked_at
-    yield _wrapped(f"{broken}. {len(RULES) - len(unseen)} of {len(RULES)} rules had an occasion.", "")
+    yield wrapped(f"{broken}. {len(RULES) - len(unseen)} of {len(RULES)} rules had an occasion.", "")
     if unseen:
         names = " ".join(rule.rule_id for rule in unseen)
-        yield _wrapped(f"Neither kept nor broken, for want of one: {names}", "")
-
-
-def _width() -> int | None:
-    """Of the terminal; None: a pipe or a file takes any."""
-    return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else None
-
-
-def _wrapped(text: str, before: str, behind: str = "") -> str:
-    width = _width() or len(before + text) + 1
-    return textwrap.fill(text, width, initial_indent=before, subsequent_indent=behind, break_on_hyphens=False)
+        yield wrapped(f"Neither kept nor broken, for want of one: {names}", "")

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import sys
-import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -21,19 +18,15 @@ import anyio
 from acp_tui.cli.exec_workplace import mcp_servers
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.failures import code_of
+from acp_tui.cli.report_text import Clean, cleaning, print_report, wrapped
 from acp_tui.cli.terminal_check import look_at_terminal
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor.agent import AgentCheck
 from acp_tui.client.doctor.finding import Finding, Verdict, note
-from acp_tui.client.doctor.leaving_out import SECRET_NAME, leaving_out
 from acp_tui.client.doctor.machine import look_at_machine
-from acp_tui.client.errors import (
-    ClientError,
-    SettingsError,
-)
+from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.policy import policy_of
-from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.terminal_colours import has_unicode
 
 Section: TypeAlias = tuple[str, Sequence[Finding]]
@@ -56,9 +49,9 @@ def run_doctor(command: AgentCommand | None, cwd: Path, prompt: str | None, outp
         sections.append(("agent", findings))
     is_ready = all(finding.verdict is not Verdict.WRONG for _, findings in sections for finding in findings)
     code = ExitCode.DONE if is_ready else code_of(failure) or ExitCode.ERROR
-    clean = _cleaning(command)
+    clean = cleaning(command.env if command is not None else {})
     text = _as_json(sections, code, clean) if output_format == "json" else _as_text(sections, is_ready, clean)
-    print(text.encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding))
+    print_report(text)
     return code
 
 
@@ -80,14 +73,7 @@ async def _examine(
     return (*check.findings, *(note("Settings", each) for each in notes)), check.failure
 
 
-def _cleaning(command: AgentCommand | None) -> Callable[[str], str]:
-    env = command.env if command is not None else {}
-    given = [value for name, value in env.items() if SECRET_NAME.search(name)]
-    clean = leaving_out(os.environ, given, os.environ.get("HOME", ""))
-    return lambda text: make_visible_line(clean(text))
-
-
-def _as_json(sections: Sequence[Section], code: ExitCode, clean: Callable[[str], str]) -> str:
+def _as_json(sections: Sequence[Section], code: ExitCode, clean: Clean) -> str:
     findings = [
         {
             "about": about,
@@ -104,7 +90,7 @@ def _as_json(sections: Sequence[Section], code: ExitCode, clean: Callable[[str],
     return json.dumps(report, ensure_ascii=True, indent=2)
 
 
-def _as_text(sections: Sequence[Section], is_ready: bool, clean: Callable[[str], str]) -> str:
+def _as_text(sections: Sequence[Section], is_ready: bool, clean: Clean) -> str:
     marks = MARKS if has_unicode(os.environ) else ASCII_MARKS
     lines: list[str] = []
     for about, findings in sections:
@@ -113,18 +99,10 @@ def _as_text(sections: Sequence[Section], is_ready: bool, clean: Callable[[str],
     return "\n".join(lines)
 
 
-def _lines(
-    findings: Sequence[Finding], marks: dict[Verdict, str], clean: Callable[[str], str]
-) -> Iterator[str]:
+def _lines(findings: Sequence[Finding], marks: dict[Verdict, str], clean: Clean) -> Iterator[str]:
     for finding in findings:
         before = f"  {marks[finding.verdict]} {finding.topic:<{TOPIC_CELLS}} "
         behind = " " * len(before)
-        yield _wrapped(clean(finding.text), before, behind)
-        yield from (_wrapped(clean(line), behind, behind) for line in finding.hint.splitlines())
+        yield wrapped(clean(finding.text), before, behind)
+        yield from (wrapped(clean(line), behind, behind) for line in finding.hint.splitlines())
         yield from (f"{behind}| {clean(line)}" for line in finding.lines)
-
-
-def _wrapped(text: str, before: str, behind: str) -> str:
-    """As wide as the terminal; a pipe or a file has the width of what it holds."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(before + text) + 1
-    return textwrap.fill(text, max(width, 40), initial_indent=before, subsequent_indent=behind)

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.mcp import HttpServer, StdioServer
+    from acp_tui.conversation.content import Audio, BlobResource, Image, ResourceLink, Text, TextResource
     from acp_tui.conversation.facts import Plan, PlanStep
     from acp_tui.conversation.tool_calls import TextDiff, ToolCall
-    from acp_tui.protocol.conformance import Frame
+    from acp_tui.protocol.conformance import Finding, Frame, Severity
     from acp_tui.protocol.handler import ClientOffer
     from acp_tui.testing.agent import AcpAgent
     from acp_tui.testing.answers import ElicitationAnswers, PermissionAnswers
     from acp_tui.testing.asked import AskedElicitation, AskedPermission
     from acp_tui.testing.bench import StartAgent
+    from acp_tui.testing.commands import RunCommand
     from acp_tui.testing.failures import (
         AgentFailure,
         AgentGone,
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
         TimedOut,
         Unanswered,
     )
-    from acp_tui.testing.picture import AcpSnapshot
+    from acp_tui.testing.picture import AcpSnapshot, PictureForm
     from acp_tui.testing.recording import AcpRecording
     from acp_tui.testing.session import AcpSession, RunningTurn
     from acp_tui.testing.turn import Turn
@@ -45,21 +47,31 @@ __all__ = [
     "AgentNotStarted",
     "AskedElicitation",
     "AskedPermission",
+    "Audio",
+    "BlobResource",
     "ClientOffer",
     "ElicitationAnswers",
+    "Finding",
     "Frame",
     "HttpServer",
+    "Image",
     "LoginNeeded",
     "NotAsked",
     "NotOffered",
     "PermissionAnswers",
+    "PictureForm",
     "Plan",
     "PlanStep",
     "RequestRefused",
+    "ResourceLink",
+    "RunCommand",
     "RunningTurn",
+    "Severity",
     "StartAgent",
     "StdioServer",
+    "Text",
     "TextDiff",
+    "TextResource",
     "TimedOut",
     "ToolCall",
     "Turn",
@@ -68,14 +80,23 @@ __all__ = [
 
 _HOMES: Final = {
     "acp_tui.client.settings.mcp": ("HttpServer", "StdioServer"),
+    "acp_tui.conversation.content": (
+        "Audio",
+        "BlobResource",
+        "Image",
+        "ResourceLink",
+        "Text",
+        "TextResource",
+    ),
     "acp_tui.conversation.facts": ("Plan", "PlanStep"),
     "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
-    "acp_tui.protocol.conformance": ("Frame",),
+    "acp_tui.protocol.conformance": ("Finding", "Frame", "Severity"),
     "acp_tui.protocol.handler": ("ClientOffer",),
     "acp_tui.testing.agent": ("AcpAgent",),
     "acp_tui.testing.answers": ("ElicitationAnswers", "PermissionAnswers"),
     "acp_tui.testing.asked": ("AskedElicitation", "AskedPermission"),
     "acp_tui.testing.bench": ("StartAgent",),
+    "acp_tui.testing.commands": ("RunCommand",),
     "acp_tui.testing.failures": (
         "AgentFailure",
         "AgentGone",
@@ -87,7 +108,7 @@ _HOMES: Final = {
         "TimedOut",
         "Unanswered",
     ),
-    "acp_tui.testing.picture": ("AcpSnapshot",),
+    "acp_tui.testing.picture": ("AcpSnapshot", "PictureForm"),
     "acp_tui.testing.recording": ("AcpRecording",),
     "acp_tui.testing.session": ("AcpSession", "RunningTurn"),
     "acp_tui.testing.turn": ("Turn",),

@@ -66,6 +66,11 @@ class AcpAgent:
         __tracebackhide__ = True
         self.session.set_mode(mode, timeout_s=timeout_s)
 
+    def set_model(self, model: str, *, timeout_s: float | None = None) -> None:
+        """Set the session's model. Raises NotOffered."""
+        __tracebackhide__ = True
+        self.session.set_model(model, timeout_s=timeout_s)
+
     def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
         """Set an option of the session. Raises NotOffered."""
         __tracebackhide__ = True
@@ -229,11 +234,14 @@ class AcpAgent:
         linter = Linter()
         return [finding for frame in self.frames for finding in linter.feed(frame)]
 
-    def assert_conformant(self, *, warnings: bool = False) -> None:
-        """It has broken no rule of the protocol so far; with `warnings`, none that is only a warning either."""
+    def assert_conformant(self, *, warnings: bool = False, notes: bool = False) -> None:
+        """It has broken no rule of the protocol so far; with `warnings` or `notes`, none of these either.
+
+        What it sends when a turn is over has not come yet: call `stop` before, and nothing is missed.
+        """
         __tracebackhide__ = True
-        counted = (Severity.ERROR, Severity.WARNING) if warnings else (Severity.ERROR,)
-        found = [finding for finding in self.findings() if finding.rule.severity in counted]
+        is_counted = {Severity.ERROR: True, Severity.WARNING: warnings, Severity.NOTE: notes}
+        found = [finding for finding in self.findings() if is_counted[finding.rule.severity]]
         if found:
             count = "a rule" if len(found) == 1 else f"{len(found)} rules"
             raise AgentFailure(
@@ -250,6 +258,8 @@ class AcpAgent:
                 f"  {finding.text}",
                 f"  {rule.advice}",
                 f"  {rule.reference}",
-                frames_text([frames[index] for index in finding.frames], heading="Its frames"),
+                frames_text(
+                    [frames[index] for index in finding.frames], self.workspace, heading="Its frames"
+                ),
             ]
         )

@@ -31,10 +31,10 @@ class Rule(Generic[A]):
         """Whether it answers a question with this text, about a tool call of this kind."""
         return fits(self.text, text) and self.tool in (None, tool)
 
-    @property
-    def shown(self) -> str:
-        """The questions, for a message."""
-        about = "anything" if self.text is None else repr(getattr(self.text, "pattern", self.text))
+    def named(self, what: str) -> str:
+        """The questions, for a message: "any permission", "the permission 'Edit'"."""
+        text = getattr(self.text, "pattern", self.text)
+        about = f"any {what}" if text is None else f"the {what} {text!r}"
         return about if self.tool is None else f"{about} (tool kind {self.tool})"
 
 
@@ -46,14 +46,20 @@ class Answers(Generic[A, Asked]):
         """What was asked so far, in that order, with what became of it."""
         self._expected: list[Rule[A]] = []
         self._standing: list[Rule[A]] = []
+        self._used: list[Rule[A]] = []
 
     def take(self, text: str, tool: str = "") -> Rule[A] | None:
         """What answers this question: what expects it, which is used up by that, else the latest that fits."""
         for rule in self._expected:
             if rule.fits(text, tool):
                 self._expected.remove(rule)
+                self._used.append(rule)
                 return rule
         return next((rule for rule in reversed(self._standing) if rule.fits(text, tool)), None)
+
+    def has_used(self, text: str, tool: str = "") -> bool:
+        """Whether such a question was expected, and came before."""
+        return any(rule.fits(text, tool) for rule in self._used)
 
     def take_missing(self) -> list[Rule[A]]:
         """What was expected and did not come; it is not expected any more."""

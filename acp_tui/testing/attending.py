@@ -6,19 +6,23 @@ A question that the test says nothing of is never allowed: the turn is cancelled
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Callable
 from copy import copy
+from functools import partial
 
 import anyio
 
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.elicitation import Elicitation, Form
+from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.testing.answers import CANCEL_TURN, ElicitationAnswers, PermissionAnswers, Reply, option_of
 from acp_tui.testing.asked import AskedElicitation, AskedPermission
 from acp_tui.testing.evidence import call_line
+from acp_tui.testing.forms import described, example
 
 
 class Attendant:
@@ -33,21 +37,37 @@ class Attendant:
         """Set once there is something unanswered."""
         self._agent = agent
         self._seen: set[tuple[Session | None, RequestKey]] = set()
+        self._arrived: list[Callable[[], None]] = []
+        """What is to be done about each question that was not looked at yet."""
         agent.on_elicitations = self.note
 
     def note(self, *_: object) -> None:
-        """Something has changed; what is asked is looked at when that is done."""
+        """Something has changed; what is asked now is answered when that is done.
+
+        It is noted at once: a turn that ends in the same breath takes its questions back.
+        """
+        self._collect()
         asyncio.get_running_loop().call_soon(self.look)
 
     def look(self) -> None:
         """Take up every question that is new."""
-        for key, elicitation in list(self._agent.elicitations.items()):
-            self._elicited(None, key, elicitation)
-        for session in list(self._agent.sessions.values()):
-            for request in list(session.conversation.permissions.values()):
-                self._requested(session, request)
-            for key, elicitation in list(session.conversation.elicitations.items()):
-                self._elicited(session, key, elicitation)
+        self._collect()
+        arrived, self._arrived = self._arrived, []
+        for take_up in arrived:
+            take_up()
+
+    def _collect(self) -> None:
+        for key, elicitation in self._agent.elicitations.items():
+            if self._is_new(None, key):
+                self._arrived.append(partial(self._elicited, None, key, elicitation))
+        for session in self._agent.sessions.values():
+            for request in session.conversation.permissions.values():
+                if self._is_new(session, request.key):
+                    call = copy(session.conversation.tool_call(request.tool_call_id).call)
+                    self._arrived.append(partial(self._requested, session, request, call))
+            for key, elicitation in session.conversation.elicitations.items():
+                if self._is_new(session, key):
+                    self._arrived.append(partial(self._elicited, session, key, elicitation))
 
     def _is_new(self, session: Session | None, key: RequestKey) -> bool:
         is_new = (session, key) not in self._seen
@@ -56,21 +76,31 @@ class Attendant:
 
     # Permissions
 
-    def _requested(self, session: Session, request: PermissionRequest) -> None:
-        if not self._is_new(session, request.key):
-            return
-        call = copy(session.conversation.tool_call(request.tool_call_id).call)
+    def _requested(self, session: Session, request: PermissionRequest, call: ToolCall) -> None:
         rule = self.permissions.take(call.shown_title, call.kind)
-        chosen = None if rule is None else option_of(request.options, rule.answer)
+        is_open = request.key in session.conversation.permissions
+        chosen = option_of(request.options, rule.answer) if is_open and rule is not None else None
         self.permissions.asked.append(
             AskedPermission(session.session_id, call, request.options, request.note, chosen)
         )
-        if chosen is not None:
+        if not is_open:
+            self._taken_back(f"the permission {call.shown_title!r}")
+        elif chosen is not None:
             pass_on(session, request.key, chosen.option_id)
         elif rule is not None and rule.answer == CANCEL_TURN:
             session.cancel()
         else:
-            self._give_up(session, _unanswered(call, request, None if rule is None else rule.answer))
+            is_again = self.permissions.has_used(call.shown_title, call.kind)
+            self._give_up(
+                session, _unanswered(call, request, None if rule is None else rule.answer, is_again=is_again)
+            )
+
+    def _taken_back(self, what: str) -> None:
+        if not self.unanswered:  # else it is the kit that has cancelled the turn
+            what = make_visible_line(what)
+            self._give_up(
+                None, f"did not wait for the answer to {what}: it ended the turn, or took that back"
+            )
 
     def _give_up(self, session: Session | None, what: str) -> None:
         self.unanswered.append(what)
@@ -88,20 +118,28 @@ class Attendant:
     # Elicitations
 
     def _elicited(self, session: Session | None, key: RequestKey, elicitation: Elicitation) -> None:
-        if not self._is_new(session, key):
-            return
         rule = self.elicitations.take(elicitation.message)
         reply = Reply("cancel") if rule is None else rule.answer
+        asked = self._agent.elicitations if session is None else session.conversation.elicitations
+        if key not in asked:
+            reply = Reply("cancel")
+            self._taken_back(f"{elicitation.message!r}")
+        else:
+            self._answer(session, key, elicitation, reply)
+            if rule is None:
+                self._give_up(session, _unexpected(elicitation))
+        session_id = None if session is None else session.session_id
+        self.elicitations.asked.append(AskedElicitation(session_id, elicitation, reply.action, reply.values))
+
+    def _answer(
+        self, session: Session | None, key: RequestKey, elicitation: Elicitation, reply: Reply
+    ) -> None:
         side = self._agent if session is None else session
         try:
             side.answer_elicitation(key, reply.action, reply.values)
         except ValueError as error:
             self._give_up(session, _misfit(elicitation, error))
             side.answer_elicitation(key, "cancel")
-        if rule is None:
-            self._give_up(session, _unexpected(elicitation))
-        session_id = None if session is None else session.session_id
-        self.elicitations.asked.append(AskedElicitation(session_id, elicitation, reply.action, reply.values))
 
 
 def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
@@ -109,9 +147,11 @@ def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
     session.answer_permission(key, option_id)
 
 
-def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None) -> str:
-    title = make_visible_line(call.shown_title)
-    if wanted is None:
+def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None, *, is_again: bool) -> str:
+    title = json.dumps(make_visible_line(call.shown_title), ensure_ascii=False)
+    if wanted is None and is_again:
+        what = "asks for a permission once more than the test expects; it was not given, and the turn was cancelled"
+    elif wanted is None:
         what = "asks for a permission that the test says nothing of; it was not given, and the turn was cancelled"
     else:
         what = f"offers no option {wanted!r}, which the test wants to be chosen; the turn was cancelled"
@@ -123,8 +163,8 @@ def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None) 
         lines += [
             "",
             "Say before the prompt how it is answered:",
-            f'  agent.permissions.expect("{title}").allow()  # or .reject(), .choose(...), .cancel_turn()',
-            f'  agent.on_permission("allow_once", title="{title}")  # each time, asked for or not',
+            f"  agent.permissions.expect({title}).allow()  # or .reject(), .choose(...), .cancel_turn()",
+            f'  agent.on_permission("allow_once", title={title})  # each time, asked for or not',
         ]
     return "\n".join(lines)
 
@@ -136,12 +176,12 @@ def _option_line(option: PermissionOption) -> str:
 def _unexpected(elicitation: Elicitation) -> str:
     message = make_visible_line(elicitation.message)
     lines = [f"asks what the test says nothing of: {message!r}; it was answered with cancel", ""]
-    lines += [f"  {line}" for line in _described(elicitation)]
-    values = "name=value" if isinstance(elicitation, Form) else ""
+    lines += [f"  {line}" for line in described(elicitation)]
+    message = json.dumps(message, ensure_ascii=False)
     lines += [
         "",
         "Say before the prompt how it is answered:",
-        f'  agent.elicitations.expect("{message}").accept({values})  # or .decline(), .cancel()',
+        f"  agent.elicitations.expect({message}).accept({example(elicitation)})  # or .decline(), .cancel()",
     ]
     return "\n".join(lines)
 
@@ -149,15 +189,4 @@ def _unexpected(elicitation: Elicitation) -> str:
 def _misfit(elicitation: Elicitation, error: ValueError) -> str:
     message = make_visible_line(elicitation.message)
     lines = [f"asks {message!r}, and what the test answers does not fit: {error}", ""]
-    return "\n".join([*lines, *(f"  {line}" for line in _described(elicitation))])
-
-
-def _described(elicitation: Elicitation) -> list[str]:
-    if not isinstance(elicitation, Form):
-        return [f"page {make_visible_line(elicitation.url)}"]
-    return [
-        make_visible_line(
-            f"field {each.name!r} ({type(each).__name__}{', required' if each.is_required else ''})"
-        )
-        for each in elicitation.fields
-    ]
+    return "\n".join([*lines, *(f"  {line}" for line in described(elicitation))])

@@ -18,7 +18,7 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.protocol.handler import ClientOffer
 from acp_tui.testing.agent import AcpAgent
-from acp_tui.testing.failures import AgentFailure, failure_of
+from acp_tui.testing.failures import AgentFailure, AgentNotStarted, failure_of
 from acp_tui.testing.link import SCREEN, Link
 from acp_tui.testing.workspace import fill
 
@@ -44,21 +44,24 @@ class StartAgent(Protocol):
     ) -> AcpAgent:
         """Start an agent and agree on the protocol with it.
 
-        `command` is a command line, a list of words, or a file (a Python file is run by this Python). `files` are
-        written into the workspace: a fresh folder, or `cwd`. `env` is added to the environment. `offer` is what the
-        client says it can do.
+        `command` is a command line, a list of words, or a file (a Python file is run by this Python), which is looked
+        for where pytest runs, then beside the test. `files` are written into the workspace: a fresh folder, or `cwd`;
+        the process itself starts where the test runs. `env` is added to the environment. `timeout_s` is for each call
+        that does not say another. `offer` is what the client says it can do.
         """
 
 
 class Bench:
     """Made for one test."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, beside: Path) -> None:
+        """`folder` is for what the agents need, `beside` is the test's."""
         self.agents: list[AcpAgent] = []
         self.has_failed = False
         """The test has; nothing else has to be said of what it left undone."""
         self._links: list[Link] = []
         self._folder = folder.resolve()
+        self._beside = beside
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
         self._hub: SessionHub
@@ -75,11 +78,12 @@ class Bench:
     ) -> AcpAgent:
         """See StartAgent. Raises AgentNotStarted, AgentGone, RequestRefused and TimedOut."""
         __tracebackhide__ = True
-        portal, argv = self._open(), _argv(command)
+        argv = _argv(self._found(command) if isinstance(command, Path) else command)
+        portal = self._open()
         name, number = _name(argv), len(self._links) + 1
         workspace = cwd.resolve() if cwd is not None else self._folder / f"workspace-{number}"
         fill(workspace, files or {})
-        link = Link(portal, name, self._recording(f"{number}-{Path(name).stem[:40]}"), timeout_s)
+        link = Link(portal, name, workspace, self._recording(f"{number}-{Path(name).stem[:40]}"), timeout_s)
         plan = RecordingPlan(workspace, file=link.recording, screen=SCREEN)
         start = partial(self._hub.start_agent, AgentCommand(name, argv, env or {}))
         try:
@@ -92,6 +96,17 @@ class Bench:
             self.agents.append(AcpAgent(link, workspace))
             return self.agents[-1]
         raise failure
+
+    def _found(self, file: Path) -> Path:
+        places = [folder / file for folder in dict.fromkeys([Path.cwd(), self._beside])]
+        for place in places:
+            if place.exists():
+                return place
+        where = " nor ".join(map(str, places))
+        raise AgentNotStarted(
+            f"there is no file {where}",
+            advice="A program on PATH is named by a text: acp_agent('my-agent --acp').",
+        )
 
     def _recording(self, name: str) -> Path:
         folder = self._folder / "recordings"

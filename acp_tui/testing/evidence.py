@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.tool_calls import FAILED, BlockContent, TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.protocol.conformance import Frame
 from acp_tui.rpc import Direction
@@ -17,23 +20,28 @@ SHOWN_LOG_LINES: Final = 15
 SHOWN_TEXT_LINES: Final = 60
 FRAME_CELLS: Final = 200
 ENVELOPE: Final = re.compile(r'"jsonrpc": ?"2.0", ?')
+SESSION: Final = re.compile(r'("sessionId": ?"[^"]{6})[^"]{6,}"')
+"""A long id, of which the beginning says enough."""
+REASON_CELLS: Final = 160
 ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 JUNK: Final = "[stdout] "
 """How the client's log marks what came on stdout and is no message."""
 
 
-def frames_text(frames: Sequence[Frame], *, heading: str = "Frames") -> str:
-    """The last of these frames, a line each."""
+def frames_text(frames: Sequence[Frame], workspace: Path, *, heading: str = "Frames") -> str:
+    """The last of these frames, a line each, shortened to what matters."""
     if not frames:
         return f"{heading}: none"
     last = frames[-SHOWN_FRAMES:]
     count = f"{len(last)}" if len(last) == len(frames) else f"the last {len(last)} of {len(frames)}"
-    return "\n".join([f"{heading} (-> to the agent, <- from it), {count}:", *map(_frame_line, last)])
+    lines = [_frame_line(frame, workspace) for frame in last]
+    return "\n".join([f"{heading} (-> to the agent, <- from it), {count}:", *lines])
 
 
-def _frame_line(frame: Frame) -> str:
+def _frame_line(frame: Frame, workspace: Path) -> str:
     text = make_visible_line(frame.raw[: 4 * FRAME_CELLS].decode("utf-8", "replace"))
-    text = ENVELOPE.sub("", text, count=1)
+    text = SESSION.sub(r'\1…"', ENVELOPE.sub("", text, count=1))
+    text = text.replace(json.dumps(str(workspace))[1:-1], "<workspace>")
     shown = text if len(text) <= FRAME_CELLS else f"{text[:FRAME_CELLS]}…"
     return f"{frame.at_s:8.3f} {ARROWS[frame.direction]} {shown}"
 
@@ -50,7 +58,7 @@ def stderr_text(stderr: str) -> str:
 
 def recording_text(recording: Path) -> str:
     """Where to look on."""
-    return f"Recording: {recording}\n  look at it with: acp-tui replay {recording}"
+    return f"To look at it: acp-tui replay {shlex.quote(str(recording))}"
 
 
 def calls_text(calls: Iterable[ToolCall]) -> str:
@@ -59,10 +67,19 @@ def calls_text(calls: Iterable[ToolCall]) -> str:
 
 
 def call_line(call: ToolCall) -> str:
-    """A tool call: its title, kind, status and where."""
+    """A tool call: its title, kind, status, where, and why it failed."""
     paths = ", ".join(make_visible_line(path) for path in paths_of(call))
     where = f", at {paths}" if paths else ""
-    return make_visible_line(f"{call.shown_title!r}: kind {call.kind!r}, status {call.status!r}") + where
+    reason = f": {_reason(call)}" if call.status == FAILED else ""
+    line = make_visible_line(f"{call.shown_title!r}: kind {call.kind!r}, status {call.status!r}")
+    return line + where + make_visible_line(reason)
+
+
+def _reason(call: ToolCall) -> str:
+    """What it says of its failure."""
+    blocks = (item.block for item in call.content if isinstance(item, BlockContent))
+    said = " ".join(block.text for block in blocks if isinstance(block, Text)) or "it does not say why"
+    return said if len(said) <= REASON_CELLS else f"{said[:REASON_CELLS]}…"
 
 
 def paths_of(call: ToolCall) -> list[str]:

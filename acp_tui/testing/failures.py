@@ -67,6 +67,10 @@ class NotAsked(AgentFailure):
     """An expected question did not come."""
 
 
+for _failure in (AgentFailure, *AgentFailure.__subclasses__(), LoginNeeded):
+    _failure.__module__ = "acp_tui.testing"  # where tests have it from; pytest prints it before each message
+
+
 def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailure:
     """What the client's error is to a test, which wanted something of the agent when it came."""
     what, advice = f"{error}; this was {during}", error.hint[:1].upper() + error.hint[1:]

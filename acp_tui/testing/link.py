@@ -37,9 +37,12 @@ class Link:
     agent: Agent
     attendant: Attendant
 
-    def __init__(self, portal: BlockingPortal, name: str, recording: Path, timeout_s: float) -> None:
+    def __init__(
+        self, portal: BlockingPortal, name: str, workspace: Path, recording: Path, timeout_s: float
+    ) -> None:
         self.name = name
         """What messages call the agent."""
+        self.workspace = workspace
         self.recording = recording
         self.frames: list[Frame] = []
         self._timeout_s = timeout_s
@@ -116,16 +119,16 @@ class Link:
         if unanswered:
             raise Unanswered(f"{self.name} {unanswered[0]}", seen=self.seen())
 
-    def require_asked(self) -> None:
-        """Raises NotAsked where it did not ask for what it was expected to."""
+    def require_asked(self, done: str = "") -> None:
+        """Raises NotAsked where it did not ask for what it was expected to; it has `done` this instead."""
         __tracebackhide__ = True
         attendant = self.attendant
-        missing = [f"the permission {rule.shown}" for rule in attendant.permissions.take_missing()]
-        missing += [f"the elicitation {rule.shown}" for rule in attendant.elicitations.take_missing()]
+        missing = [rule.named("permission") for rule in attendant.permissions.take_missing()]
+        missing += [rule.named("elicitation") for rule in attendant.elicitations.take_missing()]
         if missing:
             raise NotAsked(
                 f"{self.name} did not ask for {missing[0]}, which the test expects",
-                advice=f"What it asked in all:\n{self._asked_text()}",
+                advice="\n".join(filter(None, [f"What it asked in all:\n{self._asked_text()}", done])),
                 seen=self.seen(),
             )
 
@@ -138,7 +141,11 @@ class Link:
 
     def seen(self) -> str:
         """What stands below a failure."""
-        parts = [frames_text(self.frames), self._stderr_seen(), recording_text(self.recording)]
+        parts = [
+            frames_text(self.frames, self.workspace),
+            self._stderr_seen(),
+            recording_text(self.recording),
+        ]
         return "\n\n".join(part for part in parts if part)
 
     def _stderr_seen(self) -> str:

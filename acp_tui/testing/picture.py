@@ -6,8 +6,11 @@ How they are drawn is `ui.picturing`'s; comparing, updating and the report are p
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import anyio
 import pytest
+from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-untyped]
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.app import App
 
@@ -24,8 +28,10 @@ from acp_tui.ui.picturing.rehearsal import without_durations
 from acp_tui.ui.picturing.render import View, render
 from acp_tui.ui.replaying.film import Film
 
-Format: TypeAlias = Literal["svg", "txt"]
+PictureForm: TypeAlias = Literal["svg", "txt"]
 SIZE: Final = (100, 40)
+LONGEST_NAME_BYTES: Final = 240
+"""Of a test's name: with an ending it is that of a file."""
 HOW_TO_ACCEPT: Final = "Where it is as it should be, accept it: pytest --snapshot-update"
 
 
@@ -53,35 +59,39 @@ class AcpSnapshot:
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
+        self._pictures = 0
 
     def __call__(
         self,
         source: AcpAgent | str | Path,
         *,
-        form: Format = "svg",
+        form: PictureForm = "svg",
         size: tuple[int, int] = SIZE,
         theme: str = "acp-dark",
     ) -> bool:
         """The conversation looks as it did: that of an agent, or of a recording. True, or it raises AssertionError.
 
-        `form` is "svg" for a picture, "txt" for its text. `size` is columns and rows.
+        `form` is "svg" for a picture, "txt" for its text. `size` is columns and rows. `theme` is acp-tui's: acp-dark,
+        acp-light, ...
         """
         __tracebackhide__ = True
+        _require_short(self._request.node.name)
         shown = picture_of(source, form, size, theme)
         return self._compare_svg(shown) if form == "svg" else self._compare_text(shown)
 
     def _compare_svg(self, svg: str) -> bool:
         __tracebackhide__ = True
         compare: Any = self._request.getfixturevalue("snap_compare")
+        snapshot: Any = self._request.getfixturevalue("snapshot")
+        accepted = SVGImageExtension.get_location(test_location=snapshot.test_location, index=self._pictures)
+        self._pictures += 1
         # It runs an app on a loop of its own, which an async test has one of already.
-        with ThreadPoolExecutor(1) as thread:
+        with _named_for_a_file(self._request.node, self._pictures), ThreadPoolExecutor(1) as thread:
             if thread.submit(compare, _Finished(svg)).result():
                 return True
-        option = self._request.config.getoption
-        raise AssertionError(
-            "the picture of the conversation is not the one that was accepted, or there is none yet.\n"
-            f"Both are in {option('--snapshot-report')}, which is written at the end of the run.\n{HOW_TO_ACCEPT}"
-        )
+        config = self._request.config
+        report = config.invocation_params.dir / config.getoption("--snapshot-report")
+        raise AssertionError(_picture_differs(Path(accepted), report))
 
     def _compare_text(self, text: str) -> bool:
         __tracebackhide__ = True
@@ -92,6 +102,34 @@ class AcpSnapshot:
         raise AssertionError(_text_differs(compared.snapshot_location, compared.recalled_data, text))
 
 
+def _require_short(name: str) -> None:
+    size = len(os.fsencode(name))
+    if size > LONGEST_NAME_BYTES:
+        raise ValueError(
+            f"the name of this test has {size} bytes and cannot be that of a file: give its parameters short ids, by "
+            'pytest.param(..., id="...") or parametrize(..., ids=[...])'
+        )
+
+
+@contextmanager
+def _named_for_a_file(node: pytest.Item, number: int) -> Iterator[None]:
+    """pytest-textual-snapshot makes a file of the test's name, where a parameter may hold a slash, and one a test."""
+    place, line, name = node.reportinfo()
+    node.__dict__["reportinfo"] = lambda: (place, line, f"{name.replace(os.sep, '_')}.{number}")
+    try:
+        yield
+    finally:
+        del node.__dict__["reportinfo"]
+
+
+def _picture_differs(accepted: Path, report: Path) -> str:
+    if accepted.exists():
+        what = f"the picture of the conversation differs from {accepted}."
+        return f"{what}\nBoth are side by side in {report}, at the end of the run.\n{HOW_TO_ACCEPT}"
+    what = f"no picture of the conversation has been accepted yet ({accepted})."
+    return f"{what}\nIt is in {report}, at the end of the run.\n{HOW_TO_ACCEPT}"
+
+
 def _text_differs(location: str, accepted: str | None, text: str) -> str:
     if accepted is None:
         return f"no text of the conversation has been accepted yet ({location}).\n{HOW_TO_ACCEPT}\n\n{text}"
@@ -99,7 +137,7 @@ def _text_differs(location: str, accepted: str | None, text: str) -> str:
     return f"the text of the conversation differs from {location}.\n{HOW_TO_ACCEPT}\n\n" + "\n".join(lines)
 
 
-def picture_of(source: AcpAgent | str | Path, form: Format, size: tuple[int, int], theme: str) -> str:
+def picture_of(source: AcpAgent | str | Path, form: PictureForm, size: tuple[int, int], theme: str) -> str:
     """The end of a conversation, the same on every machine: without a time, a duration or a folder of this one."""
     recording = source.recording if isinstance(source, AcpAgent) else Path(source)
     with TemporaryDirectory() as folder:

@@ -23,7 +23,7 @@ def _acp_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench
 
     folder = tmp_path / "acp"
     folder.mkdir()
-    bench = request.node.stash[_BENCH] = Bench(folder)
+    bench = request.node.stash[_BENCH] = Bench(folder, request.path.parent)
     yield bench
     untold = bench.close()
     if untold:

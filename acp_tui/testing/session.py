@@ -71,18 +71,31 @@ class AcpSession:
     def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
         """Set the mode, whichever part of the protocol carries it."""
         __tracebackhide__ = True
-        option = self._mode
-        self.set_option("mode" if option is None else option.option_id, mode, timeout_s=timeout_s)
+        self._set("mode", mode, timeout_s)
+
+    def set_model(self, model: str, *, timeout_s: float | None = None) -> None:
+        """Set the model, whichever part of the protocol carries it."""
+        __tracebackhide__ = True
+        self._set("model", model, timeout_s)
+
+    def _set(self, category: str, value: str, timeout_s: float | None) -> None:
+        __tracebackhide__ = True
+        option = self._choice(category)
+        self.set_option(category if option is None else option.option_id, value, timeout_s=timeout_s)
 
     @property
     def mode(self) -> str | None:
         """The current mode; None where the agent has none."""
-        return None if self._mode is None else self._mode.value
+        return _value(self._choice("mode"))
 
     @property
-    def _mode(self) -> SelectOption | None:
+    def model(self) -> str | None:
+        """The current model; None where the agent has none."""
+        return _value(self._choice("model"))
+
+    def _choice(self, category: str) -> SelectOption | None:
         selects = [option for option in self.options if isinstance(option, SelectOption)]
-        return next((option for option in selects if option.category == "mode"), None)
+        return next((option for option in selects if option.category == category), None)
 
     # What is known of it
 
@@ -188,8 +201,13 @@ class RunningTurn:
             raise self._timed_out(limit_s)
         if self._error is not None:
             raise failure_of(self._error, during=f"the turn {self._text!r}", seen=self._link.seen())
-        self._link.require_asked()
-        return self._whole()
+        self._link.require_asked(self._done())
+        turn = self._whole()
+        if turn.stop_reason is None:
+            what = f"{self._link.name} answered the turn {self._text!r} without a stop reason"
+            advice = 'Answer session/prompt with {"stopReason": "end_turn"}.'
+            raise AgentFailure(what, advice=advice, seen=self._link.seen())
+        return turn
 
     def __await__(self) -> Generator[Any, Any, Turn]:
         return to_thread.run_sync(self.finish).__await__()
@@ -220,15 +238,19 @@ class RunningTurn:
             tasks.start_soon(first, self._link.attendant.has_given_up)
 
     def _timed_out(self, limit_s: float) -> TimedOut:
-        turn = self.turn
         cancelled = "It ended when it was cancelled then." if self._over.is_set() else STILL_RUNS
-        advice = [
-            f"{cancelled} For a turn that takes longer: timeout_s=...",
-            f"What it said until then:\n{quoted(turn.text)}",
-            f"Its tool calls:\n{calls_text(turn.tool_calls)}",
-        ]
+        advice = f"{cancelled} For a turn that takes longer: timeout_s=...\n{self._done()}"
         what = f"{self._link.name} has not ended the turn {self._text!r} within {limit_s:g} s"
-        return TimedOut(what, advice="\n".join(advice), seen=self._link.seen())
+        return TimedOut(what, advice=advice, seen=self._link.seen())
+
+    def _done(self) -> str:
+        """What came of the turn so far, for a failure."""
+        turn = self.turn
+        return f"What it said:\n{quoted(turn.text)}\nIts tool calls:\n{calls_text(turn.tool_calls)}"
+
+
+def _value(option: SelectOption | None) -> str | None:
+    return None if option is None else option.value
 
 
 def _blocks(prompt: Prompt) -> list[ContentBlock]:

@@ -14,6 +14,7 @@ from acp_tui.conversation.facts import Plan
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.protocol.conformance import Frame
 from acp_tui.testing.asked import AskedElicitation, AskedPermission, Wanted, fits
+from acp_tui.testing.commands import RunCommand, commands_text
 from acp_tui.testing.evidence import calls_text, frames_text, paths_of, quoted, recording_text
 from acp_tui.testing.failures import AgentFailure
 
@@ -32,6 +33,8 @@ class Turn:
     thoughts: tuple[str, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     """Those that were reported, in the order of their first report, as they were in the end."""
+    commands: tuple[RunCommand, ...] = ()
+    """Those that it had run in terminals, with what they printed until now."""
     plan: Plan | None = None
     permissions: tuple[AskedPermission, ...] = ()
     elicitations: tuple[AskedElicitation, ...] = ()
@@ -124,6 +127,53 @@ class Turn:
             said = f"What it said:\n{quoted(self.text)}"
             raise self._failure(f"the agent did not say {wanted!r}", said, b"agent_message_chunk")
 
+    def assert_thought_contains(self, part: Wanted) -> None:
+        """The agent thought this aloud: a part of its thoughts, or a pattern."""
+        __tracebackhide__ = True
+        thought = "\n".join(self.thoughts)
+        if not fits(part, thought):
+            wanted = getattr(part, "pattern", part)
+            instead = f"What it thought:\n{quoted(thought)}"
+            raise self._failure(f"the agent did not think {wanted!r}", instead, b"agent_thought_chunk")
+
+    def assert_plan(self, *steps: str, status: str | None = None) -> Plan:
+        """The turn's plan, as last reported, has these steps in this order; gives it back.
+
+        With `status`, such as "completed", each of its steps has that.
+        """
+        __tracebackhide__ = True
+        plan = self.plan or Plan(())
+        is_so = not steps or steps == tuple(step.content for step in plan.steps)
+        if self.plan is not None and is_so and all(status in (None, step.status) for step in plan.steps):
+            return plan
+        wanted = ", ".join(map(repr, steps)) or "any steps"
+        shown = "\n".join(f"  {step.content!r}: {step.status}" for step in plan.steps) or "  none"
+        like = f", all {status!r}" if status is not None else ""
+        raise self._failure(f"no plan of {wanted}{like}", f"The plan of the turn:\n{shown}", b'"plan"')
+
+    def assert_command(
+        self, command: Wanted = None, *, exit_code: int | None = None, output: Wanted = None
+    ) -> RunCommand:
+        """The agent had a command like this run, which is given back.
+
+        `command` is a part of its line, `output` of what it printed; either may be a pattern.
+        """
+        __tracebackhide__ = True
+        for run in self.commands:
+            if fits(command, run.command) and exit_code in (None, run.exit_code) and fits(output, run.output):
+                return run
+        wanted = {
+            "line": getattr(command, "pattern", command),
+            "exit code": exit_code,
+            "output": getattr(output, "pattern", output),
+        }
+        like = ", ".join(f"{name} {value!r}" for name, value in wanted.items() if value is not None)
+        raise self._failure(
+            f"no command with {like}" if like else "no command",
+            f"The commands of the turn:\n{commands_text(self.commands)}",
+            b"terminal",
+        )
+
     def _is_same(self, wanted: str, path: str) -> bool:
         return wanted == path or os.path.normpath(self.workspace / wanted) == os.path.normpath(path)
 
@@ -133,7 +183,7 @@ class Turn:
 
     def _failure(self, what: str, instead: str, *parts: bytes) -> AgentFailure:
         about = [frame for frame in self.frames if any(part in frame.raw for part in parts)]
-        frames = frames_text(about, heading="The frames about that")
+        frames = frames_text(about, self.workspace, heading="The frames about that")
         return AgentFailure(
             f"{what} in the turn {self.prompt!r}, which ended with {self.stop_reason}",
             advice=instead,

@@ -13,9 +13,10 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry
 from acp_tui.conversation.facts import Fact
-from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.protocol.conformance import Frame
 from acp_tui.testing.attending import Attendant
+from acp_tui.testing.commands import RunCommand, run_command
 from acp_tui.testing.turn import Turn
 
 OWN_CALL: Final = "acp-tui_"
@@ -35,6 +36,7 @@ class Watch:
         self._touched: dict[EntryId, None] = {}
         self._has_planned = False
         self._begin = (0, 0, 0)
+        self._terminals_before: frozenset[TerminalId] = frozenset()
 
     def note(self, change: Change) -> None:
         """The listener of the session."""
@@ -48,6 +50,7 @@ class Watch:
         self._touched.clear()
         self._has_planned = False
         self._begin = self._counts()
+        self._terminals_before = frozenset(self.session.conversation.terminals)
 
     def _counts(self) -> tuple[int, int, int]:
         attendant = self._attendant
@@ -79,6 +82,7 @@ class Watch:
             messages=_texts(entries, "agent"),
             thoughts=_texts(entries, "thought"),
             tool_calls=_calls(entries),
+            commands=tuple(self._commands()),
             plan=conversation.plan if self._has_planned else None,
             permissions=tuple(each for each in asked[permissions:] if each.session_id == session_id),
             elicitations=tuple(each for each in elicited[elicitations:] if each.session_id == session_id),
@@ -86,6 +90,11 @@ class Watch:
             workspace=self.session.cwd,
             recording=self._recording,
         )
+
+    def _commands(self) -> Iterator[RunCommand]:
+        for terminal_id, state in self.session.conversation.terminals.items():
+            if terminal_id not in self._terminals_before:
+                yield run_command(state)
 
     def _entries(self) -> Iterator[Entry]:
         for entry_id in sorted(self._touched):

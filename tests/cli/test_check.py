@@ -11,6 +11,7 @@ from acp_tui.cli.arguments import read_arguments
 from acp_tui.cli.main import main
 from acp_tui.cli.requests import AgentChoice, Check, ListRules
 from acp_tui.client.checking import procedure
+from acp_tui.client.checking.examination import Examination
 from support.agents import scripted_argv
 
 WRONG = r"""
@@ -47,7 +48,7 @@ def test_a_broken_rule_is_told_with_its_frame_and_advice(capsys: pytest.CaptureF
     assert "Errors\n  A-LINE-1    An agent writes nothing to stdout but messages." in out
     assert "1 <- " in out
     assert "Write banners, warnings and logs to stderr" in out
-    assert "https://agentclientprotocol.com/protocol/v1/transports" in out
+    assert "https://agentclientprotocol.com/protocol/v1/transports (R-TRANS-5)" in out
     assert "1 error, 0 warnings, 0 notes." in out
     assert "\x1b" not in out
     assert "abc12345" not in out
@@ -78,14 +79,41 @@ def test_an_early_end_has_the_status_of_its_reason(
     assert "The check ended early: " in capsys.readouterr().out
 
 
+def test_what_an_agent_said_before_it_died_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    script = scripted_argv("handshake(); print('no model is set', file=sys.stderr); sys.exit(3)")
+    main(["check", "--", *script])
+    assert "The last that it said on stderr:\n  no model is set" in capsys.readouterr().out
+    main(["check", "--format", "json", "--", *script])
+    assert json.loads(capsys.readouterr().out)["last_words"] == ["no model is set"]
+
+
 def test_a_command_that_is_not_found_has_its_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--", "no-such-agent-anywhere"]) == 127
     assert "no-such-agent-anywhere was not found" in capsys.readouterr().out
 
 
+def test_an_interrupted_check_says_so_and_has_its_status(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def interrupted(examination: Examination) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Examination, "run", interrupted)
+    assert main(["check", "--", "agent"]) == 130
+    assert "Left out: the rest: it was interrupted" in capsys.readouterr().out
+
+
+def test_on_a_terminal_it_is_told_what_is_done(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    main(["check", "--", *scripted_argv(WRONG)])
+    assert "... session/new" in capsys.readouterr().err
+
+
 def test_the_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--rules"]) == 0
-    assert "A-RESUME-1  error    Resuming a session replays nothing." in capsys.readouterr().out
+    assert "A-RESUME-1  error    Resuming a session replays nothing. (R-SESS-6)" in capsys.readouterr().out
     assert main(["check", "--rules", "--format", "json"]) == 0
     rules = json.loads(capsys.readouterr().out)["rules"]
     assert all(rule["advice"] and rule["reference"] for rule in rules)

@@ -42,7 +42,7 @@ def test_an_agent_that_exits_at_once_is_quoted(acp_agent: StartAgent) -> None:
 
 
 def test_an_agent_that_is_silent_is_told_what_may_be_missing(acp_agent: StartAgent) -> None:
-    with pytest.raises(TimedOut, match=r"initialize(?s:.*)flush stdout(?s:.*)Recording: /"):
+    with pytest.raises(TimedOut, match=r"initialize(?s:.*)flush stdout(?s:.*)acp-tui replay /"):
         acp_agent(scripted_argv("serve_until_closed()"), timeout_s=SOON_S)
 
 
@@ -175,7 +175,7 @@ def test_a_form_that_is_answered_wrongly_names_its_fields(acp_agent: StartAgent)
     )
     agent.elicitations.expect("Who?").accept(age=3)
 
-    with pytest.raises(Unanswered, match=r"does not fit(?s:.*)field 'name' \(TextField, required\)"):
+    with pytest.raises(Unanswered, match=r"does not fit(?s:.*)field 'name': a text; required"):
         agent.prompt("go")
 
 
@@ -192,7 +192,7 @@ def test_a_form_of_which_nothing_was_said_is_not_filled_in(acp_agent: StartAgent
         """)
     )
 
-    with pytest.raises(Unanswered, match=r'agent\.elicitations\.expect\("Who\?"\)\.accept\(name=value\)'):
+    with pytest.raises(Unanswered, match=r"""elicitations\.expect\("Who\?"\)\.accept\(name='\.\.\.'\)"""):
         agent.new_session()
 
 
@@ -230,6 +230,109 @@ def test_a_breach_of_the_protocol_is_shown_with_its_frames(acp_agent: StartAgent
 
     with pytest.raises(AgentFailure, match=r"breaks (?s:.*)\(error\)(?s:.*)<- .*77"):
         agent.assert_conformant()
+
+
+def test_a_turn_without_a_stop_reason_is_not_taken_for_one_that_runs(acp_agent: StartAgent) -> None:
+    agent = acp_agent(scripted_argv("answer(open_session()); serve_until_closed()"))
+
+    with pytest.raises(AgentFailure, match=r"'go' without a stop reason(?s:.*)stopReason"):
+        agent.prompt("go")
+
+
+def test_a_question_that_comes_once_more_than_expected_is_called_so(acp_agent: StartAgent) -> None:
+    agent = acp_agent(
+        scripted_argv("""
+            prompt = open_session()
+            for _ in range(2):
+                ask("allow_once")
+                read()
+            end(prompt, "cancelled")
+        """)
+    )
+    agent.permissions.expect("Delete").allow()
+
+    with pytest.raises(Unanswered, match="once more than the test expects"):
+        agent.prompt("go")
+
+
+def test_a_turn_that_ends_before_its_question_is_answered_is_called_so(acp_agent: StartAgent) -> None:
+    agent = acp_agent(
+        scripted_argv("""
+            prompt = open_session()
+            flush, sys.stdout.flush = sys.stdout.flush, lambda: None  # both in one breath
+            ask("allow_once")
+            end(prompt)
+            flush()
+            serve_until_closed()
+        """)
+    )
+    agent.permissions.expect("Delete").allow()
+
+    with pytest.raises(Unanswered, match="did not wait for the answer to the permission 'Delete everything'"):
+        agent.prompt("go")
+
+    assert agent.permissions.asked[0].answer is None
+
+
+def test_where_nothing_is_asked_the_reason_of_a_failed_tool_call_is_shown(acp_agent: StartAgent) -> None:
+    agent = acp_agent(
+        scripted_argv("""
+            prompt = open_session()
+            why = {"type": "content", "content": {"type": "text", "text": "no such folder"}}
+            update("tool_call", toolCallId="c", title="Write", status="failed", content=[why])
+            end(prompt)
+            serve_until_closed()
+        """)
+    )
+    agent.permissions.expect().allow()
+
+    with pytest.raises(NotAsked, match=r"any permission(?s:.*)'Write': .*status 'failed': no such folder"):
+        agent.prompt("go")
+
+
+def test_a_form_is_shown_with_an_answer_that_fits(acp_agent: StartAgent) -> None:
+    agent = acp_agent(
+        scripted_argv("""
+            prompt = open_session()
+            fields = {
+                "branch": {"type": "string", "enum": ["main", "dev"]},
+                "commit-count": {"type": "integer", "minimum": 2},
+            }
+            schema = {"type": "object", "properties": fields, "required": list(fields)}
+            params = {"sessionId": "s1", "mode": "form", "message": "Where?", "requestedSchema": schema}
+            send(id=1, method="elicitation/create", params=params)
+            read()
+            end(prompt, "cancelled")
+        """)
+    )
+
+    with pytest.raises(Unanswered, match="'branch': one of 'main', 'dev'; required") as raised:
+        agent.prompt("go")
+
+    assert "accept(**{'branch': 'main', 'commit-count': 2})" in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named_with_the_places(acp_agent: StartAgent) -> None:
+    with pytest.raises(AgentNotStarted, match=r"no file .*/nowhere.py nor .*/testing/nowhere.py"):
+        acp_agent(Path("nowhere.py"))
+
+
+def test_frames_are_shortened_to_what_matters(acp_agent: StartAgent) -> None:
+    agent = acp_agent(
+        scripted_argv("""
+            handshake()
+            answer(expect("session/new"), sessionId="0123456789abcdef")
+            sys.exit(1)
+        """)
+    )
+    agent.new_session()
+
+    with pytest.raises(AgentGone, match=r'"cwd":"<workspace>"(?s:.*)"sessionId":"012345…"'):
+        agent.prompt("go")
+
+
+def test_failures_are_called_as_they_are_imported() -> None:
+    assert {AgentFailure.__module__, LoginNeeded.__module__, TimedOut.__module__} == {"acp_tui.testing"}
 
 
 def test_files_stay_in_the_workspace(acp_agent: StartAgent) -> None:

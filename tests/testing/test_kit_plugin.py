@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from acp_tui import testing
+from support.pytest_runs import run_pytest
 
 AGENT = Path(__file__).with_name("example_agent.py")
 HEAVY = (
@@ -33,29 +34,6 @@ def test_it(acp_agent, acp_snapshot):
             failures.append(str(error))
     assert not failures, "\\n".join(failures)
 """
-
-
-def run_pytest(folder: Path, *options: str) -> str:
-    """Run pytest there with the plugins that the kit knows of and no others; gives what it prints."""
-    plugins = ("acp_tui.testing.plugin", "syrupy", "pytest_textual_snapshot")
-    ran = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            *(f"-p{name}" for name in plugins),
-            "-p",
-            "no:cacheprovider",
-            *options,
-        ],
-        cwd=folder,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return ran.stdout + ran.stderr
 
 
 def write_test(folder: Path, text: str) -> None:
@@ -130,6 +108,28 @@ def test_pictures_are_accepted_compared_and_shown_where_they_differ(tmp_path: Pa
 
     write_test(tmp_path, PICTURE.replace("ANSWER", "reject_once"))
     printed = run_pytest(tmp_path)
-    assert "the picture of the conversation is not the one that was accepted" in printed
+    assert f"the picture of the conversation differs from {tmp_path}/__snapshots__" in printed
+    assert f"side by side in {tmp_path}/snapshot_report.html" in printed
     assert "I left it alone." in printed
     assert (tmp_path / "snapshot_report.html").exists()
+
+
+def test_a_picture_that_nobody_has_accepted_yet_is_called_so(tmp_path: Path) -> None:
+    write_test(tmp_path, PICTURE.replace("ANSWER", "allow_once"))
+
+    printed = run_pytest(tmp_path)
+
+    assert "no picture of the conversation has been accepted yet" in printed
+    assert "no text of the conversation has been accepted yet" in printed
+
+
+def test_parameters_may_be_whole_prompts_in_pictures(tmp_path: Path) -> None:
+    body = PICTURE.replace("ANSWER", "allow_once").replace("acp_snapshot):", "acp_snapshot, prompt):")
+    parametrize = "import pytest\n@pytest.mark.parametrize('prompt', ['Read src/a.py', 'x' * 300])\n"
+    write_test(tmp_path, body.replace("def test_it", f"{parametrize}def test_it"))
+
+    printed = run_pytest(tmp_path, "--snapshot-update")
+
+    assert "2 snapshots generated" in printed
+    assert "give its parameters short ids" in printed
+    assert "1 failed, 1 passed" in printed

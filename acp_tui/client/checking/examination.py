@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
 from acp_tui.client.checking.procedure import Plan, Procedure
 from acp_tui.client.checking.refusing import Refusing
-from acp_tui.client.checking.report import Report
+from acp_tui.client.checking.report import KEPT_LAST_WORDS, Report
 from acp_tui.client.errors import ClientError, UnsupportedProtocol
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
@@ -39,8 +40,17 @@ _STATUS: Final = re.compile(r"exited with code (\d+)")
 class Examination:
     """Made for one run."""
 
-    def __init__(self, command: AgentCommand, plan: Plan, record: RecordTo | None = None) -> None:
+    def __init__(
+        self,
+        command: AgentCommand,
+        plan: Plan,
+        record: RecordTo | None = None,
+        on_step: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`on_step` is told what is done now; it may hold an agent's words."""
         self.report = Report()
+        """What is known so far: also of a run that was cancelled."""
+        self._on_step = on_step
         self._command = command
         self._plan = plan
         self._record = record
@@ -55,9 +65,9 @@ class Examination:
         except ClientError as error:
             self.report.failure = error
         finally:
+            self.report.looked_at = self._linter.looked_at
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(folder.cleanup)
-        self.report.looked_at = self._linter.looked_at
         return self.report
 
     async def _run_in(self, folder: Path) -> None:
@@ -68,24 +78,30 @@ class Examination:
             agent = await hub.start_agent(
                 self._command, offer=OFFER, policy=POLICY, tap=self._see, recordings=recordings
             )
+            is_done = False
             try:
                 await self._talk(agent, workspace)
+                is_done = True
             finally:
                 with anyio.CancelScope(shield=True):
-                    await self._end(agent, record.file)
+                    # Of a run that was cut short the end says nothing about the agent.
+                    await (self._end(agent, record.file) if is_done else agent.stop())
 
     async def _talk(self, agent: Agent, workspace: Path) -> None:
         async with anyio.create_task_group() as tasks:
             refusing = Refusing(tasks)
             refusing.attend_agent(agent)
-            procedure = Procedure(agent, workspace, self._plan, refusing, lambda: self._frame_came)
+            procedure = Procedure(
+                agent, workspace, self._plan, refusing, lambda: self._frame_came, self._on_step
+            )
+            self.report.left_out = procedure.left_out
             try:
                 await procedure.run()
             except ClientError as error:
                 self.report.failure = error
+            finally:
+                self.report.identity = agent.identity
             tasks.cancel_scope.cancel()
-        self.report.identity = agent.identity
-        self.report.left_out = procedure.left_out
 
     def _see(self, direction: Direction, raw: bytes) -> None:
         frame = Frame(direction, time.monotonic(), raw)
@@ -99,6 +115,11 @@ class Examination:
         lost, begin = agent.lost, time.monotonic()
         await agent.stop()
         is_slow = time.monotonic() - begin >= CLOSE_GRACE_S
+        if self.report.failure is not None:
+            self.report.last_words = tuple(agent.log)[-KEPT_LAST_WORDS:]
+        if lost is not None and not isinstance(lost, UnsupportedProtocol):
+            self.report.add(self._linter.died(str(lost)))  # and so it owes no answers any more
+            return
         self.report.add(self._linter.finish())
         if lost is None:
             how = await to_thread.run_sync(_how_it_exited, recording)
@@ -109,8 +130,6 @@ class Examination:
                 had_to_be_terminated=is_slow,
             )
             self.report.add(found)
-        elif not isinstance(lost, UnsupportedProtocol):
-            self.report.add(self._linter.died(str(lost)))
 
 
 def _make_folder() -> tempfile.TemporaryDirectory[str]:

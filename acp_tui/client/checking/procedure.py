@@ -35,6 +35,8 @@ CANCEL_LIMIT_S: Final = 10.0
 """How long a cancelled turn may take to end."""
 HARMLESS: Final = frozenset({"model", "model_config", "thought_level"})
 """Categories of options that change nothing of what an agent may do."""
+UNKNOWN_LIMIT_S: Final = 10.0
+"""To say that a method is not known takes no work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,9 @@ class Procedure:
         plan: Plan,
         refusing: Refusing,
         frame_came: Callable[[], anyio.Event],
+        on_step: Callable[[str], None],
     ) -> None:
-        """`frame_came` gives what is set by the agent's next frame."""
+        """`frame_came` gives what is set by the agent's next frame, `on_step` is told what is done now."""
         self.left_out: list[str] = []
         """What was not done, and why."""
         self._agent = agent
@@ -67,6 +70,7 @@ class Procedure:
         self._plan = plan
         self._refusing = refusing
         self._frame_came = frame_came
+        self._on_step = on_step
 
     async def run(self) -> None:
         """All steps. Raises ClientError where none can follow: the agent is gone, or wants a login."""
@@ -84,6 +88,7 @@ class Procedure:
     # Steps
 
     async def _required(self, what: str, call: Awaitable[T]) -> T:
+        self._on_step(what)
         with anyio.move_on_after(self._plan.limit_s):
             return await call
         raise AgentLost(f"{self._agent.title} has not answered {what} within {self._plan.limit_s:g} s")
@@ -97,6 +102,7 @@ class Procedure:
 
     async def _try(self, what: str, call: Awaitable[T]) -> T | None:
         """None where it failed: the frames show it, and the rules say what is wrong with it."""
+        self._on_step(what)
         try:
             return await call
         except (AgentLost, AuthenticationRequired):
@@ -185,8 +191,10 @@ class Procedure:
                 page = await self._step("session/list", self._agent.list_sessions(folder, page.next_cursor))
 
     async def _ask_unknown(self) -> None:
+        self._on_step("an unknown method")
         self._agent.notify_extension(PROBE, {})
-        with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(self._plan.limit_s):
+        limit_s = min(UNKNOWN_LIMIT_S, self._plan.limit_s)
+        with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(limit_s):
             await self._agent.send_extension(PROBE, {})
 
     async def _end_session(self, session: Session) -> None:

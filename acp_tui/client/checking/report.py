@@ -13,6 +13,7 @@ from acp_tui.protocol.conformance import RULES, Finding, Frame, Rule, Severity
 
 KEPT_FRAME_BYTES: Final = 2000
 KEPT_FRAMES: Final = 100_000
+KEPT_LAST_WORDS: Final = 15
 KEPT_BREACHES: Final = 100
 """Of one rule: who breaks it more often is known by then."""
 
@@ -35,6 +36,8 @@ class Report:
     """What was not done with the agent, and why."""
     failure: ClientError | None = None
     """What it came to an end by; None: it went to its end."""
+    last_words: tuple[str, ...] = ()
+    """Where it came to an early end: the last lines on stderr, and what on stdout was no message."""
 
     def keep(self, frame: Frame) -> None:
         """Remember how a frame begins."""

@@ -170,7 +170,8 @@ class MessageCheck:
     def _look_at_answer(self, answer: Answered) -> None:
         method = answer.request.method
         if method == PROBE:
-            text = f"an unknown method was answered with {shown(answer.error or answer.result)}"
+            given = answer.result if answer.error is None else answer.error
+            text = f"an unknown method was answered with {shown(given)}"
             self._judge.check(UNKNOWN_METHOD, answer.code == -32601, text, answer.request.index)
         if self._probed_in is not None and answer.request.index > self._probed_in:
             self._judge.check(UNKNOWN_NOTIFICATION, True, "")

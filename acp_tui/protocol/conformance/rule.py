@@ -112,5 +112,5 @@ class Judge:
 
 def shown(value: Any) -> str:
     """A value of an agent within a sentence."""
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

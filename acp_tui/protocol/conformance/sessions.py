@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from os.path import normpath
 from typing import Any, Final
 
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
@@ -15,6 +17,7 @@ from acp_tui.protocol.conformance.scene import (
     text_of,
 )
 from acp_tui.protocol.v1 import methods
+from acp_tui.rpc import ErrorCode
 
 KNOWN: Final = Rule(
     "A-SESS-1",
@@ -104,6 +107,14 @@ ENDS: Final = Rule(
     "session-list#pagination",
     "R-SESS-9",
 )
+OF_THE_FOLDER: Final = Rule(
+    "A-LIST-3",
+    Severity.WARNING,
+    "A list of one folder has the sessions of that folder only.",
+    "Compare the session's cwd with that of the request; without one, list those of all folders.",
+    "session-list",
+    "R-SESS-8",
+)
 FORGOTTEN: Final = Rule(
     "A-DEL-1",
     Severity.WARNING,
@@ -124,6 +135,7 @@ RULES: Final = (
     NOT_REPLAYED,
     LISTED,
     ENDS,
+    OF_THE_FOLDER,
     FORGOTTEN,
 )
 
@@ -217,7 +229,7 @@ class SessionCheck:
         if session is None:
             return
         begin = answer.request.index
-        if session.talks:
+        if session.talks and answer.code != ErrorCode.METHOD_NOT_FOUND:  # else it is not what was offered
             text = f"{answer.request.method} was answered with {shown(answer.error)}"
             self._judge.check(REOPENED, answer.error is None, text, begin)
         if answer.error is not None:
@@ -247,6 +259,7 @@ class SessionCheck:
         if cursor is None:
             self._listed = set()
         page = as_object(answer.result)
+        self._look_at_folders(answer.request, objects(page.get("sessions")))
         listed = {item["sessionId"] for item in objects(page.get("sessions")) if _has_id(item)}
         if len(self._listed) < KEPT_LISTED:
             self._listed |= listed
@@ -255,6 +268,14 @@ class SessionCheck:
             self._judge.check(ENDS, following != cursor, "the page leads to itself", answer.request.index)
         else:
             self._look_at_listed(answer.request)
+
+    def _look_at_folders(self, request: Asked, items: Iterable[dict[str, Any]]) -> None:
+        wanted = request.params.get("cwd")
+        if not isinstance(wanted, str):
+            return
+        others = [item["cwd"] for item in items if not _is_same_folder(item.get("cwd"), wanted)]
+        text = f"for {shown(wanted)} there is one of {shown(others[0])}" if others else ""
+        self._judge.check(OF_THE_FOLDER, not others, text, request.index)
 
     def _look_at_listed(self, request: Asked) -> None:
         """All pages are there: of one folder, or of all."""
@@ -267,6 +288,12 @@ class SessionCheck:
             elif session.talks and folder in (None, session.cwd):
                 text = f"{shown(session_id)} is not listed{where}"
                 self._judge.check(LISTED, is_listed, text, request.index)
+
+
+def _is_same_folder(folder: Any, wanted: str) -> bool:
+    """True also for what is no path, or a relative one: other rules are about these."""
+    is_absolute = isinstance(folder, str) and folder.startswith("/")
+    return not is_absolute or normpath(folder) == normpath(wanted)
 
 
 def _has_id(item: dict[str, Any]) -> bool:

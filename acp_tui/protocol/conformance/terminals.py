@@ -27,7 +27,15 @@ LIVE: Final = Rule(
     "terminals#releasing-terminals",
     "R-TERM-10",
 )
-RULES: Final = (RELEASED, LIVE)
+PROGRAM: Final = Rule(
+    "A-TERM-3",
+    Severity.WARNING,
+    "The command of a terminal is a program, its arguments stand in args.",
+    'For a line of the shell send {"command": "sh", "args": ["-c", line]}: many clients run the command as it is.',
+    "terminals#executing-commands",
+    "R-TERM-3",
+)
+RULES: Final = (RELEASED, LIVE, PROGRAM)
 
 USES: Final = (
     methods.TERMINAL_OUTPUT,
@@ -53,12 +61,20 @@ class TerminalCheck:
                     terminal_id = as_object(result).get("terminalId")
                     if isinstance(terminal_id, str):
                         self._live[str(request.params.get("sessionId")), terminal_id] = index
+            case Asked(is_agents=True, method=methods.TERMINAL_CREATE, params=params):
+                self._look_at_command(params.get("command"), params.get("args"))
             case Asked(is_agents=True, method=method, params=params) if method in USES:
                 key = (str(params.get("sessionId")), str(params.get("terminalId")))
                 text = f"{method} came for {shown(key[1])}"
                 self._judge.check(LIVE, self._live.may_know(key), text)
                 if method == methods.TERMINAL_RELEASE and self._live.pop(key, None) is not None:
                     self._judge.check(RELEASED, True, "")
+
+    def _look_at_command(self, command: object, args: object) -> None:
+        """A space may stand in the path of a program, hardly in its name."""
+        if isinstance(command, str):
+            is_line = not args and " " in command.strip() and not command.startswith(("/", "./"))
+            self._judge.check(PROGRAM, not is_line, f"a command is {shown(command)}, without args")
 
     def finish(self) -> None:
         """What was not released up to now will not be."""

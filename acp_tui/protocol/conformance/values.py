@@ -52,9 +52,20 @@ FITS: Final = Rule(
     "schema#usageupdate",
     "R-USAGE-1",
 )
-RULES: Final = (ABSOLUTE, FROM_ONE, ISO_TIME, ONE_STEP, FITS)
+BASE64: Final = Rule(
+    "A-CONT-1",
+    Severity.WARNING,
+    "The data of pictures, sounds and other bytes is base64.",
+    "Send the standard alphabet with its padding, without line ends and without data:...;base64, before it.",
+    "content",
+    "R-CONT-2",
+)
+RULES: Final = (ABSOLUTE, FROM_ONE, ISO_TIME, ONE_STEP, FITS, BASE64)
 
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_LOOKED_AT: Final = 4096
+"""Characters at the beginning and at the end: a picture has millions."""
 _WITH_PATH: Final = (methods.FS_READ_TEXT_FILE, methods.FS_WRITE_TEXT_FILE)
 
 
@@ -88,6 +99,10 @@ class ValueCheck:
         match update.get("sessionUpdate"):
             case "tool_call" | "tool_call_update":
                 self._look_at_call(update)
+                for part in objects(update.get("content")):
+                    self._look_at_block(as_object(part.get("content")))
+            case "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk":
+                self._look_at_block(as_object(update.get("content")))
             case "plan":
                 entries = objects(update.get("entries"))
                 current = sum(entry.get("status") == "in_progress" for entry in entries)
@@ -102,6 +117,15 @@ class ValueCheck:
     def _look_at_call(self, call: dict[str, Any]) -> None:
         for path, line in _places(call):
             self._look_at_place(path, line)
+
+    def _look_at_block(self, block: dict[str, Any]) -> None:
+        data = block.get("data") if block.get("type") in ("image", "audio") else None
+        if block.get("type") == "resource":
+            data = as_object(block.get("resource")).get("blob")
+        if isinstance(data, str):
+            self._judge.check(
+                BASE64, _is_base64(data), f"the data of {block['type']} begins with {shown(data[:30])}"
+            )
 
     def _look_at_listed(self, item: dict[str, Any]) -> None:
         self._look_at_path(item.get("cwd"))
@@ -127,6 +151,11 @@ class ValueCheck:
             self._judge.check(ISO_TIME, False, f"a time is {shown(time)}")
         else:
             self._judge.check(ISO_TIME, "T" in time, f"a time is {shown(time)}")
+
+
+def _is_base64(data: str) -> bool:
+    is_begun = _BASE64.fullmatch(data[:_LOOKED_AT]) is not None
+    return is_begun and _BASE64.fullmatch(data[-_LOOKED_AT:]) is not None and len(data) % 4 == 0
 
 
 def _places(call: dict[str, Any]) -> Iterator[tuple[Any, Any]]:

@@ -164,7 +164,42 @@ async def test_an_agent_that_says_nothing_is_given_up() -> None:
 async def test_a_death_in_a_turn_is_an_error() -> None:
     report = await examined("open_session()\nsys.exit(3)")
     assert isinstance(report.failure, AgentLost)
-    assert broken(report) == {"A-INIT-3", "A-TURN-1", "A-END-3"}
+    assert broken(report) == {"A-INIT-3", "A-END-3"}
+
+
+async def test_what_is_offered_and_not_there_is_one_finding() -> None:
+    script = BEHAVING.replace("handshake(", 'handshake(agentCapabilities={"loadSession": True}, ')
+    assert broken(await examined(script)) == {"A-CAP-2"}
+
+
+async def test_an_agent_that_is_silent_at_what_it_does_not_know_is_told_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(procedure, "UNKNOWN_LIMIT_S", 0.1)
+    report = await examined(BEHAVING.removesuffix(REFUSING) + "serve_until_closed()")
+    assert "A-RPC-10" in broken(report)
+
+
+async def test_each_step_is_told_as_it_begins() -> None:
+    steps: list[str] = []
+    with anyio.fail_after(60):
+        await Examination(scripted(BEHAVING), Plan("hi"), on_step=steps.append).run()
+    assert steps[:3] == ["initialize", "session/new", "a turn"]
+    assert steps[-1] == "session/close"
+
+
+async def test_what_was_found_before_an_interruption_is_kept() -> None:
+    with anyio.CancelScope() as scope:
+        examination = Examination(
+            scripted("print('junk', flush=True)\n" + BEHAVING),
+            Plan("hi"),
+            on_step=lambda what: scope.cancel() if what == "a turn" else None,
+        )
+        await examination.run()
+    report = examination.report
+    assert broken(report) == {"A-LINE-1"}
+    assert report.identity is not None
+    assert not our_children()
 
 
 async def test_an_agent_that_stays_when_its_stdin_is_closed_is_told() -> None:

@@ -184,6 +184,7 @@ def test_recorded_agents_break_only_what_they_are_known_for() -> None:
         *("A-EXT-1", "A-EXT-2", "A-EXT-3"),
         "A-PERM-5",  # Gemini CLI asks before it reports
         "A-RESUME-1",  # fast-agent
+        "A-TERM-3",  # Claude Code has a whole shell line run as a program
         "A-TOOL-4",  # Claude Code tells each call twice
         "A-TURN-5",  # prompts for a session that is not there
     }

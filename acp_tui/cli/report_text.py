@@ -1,0 +1,45 @@
+"""How a report on an agent is printed: without secrets, and as wide as the terminal.
+
+What it says is the business of the command that reports.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from acp_tui.client.doctor.leaving_out import SECRET_NAME, leaving_out
+from acp_tui.conversation.visible import make_visible_line
+
+Clean: TypeAlias = Callable[[str], str]
+"""Makes a line of what an agent said, without secrets and the user's home."""
+
+LEAST_COLUMNS: Final = 40
+
+
+def cleaning(given: Mapping[str, str]) -> Clean:
+    """What cleans a text of the secrets of our environment and of those `given` to the agent in its own."""
+    secrets = [value for name, value in given.items() if SECRET_NAME.search(name)]
+    clean = leaving_out(os.environ, secrets, os.environ.get("HOME", ""))
+    return lambda text: make_visible_line(clean(text))
+
+
+def print_report(text: str) -> None:
+    """Print it; what the encoding of stdout has no letters for becomes question marks."""
+    print(text.encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding))
+
+
+def columns() -> int | None:
+    """Of the terminal; None: a pipe or a file takes any width."""
+    return max(shutil.get_terminal_size().columns, LEAST_COLUMNS) if sys.stdout.isatty() else None
+
+
+def wrapped(text: str, before: str, behind: str = "") -> str:
+    """The text between the margins: `before` in its first line, `behind` in the others."""
+    width = columns() or len(before + text) + 1
+    # Not at hyphens: an option such as --api-key is to be copied whole.
+    return textwrap.fill(text, width, initial_indent=before, subsequent_indent=behind, break_on_hyphens=False)

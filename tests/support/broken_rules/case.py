@@ -1,0 +1,27 @@
+"""A connection that breaks one rule, and the list of all; which there are is said in the modules beside this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from support.linting import Talk
+
+Case: TypeAlias = Callable[[], Talk]
+CASES: list[tuple[str, Case]] = []
+"""With the id of the rule that each breaks."""
+CALL = {"toolCallId": "c1", "title": "Read", "kind": "read", "status": "pending"}
+OPTIONS = [
+    {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "no", "name": "No", "kind": "reject_once"},
+]
+
+
+def breaks(rule_id: str) -> Callable[[Case], Case]:
+    """This case breaks the rule."""
+
+    def add(case: Case) -> Case:
+        CASES.append((rule_id, case))
+        return case
+
+    return add

@@ -1,0 +1,29 @@
+"""A pytest within a test, for what only a whole run shows."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def run_pytest(folder: Path, *options: str) -> str:
+    """Run pytest there with the plugins that the kit knows of and no others; gives what it prints."""
+    plugins = ("acp_tui.testing.plugin", "syrupy", "pytest_textual_snapshot")
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            *(f"-p{name}" for name in plugins),
+            "-p",
+            "no:cacheprovider",
+            *options,
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return ran.stdout + ran.stderr

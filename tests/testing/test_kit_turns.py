@@ -1,0 +1,101 @@
+"""What a turn tells beside its text: commands, plan and thoughts; and the model of its session."""
+
+import pytest
+
+from acp_tui.testing import AgentFailure, StartAgent
+from support.agents import scripted_argv
+
+RUNS = """
+    prompt = open_session()
+    send(id=1, method="terminal/create", params={"sessionId": "s1", "command": "echo", "args": ["hi"]})
+    terminal = {"sessionId": "s1", "terminalId": read()["result"]["terminalId"]}
+    send(id=2, method="terminal/wait_for_exit", params=terminal)
+    read()
+    send(id=3, method="terminal/release", params=terminal)
+    read()
+    end(prompt)
+    end(expect("session/prompt"))
+    serve_until_closed()
+"""
+PLANS = """
+    prompt = open_session()
+    update("agent_thought_chunk", content={"type": "text", "text": "First read, "})
+    update("agent_thought_chunk", content={"type": "text", "text": "then write."})
+    steps = [
+        {"content": "Read", "priority": "high", "status": "completed"},
+        {"content": "Write", "priority": "low", "status": "pending"},
+    ]
+    update("plan", entries=steps)
+    end(prompt)
+    serve_until_closed()
+"""
+MODEL = {
+    "type": "select",
+    "id": "engine",
+    "name": "Model",
+    "category": "model",
+    "currentValue": "small",
+    "options": [{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}],
+}
+
+
+def test_a_command_is_known_by_its_line_its_end_and_its_output(acp_agent: StartAgent) -> None:
+    agent = acp_agent(scripted_argv(RUNS))
+
+    turn = agent.prompt("go")
+
+    assert turn.assert_command("echo", exit_code=0, output="hi").output == "hi\n"
+    with pytest.raises(AgentFailure, match=r"exit code 1(?s:.*)'echo hi': exit code 0\n    hi"):
+        turn.assert_command("echo", exit_code=1)
+    assert agent.prompt("again").commands == ()
+
+
+def test_a_plan_is_compared_step_by_step(acp_agent: StartAgent) -> None:
+    agent = acp_agent(scripted_argv(PLANS))
+
+    turn = agent.prompt("go")
+
+    assert turn.assert_plan("Read", "Write").completed == 1
+    with pytest.raises(AgentFailure, match=r"no plan of 'Write', 'Read'(?s:.*)'Read': completed"):
+        turn.assert_plan("Write", "Read")
+    with pytest.raises(AgentFailure, match=r"any steps, all 'completed'(?s:.*)'Write': pending"):
+        turn.assert_plan(status="completed")
+
+
+def test_what_it_thought_is_one_text(acp_agent: StartAgent) -> None:
+    turn = acp_agent(scripted_argv(PLANS)).prompt("go")
+
+    turn.assert_thought_contains("read, then")
+    with pytest.raises(AgentFailure, match=r"did not think 'delete'(?s:.*)First read"):
+        turn.assert_thought_contains("delete")
+
+
+def test_the_model_is_set_whatever_its_option_is_called(acp_agent: StartAgent) -> None:
+    agent = acp_agent(
+        scripted_argv(f"""
+            handshake()
+            model = {MODEL!r}
+            answer(expect("session/new"), sessionId="s1", configOptions=[model])
+            answer(expect("session/set_config_option"), configOptions=[{{**model, "currentValue": "large"}}])
+            serve_until_closed()
+        """)
+    )
+    assert agent.session.model == "small"
+
+    agent.set_model("large")
+
+    assert agent.session.model == "large"
+
+
+def test_what_comes_when_a_turn_is_over_is_judged_behind_a_stop(acp_agent: StartAgent) -> None:
+    agent = acp_agent(
+        scripted_argv(
+            "prompt = open_session(); say('on time'); end(prompt); say('late'); serve_until_closed()"
+        )
+    )
+    agent.prompt("go")
+    agent.stop()
+
+    agent.assert_conformant(warnings=True)
+    with pytest.raises(AgentFailure, match="A-TURN-4"):
+        agent.assert_conformant(notes=True)
