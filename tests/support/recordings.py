@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost
+from acp_tui.client.redaction.redacting import Wishes, redact
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.transcript.events import Event, Header
+from acp_tui.client.transcript.events import Dropped, Event, Header, UnknownEvent
 from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.reader import open_recording
 from acp_tui.client.transcript.recorder import Outlet, Recorder
+from acp_tui.client.transcript.replay import Replay
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import Form, FormValues, MultiChoiceField
-from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
+from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.handler import ClientOffer
 
 WITHIN_S = 30
@@ -46,6 +51,8 @@ class User:
     option: int = 0
     cancels_at: str | None = None
     changed: anyio.Event = field(default_factory=anyio.Event)
+    typed: set[TerminalId] = field(default_factory=set)
+    """Terminals that were answered."""
 
     def __post_init__(self) -> None:
         self.session.listener = self.agent.on_elicitations = lambda *_: self.changed.set()
@@ -61,14 +68,42 @@ class User:
             if self.cancels_at in titles:
                 self.session.cancel()
             for key, request in list(self.session.conversation.permissions.items()):
-                self.session.answer_permission(key, request.options[self.option].option_id)
+                self.session.answer_permission(key, self._choice(request).option_id)
             for owner, questions in (
                 (self.session, self.session.conversation.elicitations),
                 (self.agent, self.agent.elicitations),
             ):
                 for key, question in list(questions.items()):
                     values = filled_in(question) if isinstance(question, Form) else None
-                    owner.answer_elicitation(key, "accept", values)  # type: ignore[attr-defined]
+                    owner.answer_elicitation(key, "accept", values)
+            self._type()
+
+    def _choice(self, request: PermissionRequest) -> PermissionOption:
+        """The one at our place; not for ever, where that stands first."""
+        once = (option for option in request.options if option.kind == "allow_once")
+        chosen = request.options[self.option]
+        return next(once, chosen) if self.option == 0 else chosen
+
+    def _type(self) -> None:
+        """Say yes to each command that waits for input, once."""
+        for terminal in self.session.conversation.terminals.values():
+            if terminal.is_waiting and terminal.terminal_id not in self.typed:
+                self.typed.add(terminal.terminal_id)
+                self.session.machine.type_into(terminal.terminal_id, b"y\r")
+
+    async def sees(self, is_so: Callable[[Conversation], bool]) -> None:
+        """Until it is so."""
+        while not is_so(self.session.conversation):
+            await self.changed.wait()
+
+    async def hears_nothing(self, for_s: float) -> None:
+        """Until nothing has changed for so long."""
+        while True:
+            with anyio.move_on_after(for_s) as silence:
+                await self.changed.wait()
+                await anyio.lowlevel.checkpoint()
+            if silence.cancelled_caught:
+                return
 
 
 def filled_in(form: Form) -> FormValues:
@@ -115,6 +150,24 @@ async def play(
                 tasks.cancel_scope.cancel()
     run.conversations[session.session_id] = session.conversation
     return run
+
+
+def replayed_whole(file: Path) -> Replay:
+    """The replay of a recording, at its end, in which every line could be read."""
+    with open_recording(file) as recording:
+        replay = Replay(recording)
+        assert not any(isinstance(step.event, UnknownEvent | Dropped) for step in replay.events)
+    assert recording.problems == []
+    assert recording.half_line == b""
+    return replay
+
+
+def redacted(recording: Path) -> Path:
+    """The recording as it can be given away by whoever's home is above its folder; it lies beside it."""
+    out, home = recording.with_suffix(".redacted.jsonl"), recording.parents[1]
+    if not out.exists():
+        redact(recording, out, Wishes(), {"HOME": str(home), "USER": home.name}, "hagar")
+    return out
 
 
 def write(path: Path, events: Iterable[Event], header: Header | None = None, *, is_raw: bool = False) -> None:

@@ -59,7 +59,7 @@ class Own:
     session_id: SessionId | None
     """None: it belongs to no session."""
     update: SessionUpdate
-    """Of a PromptSent only the notes; the frame behind it holds the prompt."""
+    """Of a PromptSent only the notes, where the frame behind it holds the prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from acp_tui.conversation.updates import (
     PermissionNoted,
     PromptSent,
     Reconnected,
+    Remarked,
     SessionUpdate,
     TerminalAnswered,
     TerminalExited,
@@ -46,7 +47,8 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.protocol.errors import MalformedMessage
 from acp_tui.protocol.v1 import inbound, outbound, permission, tool_calls
-from acp_tui.protocol.v1.inbound_content import read_tool_call
+from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
+from acp_tui.protocol.v1.prompt import PromptRequest
 from acp_tui.protocol.wire import decode, to_wire
 
 MAX_CELLS: Final = 2_000
@@ -70,6 +72,7 @@ TYPES: Final[Mapping[str, type]] = {
     "terminal_exited": TerminalExited,
     "disconnected": Disconnected,
     "reconnected": Reconnected,
+    "remark": Remarked,
 }
 KINDS: Final = {update: kind for kind, update in TYPES.items()}
 
@@ -81,8 +84,11 @@ class NotReadable(Exception):
 def as_fields(update: SessionUpdate) -> dict[str, Any]:
     """What is written of the update, beside its kind."""
     match update:
-        case PromptSent():
-            return {"notes": list(update.notes)}
+        case PromptSent(blocks, notes):
+            unsent = (
+                {"prompt": [to_wire(outbound.content_block(block)) for block in blocks]} if blocks else {}
+            )
+            return {"notes": list(notes), **unsent}
         case TerminalOutput():
             return {"terminal_id": update.terminal_id, **as_text(update.data)}
         case ToolCallReported():
@@ -100,7 +106,7 @@ def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
     try:
         match kind:
             case "prompt":
-                return PromptSent((), tuple(map(str, fields.get("notes") or ())))
+                return _prompt(fields)
             case "terminal_output":
                 return TerminalOutput(TerminalId(str(fields["terminal_id"])), from_text(fields))
             case "tool_call":
@@ -139,6 +145,11 @@ def from_text(fields: Mapping[str, Any]) -> bytes:
     """The bytes. Raises KeyError, TypeError or ValueError."""
     text = fields.get("text")
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else b64decode(fields["base64"])
+
+
+def _prompt(fields: Mapping[str, Any]) -> PromptSent:
+    unsent = decode(PromptRequest, {"sessionId": "", "prompt": fields.get("prompt") or []})
+    return PromptSent(tuple(map(read_block, unsent.prompt)), tuple(map(str, fields.get("notes") or ())))
 
 
 # Questions

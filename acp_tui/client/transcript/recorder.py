@@ -31,7 +31,7 @@ from acp_tui.client.transcript.events import (
 from acp_tui.client.transcript.scribe import Scribe
 from acp_tui.client.transcript.secrets import Masker
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOutput
+from acp_tui.conversation.updates import PromptSent, SessionUpdate, TerminalExited, TerminalOutput
 from acp_tui.rpc import Direction
 
 log = logging.getLogger(__name__)
@@ -102,6 +102,8 @@ class Recorder:
         self._events: deque[Event] = deque()
         self._put_bytes = self._taken_bytes = self._missed = 0
         self._printed: dict[str, int] = {}
+        self._prompt: Own | None = None
+        """What the user sent just now: the next event is its frame, or there will be none."""
         self._stderr = b""
         self._wake, self._closing = Signal(), Signal()
         self._writers = [_Writer(header, outlet, environ, on_trouble) for outlet in outlets]
@@ -126,6 +128,9 @@ class Recorder:
     def own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
         """A session was changed; what only the agent's frames can have said is left to them."""
         if type(update) not in own_updates.KINDS:
+            return
+        if isinstance(update, PromptSent):
+            self._prompt = Own(self._now(), session_id, update)
             return
         if isinstance(update, TerminalOutput):
             update = self._within_limit(update)
@@ -164,6 +169,13 @@ class Recorder:
         return monotonic() - self._begun
 
     def _put(self, event: Event, size: int = 0) -> None:
+        prompt, self._prompt = self._prompt, None
+        if prompt is not None:
+            is_sent = isinstance(event, Frame) and event.direction is Direction.OUT
+            self._append(_notes_of(prompt) if is_sent else prompt)
+        self._append(event, size)
+
+    def _append(self, event: Event, size: int = 0) -> None:
         if self._put_bytes - self._taken_bytes > self._limits.buffer_bytes:
             self._missed += 1
             return
@@ -207,6 +219,12 @@ class Recorder:
         for writer in self._writers:
             writer.write(batch)
         self._taken_bytes += sum(map(_size, batch))
+
+
+def _notes_of(prompt: Own) -> Own:
+    """What its frame does not tell."""
+    assert isinstance(prompt.update, PromptSent)
+    return replace(prompt, update=PromptSent((), prompt.update.notes))
 
 
 _EVENT_BYTES: Final = 64

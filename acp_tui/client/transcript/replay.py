@@ -136,7 +136,7 @@ class Replay:
                 self._came(data)
             case Frame(_, Direction.OUT, data):
                 self._went(data)
-            case Own(_, session_id, PromptSent(_, notes)) if session_id is not None:
+            case Own(_, session_id, PromptSent((), notes)) if session_id is not None:
                 self._notes[session_id] = notes
             case Own(_, session_id, update):
                 self._sessions.apply_own(session_id, update)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Meta
@@ -18,18 +18,38 @@ from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.updates import (
+    CommandRun,
+    CommandsReplaced,
+    Disconnected,
     ElicitationAsked,
     ElicitationCompleted,
+    OptionChanged,
+    OptionsReplaced,
     PermissionAsked,
+    PlanReplaced,
     Reconnected,
     SessionUpdate,
+    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalResized,
+    TerminalWaiting,
+    UsageReported,
 )
 from acp_tui.protocol.errors import RESOURCE_NOT_FOUND
 from acp_tui.protocol.handler import ElicitationAnswer, ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
+
+Declaration: Final = CommandsReplaced | OptionsReplaced | OptionChanged | PlanReplaced | UsageReported
+"""What a session forgets when another agent goes on with it."""
+
+MAX_EARLY_UPDATES: Final = 1_000
+"""As in `client.sessions.table`: more were not kept when it happened."""
+
+OfTerminal: Final = (
+    TerminalOutput | TerminalWaiting | TerminalResized | TerminalAnswered | TerminalExited | CommandRun
+)
 
 
 class Touch(NamedTuple):
@@ -48,6 +68,8 @@ class ReplayedSession:
     session_id: SessionId | None
     conversation: Conversation = field(default_factory=Conversation)
     keys: count[int] = field(default_factory=lambda: count(1))
+    begun_with: tuple[SessionUpdate, ...] = ()
+    """What the agent declared of it when it was new."""
 
     def next_key(self) -> RequestKey:
         """As the session itself numbered its questions."""
@@ -76,6 +98,8 @@ class ReplayedSessions:
         self.asked: tuple[ReplayedSession, RequestKey] | None = None
         """The last question, until somebody takes it."""
         self._opening: dict[SessionId, ReplayedSession | None] = {}
+        self._terminals: dict[tuple[SessionId | None, TerminalId], ReplayedSession] = {}
+        """Of those of ours, where they were opened: under the same id there may be another session by now."""
         self._early: dict[SessionId, list[SessionUpdate]] = {}
         self._awaited = 0
 
@@ -86,14 +110,32 @@ class ReplayedSessions:
 
     def apply_own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
         """What the client did itself; where the session is not known, nothing happens."""
-        session = self.outside if session_id is None else self._known(session_id)
+        if isinstance(update, Disconnected):
+            self._give_up_opening(session_id)
+        session = self.outside if session_id is None else self._concerned(session_id, update)
         if session is None and isinstance(update, Reconnected) and session_id is not None:
             session = self.open[session_id] = self._again(session_id)  # about to be resumed
         if session is None:
             return
         if isinstance(update, PermissionAsked):
             session.keys = count(update.request.key + 1)
+        if isinstance(update, TerminalOpened):
+            self._terminals[session_id, update.terminal_id] = session
         self.apply(session, update)
+        if isinstance(update, Reconnected) and not update.remembers:
+            for declaration in session.begun_with:  # which came with the frame before this
+                self.apply(session, declaration)
+
+    def _give_up_opening(self, session_id: SessionId | None) -> None:
+        """Nobody will answer any more."""
+        if session_id in self._opening and session_id in self.open:
+            self.give_up(self.open[session_id])
+
+    def _concerned(self, session_id: SessionId, update: SessionUpdate) -> ReplayedSession | None:
+        known = self._known(session_id)
+        if isinstance(update, OfTerminal):
+            return self._terminals.get((session_id, update.terminal_id), known)
+        return known
 
     def _known(self, session_id: SessionId) -> ReplayedSession | None:
         return self.open.get(session_id) or self.closed.get(session_id)
@@ -114,7 +156,9 @@ class ReplayedSessions:
         """A new session."""
         session = self.open[session_id] = ReplayedSession(session_id)
         self.touched.append(Touch(session_id, session.conversation, Change()))
-        for update in (*self._early.pop(session_id, ()), *state):
+        heard = (*self._early.pop(session_id, ()), *state)
+        session.begun_with = tuple(update for update in heard if isinstance(update, Declaration))
+        for update in heard:
             self._hear(session, update)
 
     def begin(self, session_id: SessionId, *, is_resumed: bool) -> ReplayedSession:
@@ -158,7 +202,7 @@ class ReplayedSessions:
         session = self.open.get(session_id)
         if session is not None:
             self._hear(session, update)
-        elif self._awaited:
+        elif self._awaited and sum(map(len, self._early.values())) < MAX_EARLY_UPDATES:
             self._early.setdefault(session_id, []).append(update)
 
     def _hear(self, session: ReplayedSession, update: SessionUpdate) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -40,14 +41,25 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
+    CommandsReplaced,
+    CompactionChanged,
+    CompactionChunk,
     Disconnected,
     ElicitationAnswered,
+    ElicitationAsked,
     ElicitationCompleted,
+    InfoChanged,
+    MessageChunk,
+    NoticeShown,
+    OptionChanged,
+    OptionsReplaced,
     PermissionAnswered,
     PermissionAsked,
     PermissionNoted,
+    PlanReplaced,
     PromptSent,
     Reconnected,
+    Remarked,
     SessionUpdate,
     TerminalAnswered,
     TerminalExited,
@@ -56,6 +68,10 @@ from acp_tui.conversation.updates import (
     TerminalResized,
     TerminalWaiting,
     ToolCallReported,
+    TurnEnded,
+    TurnFailed,
+    UnknownUpdate,
+    UsageReported,
 )
 from acp_tui.rpc import Direction
 from support.recordings import write
@@ -96,7 +112,14 @@ OWN: tuple[SessionUpdate, ...] = (
     TerminalExited(TERMINAL, None, "SIGTERM", 1.5),
     Disconnected("gone", "tail"),
     Reconnected(True),
+    Reconnected(False, why="it knows it no more"),
+    Remarked("a word"),
 )
+FOLLOWING_FROM_FRAMES = {
+    *(MessageChunk, PlanReplaced, CommandsReplaced, OptionsReplaced, OptionChanged, InfoChanged),
+    *(UsageReported, NoticeShown, CompactionChanged, CompactionChunk, UnknownUpdate),
+    *(TurnEnded, TurnFailed, ElicitationAsked),
+}
 EVENTS: tuple[Event, ...] = (
     *(Own(0.25, SessionId("s"), update) for update in OWN),
     Own(1.0, None, ElicitationCompleted("outside")),
@@ -120,6 +143,10 @@ def line_of(event: Event) -> bytes:
 
 def test_the_samples_hold_every_update_of_our_own() -> None:
     assert {type(update) for update in OWN} == set(KINDS)
+
+
+def test_whatever_no_frame_tells_is_written() -> None:
+    assert set(get_args(SessionUpdate)) == FOLLOWING_FROM_FRAMES | set(KINDS)
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(getattr(event, "update", event)).__name__)

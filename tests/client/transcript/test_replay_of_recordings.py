@@ -1,4 +1,7 @@
-"""A replay of a recording gives the conversations that were there when it was made."""
+"""A replay of a recording gives the conversations that were there when it was made.
+
+That it does so for every scenario and for real agents is in tests/end_to_end.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +26,6 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc import Direction
 from support.golden import TRANSCRIPTS
 from support.recordings import EVERYTHING, WITHIN_S, demo, play
-
-PLAYED = (
-    "session_updates",
-    "content",
-    "tool_calls",
-    "tools",
-    "permissions",
-    "callbacks",
-    "elicitations",
-    "markdown",
-)
-
-
-@pytest.mark.parametrize("scenario", PLAYED)
-async def test_a_replayed_demo_scenario_equals_the_live_one(scenario: str, tmp_path: Path) -> None:
-    """fold(live) == fold(replay(recording)), terminals too."""
-    file = tmp_path / "run.jsonl"
-    run = await play(scenario, RecordingPlan(tmp_path, file=file))
-    assert replayed(file) == run.conversations
 
 
 async def test_a_cancelled_turn_and_rejected_requests_are_replayed_as_they_were(tmp_path: Path) -> None:

@@ -1,0 +1,296 @@
+"""Whatever an agent and its user do, in whatever order: the replay of the recording is what was there live."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import anyio
+import pytest
+from anyio.abc import TaskGroup
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.table import MAX_EARLY_UPDATES
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.updates import TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.rpc import ConnectionLost
+from support.agents import asked, in_memory, said
+from support.folding import texts
+from support.peers import Counterpart, notification, request
+from support.recordings import EVERYTHING, replayed_whole
+from support.session_calls import ALL
+
+EXAMPLES = int(os.environ.get("REPLAYED_SESSIONS", "100"))
+IDS = ("s1", "s2")
+OPTIONS = [{"id": "web", "name": "Web", "type": "boolean", "currentValue": True}]
+Act = Callable[["Stage", str, int], Awaitable[None]]
+
+
+@dataclass
+class Stage:
+    """One agent in memory and its user; `waiting` are the client's requests that the agent has not answered."""
+
+    agent: Agent
+    wire: Counterpart
+    tasks: TaskGroup
+    waiting: list[Any] = field(default_factory=list)
+    closed: dict[SessionId, Conversation] = field(default_factory=dict)
+    terminals: dict[TerminalId, Session] = field(default_factory=dict)
+    numbers: count[int] = field(default_factory=count)
+
+    async def hear(self) -> None:
+        """Let everything settle, and take note of what the client asks."""
+        messages = await self.wire.receive_all()
+        self.waiting += [message for message in messages if "id" in message and "method" in message]
+
+    def session(self, session_id: str) -> Session | None:
+        """The open one."""
+        return self.agent.sessions.get(SessionId(session_id))
+
+    def call(self, call: Callable[[], Awaitable[Any]]) -> None:
+        """Let the user want something of the agent, which may come to nothing."""
+
+        async def make() -> None:
+            with suppress(ClientError):
+                await call()
+
+        self.tasks.start_soon(make)
+
+    @property
+    def opening(self) -> set[str]:
+        """The ids of sessions that the user does not have yet."""
+        methods = ("session/load", "session/resume")
+        return {asked["params"]["sessionId"] for asked in self.waiting if asked["method"] in methods}
+
+    @property
+    def conversations(self) -> dict[SessionId, Conversation]:
+        """Of all sessions that are open, or were closed last."""
+        opened = {session_id: session.conversation for session_id, session in self.agent.sessions.items()}
+        return {**self.closed, **opened}
+
+
+# What the agent does
+
+
+async def say(stage: Stage, session_id: str, number: int) -> None:
+    await stage.wire.send(said(f"word {number} ", session_id))
+
+
+async def report(stage: Stage, session_id: str, number: int) -> None:
+    content = [{"type": "terminal", "terminalId": f"t{number}"}]
+    call = {"sessionUpdate": "tool_call", "toolCallId": f"c{number}", "title": "Run", "content": content}
+    await stage.wire.send(notification("session/update", {"sessionId": session_id, "update": call}))
+
+
+async def ask(stage: Stage, session_id: str, number: int) -> None:
+    options = ("a", "b") if number else ()
+    await stage.wire.send(
+        asked(f"p{next(stage.numbers)}", *options, call_id=f"c{number}", session_id=session_id)
+    )
+
+
+async def elicit(stage: Stage, session_id: str, number: int) -> None:
+    properties = {"name": {"type": "string", "default": "Ada"}}
+    schema = {"type": "object", "properties": properties}
+    scope = {"sessionId": session_id} if number else {"requestId": 1}
+    params = {**scope, "mode": "form", "message": "Who?", "requestedSchema": schema}
+    await stage.wire.send(request(f"e{next(stage.numbers)}", "elicitation/create", params))
+
+
+async def withdraw(stage: Stage, session_id: str, number: int) -> None:
+    await stage.wire.send(notification("$/cancel_request", {"requestId": f"p{number}"}))
+
+
+async def answer(stage: Stage, session_id: str, number: int) -> None:
+    """Answer a request that waits, the oldest or the newest, for one that opens a session with this id."""
+    if stage.waiting:
+        asked_for = stage.waiting.pop(-(number % 2))
+        if asked_for["method"] == "session/new" and stage.session(session_id) is not None:
+            session_id += "'"  # no agent gives an id twice
+        result = {"sessionId": session_id, "stopReason": ("end_turn", "cancelled", "refusal")[number]}
+        await stage.wire.answer(asked_for, {**result, "configOptions": OPTIONS})
+
+
+async def refuse(stage: Stage, session_id: str, number: int) -> None:
+    if stage.waiting:
+        await stage.wire.refuse(stage.waiting.pop(-(number % 2)), -32000 if number else -32603, "no")
+
+
+async def send_nonsense(stage: Stage, session_id: str, number: int) -> None:
+    if number and stage.waiting:
+        await stage.wire.answer(stage.waiting.pop(), None if number == 1 else {"sessionId": 5})
+    else:
+        await stage.wire.send_bytes(b'{"method": "session/update", \xff\n[]\n')
+
+
+async def hang_up(stage: Stage, session_id: str, number: int) -> None:
+    if number == 2:
+        await stage.wire.close_output()
+
+
+# What the user does
+
+
+async def begin(stage: Stage, session_id: str, number: int) -> None:
+    stage.call(lambda: stage.agent.new_session(Path("/project")))
+
+
+async def load(stage: Stage, session_id: str, number: int) -> None:
+    call = stage.agent.load_session if number else stage.agent.resume_session
+    stage.call(lambda: call(SessionId(session_id), Path("/project")))
+
+
+async def close(stage: Stage, session_id: str, number: int) -> None:
+    session = stage.session(session_id)
+    if session is not None and number == 1:
+        stage.closed[session.session_id] = session.conversation
+        stage.call(lambda: stage.agent.close_session(session))
+
+
+async def prompt(stage: Stage, session_id: str, number: int) -> None:
+    session = stage.session(session_id)
+    if session is not None and session_id not in stage.opening:
+        stage.call(lambda: session.send_prompt([Text(f"prompt {number}")], ["a note"] * number))
+
+
+async def cancel(stage: Stage, session_id: str, number: int) -> None:
+    session = stage.session(session_id)
+    if session is not None:
+        session.cancel()
+
+
+async def decide(stage: Stage, session_id: str, number: int) -> None:
+    session = stage.session(session_id)
+    for key, question in list(session.conversation.permissions.items())[:1] if session else ():
+        session.answer_permission(key, question.options[number % 2].option_id)  # type: ignore[union-attr]
+    for owner in (session, stage.agent):
+        waiting = (
+            owner.elicitations if isinstance(owner, Agent) else owner and owner.conversation.elicitations
+        )
+        for key in list(waiting or ())[:1]:
+            owner.answer_elicitation(key, ("accept", "decline", "cancel")[number], {"name": "Bob"})  # type: ignore
+
+
+async def switch(stage: Stage, session_id: str, number: int) -> None:
+    session = stage.session(session_id)
+    if session is not None:
+        stage.call(lambda: session.set_option("web", bool(number)))
+
+
+async def print_to_terminal(stage: Stage, session_id: str, number: int) -> None:
+    """What `client.sessions.machine` tells of a terminal of the session that it was opened in."""
+    terminal_id = TerminalId(f"t{number}")
+    session = stage.terminals.get(terminal_id)
+    opened = stage.session(session_id)
+    if stage.agent.lost:
+        return  # it has taken all terminals with it
+    if session is not None:
+        session.apply(TerminalOutput(terminal_id, b"output\r\n"))
+    elif opened is not None:
+        stage.terminals[terminal_id] = opened
+        opened.apply(TerminalOpened(terminal_id, "make", "/project"))
+
+
+async def end_terminal(stage: Stage, session_id: str, number: int) -> None:
+    session = stage.terminals.get(TerminalId(f"t{number}"))
+    if session is not None and not stage.agent.lost:
+        session.apply(TerminalExited(TerminalId(f"t{number}"), number, None, 0.5))
+
+
+ACTS: tuple[Act, ...] = (
+    *(say, report, ask, elicit, withdraw, answer, answer, answer, refuse, send_nonsense, hang_up),
+    *(begin, load, close, prompt, prompt, cancel, decide, switch, print_to_terminal, end_terminal),
+)
+Acts = list[tuple[Act, str, int]]
+one_act = st.tuples(st.sampled_from(ACTS), st.sampled_from(IDS), st.integers(0, 2))
+OPENED: Acts = [(begin, "s1", 0), (answer, "s1", 0)]
+
+
+async def play(acts: Acts, file: Path) -> tuple[dict[SessionId, Conversation], Conversation]:
+    """All that was said live."""
+    plan = RecordingPlan(Path("/project"), file=file)
+    async with in_memory(EVERYTHING, recordings=plan) as (agent, wire), anyio.create_task_group() as tasks:
+        tasks.start_soon(agent.initialize)
+        result = {"protocolVersion": 1, "agentCapabilities": ALL}
+        await wire.answer(await wire.expect("initialize"), result)
+        stage = Stage(agent, wire, tasks)
+        for act, session_id, number in acts:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await act(stage, session_id, number)
+            await stage.hear()
+        tasks.cancel_scope.cancel()
+    return stage.conversations, agent._outside
+
+
+@settings(max_examples=EXAMPLES)
+@given(st.lists(one_act, max_size=40))
+def test_the_replay_of_whatever_happens_equals_it(acts: Acts) -> None:
+    check([*OPENED, *acts])
+
+
+async def hang_up_before_a_prompt(stage: Stage, session_id: str, number: int) -> None:
+    """The connection is lost, which the session does not know yet when the user sends a prompt."""
+    stage.agent._connection.peer._lose(ConnectionLost())
+    await prompt(stage, session_id, number)
+    await stage.hear()
+    await stage.wire.close_output()
+
+
+def test_a_prompt_that_could_not_be_sent_any_more_is_replayed() -> None:
+    live = check([*OPENED, (hang_up_before_a_prompt, "s1", 1)])
+    assert texts(live[SessionId("s1")]) == [("user", "prompt 1"), ("Failure", "")]
+
+
+@pytest.mark.parametrize("end", [answer, refuse])
+def test_a_command_of_a_session_that_is_loaded_again_prints_where_it_was_begun(end: Act) -> None:
+    begun: Acts = [(print_to_terminal, "s1", 1), (report, "s1", 1), (load, "s1", 1)]
+    check([*OPENED, *begun, (print_to_terminal, "s1", 1), (end, "s1", 0), (end_terminal, "s1", 1)])
+
+
+def test_a_session_that_was_being_loaded_when_its_agent_ended_is_what_it_was() -> None:
+    turn: Acts = [(prompt, "s1", 0), (answer, "s1", 0)]
+    live = check([*OPENED, *turn, (load, "s1", 1), (say, "s1", 0), (hang_up, "s1", 2)])
+    assert texts(live[SessionId("s1")]) == [("user", "prompt 0"), ("Failure", "")]
+
+
+def test_of_a_session_that_is_not_known_yet_as_much_is_kept_as_was_live() -> None:
+    early: Acts = [(say, "s1", 0)] * (MAX_EARLY_UPDATES + 1)
+    check([(begin, "s1", 0), *early, (answer, "s1", 0)])
+
+
+async def begin_anew(stage: Stage, session_id: str, number: int) -> None:
+    """Go on in a new session below what was said in this one."""
+    earlier = stage.session(session_id)
+    stage.call(lambda: stage.agent.new_session(Path("/project"), earlier=earlier))
+
+
+def test_what_a_new_session_declares_is_kept_where_it_goes_on_below_another(tmp_path: Path) -> None:
+    acts: Acts = [*OPENED, (begin_anew, "s1", 0), (answer, "s2", 0)]
+    live, _ = anyio.run(play, acts, tmp_path / "recording.jsonl")
+    went_on = replayed_whole(tmp_path / "recording.jsonl").conversations[SessionId("s2")]
+    assert went_on.options
+    assert went_on == live[SessionId("s2")]
+
+
+def check(acts: Acts) -> dict[SessionId, Conversation]:
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "recording.jsonl")
+        live, outside = anyio.run(play, acts, file)
+        replay = replayed_whole(file)
+    assert replay.conversations == live
+    assert replay.outside == outside
+    return live

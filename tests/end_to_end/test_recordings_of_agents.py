@@ -1,0 +1,85 @@
+"""Sessions with real agents, recorded: the replay is the session; redacted, it still has its shape, and its looks.
+
+All that are asked for run at the same time, offline, each in a home of its own.
+"""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from support.led_sessions import Led
+from support.pictured import LARGE, SMALL, pictured
+from support.real_agents import NAMES, RECORDINGS, given_away, lead_agent, version_in, why_not
+from support.recordings import redacted, replayed_whole
+from support.shapes import shape
+
+CHANGING = ("qwen",)
+"""Those that say the number of a process."""
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    missing = why_not(request.param)
+    if missing is not None:
+        pytest.skip(missing)
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def runs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Led | Exception]:
+    """What came of each agent of which a test was asked for."""
+    runs: dict[str, Led | Exception] = {}
+    here = [item for item in request.session.items if item.path == request.path]
+    asked_for = {str(item.callspec.params["name"]) for item in here if isinstance(item, pytest.Function)}
+    folder = tmp_path_factory.mktemp("agents")
+
+    async def run(name: str) -> None:
+        try:
+            runs[name] = await lead_agent(name, folder / name)
+        except Exception as error:  # noqa: BLE001 - of one; the test of it fails by it
+            runs[name] = error
+
+    async def run_all() -> None:
+        async with anyio.create_task_group() as tasks:
+            for name in sorted(asked_for):
+                if why_not(name) is None:
+                    tasks.start_soon(run, name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        anyio.run(run_all)
+    return runs
+
+
+@pytest.fixture
+def led(name: str, runs: dict[str, Led | Exception]) -> Led:
+    run = runs[name]
+    if isinstance(run, Exception):
+        raise run
+    return run
+
+
+def test_a_replay_equals_the_session_with_a_real_agent(led: Led) -> None:
+    """fold(live) == fold(replay(recording)), terminals too."""
+    replay = replayed_whole(led.recording)
+    assert replay.conversations == led.conversations
+    assert replay.outside == led.outside
+
+
+def test_redacted_it_has_the_same_shape(led: Led) -> None:
+    replay = replayed_whole(redacted(led.recording))
+    assert shape(replay.conversations) == shape(led.conversations)
+    assert shape(replay.outside) == shape(led.outside)
+
+
+def test_redacted_it_looks_as_the_recording_that_is_kept_of_it(led: Led, name: str) -> None:
+    kept, new = RECORDINGS / f"{name}.jsonl", given_away(led.recording)
+    if name in CHANGING:
+        pytest.skip(f"{name} never says the same twice")
+    if (then := version_in(kept)) != (now := version_in(new)):
+        pytest.skip(f"here is {name} {now}, and the recording is of {then}")
+    for size in (LARGE, SMALL):
+        assert anyio.run(pictured, new, size) == anyio.run(pictured, kept, size)

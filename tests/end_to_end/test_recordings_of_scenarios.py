@@ -1,0 +1,68 @@
+"""Every shipped scenario, recorded: its replay is the session; redacted, it looks the same wherever it was made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.demo import shipped
+from support.led_sessions import Led, lead_scenario
+from support.pictured import pictured
+from support.recordings import redacted, replayed_whole
+from support.shapes import shape
+
+
+@pytest.fixture(scope="module", params=shipped.names())
+def scenario(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all users."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def runs_by_user(scenario: str, homes: Path) -> dict[str, list[Led]]:
+    """Played by two users, each at home. What is redacted keeps its width, so their names are equally long."""
+    runs: dict[str, list[Led]] = {}
+
+    async def play(user: str) -> None:
+        (homes / user / scenario).mkdir(parents=True)
+        runs[user] = await lead_scenario(scenario, homes / user / scenario)
+
+    async def play_all() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(play, "johanna")
+            tasks.start_soon(play, "mathias")
+
+    anyio.run(play_all)
+    return runs
+
+
+@pytest.fixture(scope="module")
+def runs(runs_by_user: dict[str, list[Led]]) -> list[Led]:
+    return runs_by_user["johanna"]
+
+
+def test_a_replay_equals_the_session(runs: list[Led]) -> None:
+    """fold(live) == fold(replay(recording)), terminals too."""
+    for run in runs:
+        replay = replayed_whole(run.recording)
+        assert replay.conversations == run.conversations
+        assert replay.outside == run.outside
+
+
+def test_a_redacted_recording_has_the_same_shape(runs: list[Led]) -> None:
+    for run in runs:
+        replay = replayed_whole(redacted(run.recording))
+        assert shape(replay.conversations) == shape(run.conversations)
+        assert shape(replay.outside) == shape(run.outside)
+
+
+def test_redacted_it_looks_the_same_whoever_has_played_it(runs_by_user: dict[str, list[Led]]) -> None:
+    for one, other in zip(*runs_by_user.values(), strict=True):
+        assert anyio.run(pictured, redacted(one.recording)) == anyio.run(pictured, redacted(other.recording))

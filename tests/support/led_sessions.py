@@ -1,0 +1,215 @@
+"""Agents that are recorded while a user leads them through all that they can do.
+
+The user answers everything, logs in where that is wanted, and cancels what would go on for ever.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import chdir, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId
+from acp_tui.demo.project import copy_project
+from acp_tui.demo.scenario import Scenario, load
+from support.recordings import EVERYTHING, User, demo
+
+WITHIN_S: Final = 60
+PATIENCE_S: Final = 2.0
+"""After it, whatever of a scenario still goes on has said all that it will say."""
+
+_starting: Final = anyio.Lock()
+"""There is one working directory for all."""
+
+
+@dataclass
+class Led:
+    """One run of an agent, as it was seen live."""
+
+    recording: Path
+    conversations: dict[SessionId, Conversation] = field(default_factory=dict)
+    """By session id, those of sessions that were closed too."""
+    outside: Conversation = field(default_factory=Conversation)
+    """What belongs to no session."""
+
+
+@dataclass
+class Lead:
+    """Leads one agent that runs."""
+
+    agent: Agent
+    cwd: Path
+    seen: Led
+    tasks: TaskGroup
+    patience_s: float
+    users: dict[SessionId, User] = field(default_factory=dict)
+
+    async def begin(self) -> Session:
+        """A new session, behind a login where one is wanted."""
+
+        async def first_method(wanted: AuthenticationRequired) -> str:
+            return wanted.methods[0].method_id
+
+        return self.attend(await self.agent.retrying(lambda: self.agent.new_session(self.cwd), first_method))
+
+    def attend(self, session: Session) -> Session:
+        """Answer what is asked in it from now on."""
+        user = self.users[session.session_id] = User(self.agent, session)
+        self.tasks.start_soon(user.attend)
+        self.seen.conversations[session.session_id] = session.conversation
+        return session
+
+    async def prompt(self, session: Session, text: str, *, cancels: bool = False) -> None:
+        """One turn; `cancels` it as soon as the agent has said something. One that goes silent is cancelled anyway.
+
+        Raises AgentLost, also for an agent that does not hear that it is cancelled.
+        """
+        user, entries = self.users[session.session_id], len(session.conversation.entries)
+        lost: AgentLost | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._end_silence, user)
+            if cancels:
+                tasks.start_soon(self._cancel_behind, user, entries + 1)
+            try:
+                await session.send_prompt([Text(text), *session.commands.take()])
+            except (AgentRefused, AuthenticationRequired):
+                pass  # the conversation says so
+            except AgentLost as error:
+                lost = error
+            tasks.cancel_scope.cancel()
+        if lost is not None:
+            raise lost
+
+    async def _end_silence(self, user: User) -> None:
+        await user.hears_nothing(self.patience_s)
+        user.session.cancel()
+        await user.hears_nothing(self.patience_s)
+        await self.agent.stop()
+
+    async def _cancel_behind(self, user: User, entries: int) -> None:
+        await user.sees(lambda conversation: len(conversation.entries) > entries)
+        user.session.cancel()
+
+    async def run_own(self, session: Session, line: str) -> None:
+        """A command of the user's own, to its end."""
+        await session.commands.run(line)
+        terminals = session.conversation.terminals
+        await self.users[session.session_id].sees(
+            lambda _: all(each.has_exited for each in terminals.values())
+        )
+
+    async def set_options(self, session: Session) -> None:
+        """Set every option to each of its values, and to what it was."""
+        for option in session.conversation.options:
+            for value in (*_values_of(option), option.value):
+                with suppress(AgentRefused):
+                    await session.set_option(option.option_id, value)
+
+    async def visit_kept_sessions(self) -> None:
+        """Open all sessions that the agent lists, resume them, close them and delete one."""
+        capabilities = self.agent.capabilities
+        for session_id in await self._listed():
+            if capabilities.load_session:
+                self.attend(await self.agent.load_session(session_id, self.cwd))
+            if capabilities.resume_session:
+                self.attend(await self.agent.resume_session(session_id, self.cwd))
+        for session in list(self.agent.sessions.values())[1:]:
+            await self.agent.close_session(session)
+        if capabilities.delete_session:
+            await self.agent.delete_session(next(iter(self.agent.sessions)))
+
+    async def _listed(self) -> list[SessionId]:
+        listed, cursor = [], None
+        while self.agent.capabilities.list_sessions:
+            page = await self.agent.list_sessions(self.cwd, cursor)
+            listed += [session.session_id for session in page.sessions]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return listed
+
+
+def _values_of(option: ConfigOption) -> list[str] | list[bool]:
+    if isinstance(option, BooleanOption):
+        return [not option.value]
+    return [choice.value for choice in option.choices]
+
+
+async def lead(
+    command: AgentCommand,
+    cwd: Path,
+    recording: Path,
+    tour: Callable[[Lead], Awaitable[None]],
+    patience_s: float = PATIENCE_S,
+    within_s: float = WITHIN_S,
+) -> Led:
+    """Record an agent, from its start, on the tour that begins behind its handshake, to its end, whoever brings that.
+
+    It is waited for as long as something happens, or less than `patience_s` nothing.
+    """
+    seen = Led(recording)
+    with anyio.fail_after(within_s):
+        async with open_hub() as hub, anyio.create_task_group() as tasks:
+            plan = RecordingPlan(cwd, file=recording)
+            async with _starting:
+                with chdir(cwd):  # where some agents work, whatever their session's folder is
+                    agent = await hub.start_agent(command, offer=EVERYTHING, recordings=plan)
+            seen.outside = agent._outside
+            with suppress(AgentLost):  # the conversations say so
+                await agent.initialize(patience_s)
+                await tour(Lead(agent, cwd, seen, tasks, patience_s))
+            tasks.cancel_scope.cancel()
+    return seen
+
+
+# Scenarios
+
+
+async def lead_scenario(name: str, folder: Path) -> list[Led]:
+    """A scenario with all its turns; where the agent does not survive one, another goes on with the next."""
+    scenario, runs = load(name), list[Led]()
+    prompts = deque(_prompts(scenario))
+    command = replace(demo(name), env={"HOME": str(folder.parent)})
+    copy_project(folder / "project")
+    while not runs or (prompts and not scenario.initialize.hang):
+        recording = folder / f"{name}-{len(runs) + 1}.jsonl"
+        tour = partial(_tour, prompts=prompts)
+        runs.append(await lead(command, folder / "project", recording, tour))
+    return runs
+
+
+def _prompts(scenario: Scenario) -> Iterator[str]:
+    """One for each turn that is the scenario's own."""
+    for turn in scenario.turns:
+        if turn.match is None:
+            yield "Go on."
+        elif turn.play is None:
+            yield re.sub(r"\\.|[^\w ]", "", turn.match.pattern)
+
+
+async def _tour(lead: Lead, prompts: deque[str]) -> None:
+    session = await lead.begin()
+    while prompts:
+        await lead.prompt(session, prompts.popleft())
+    await lead.set_options(session)
+    await lead.run_own(session, "echo of mine")
+    await lead.visit_kept_sessions()
+    if lead.agent.capabilities.logout:
+        await lead.agent.logout()
+        await lead.begin()

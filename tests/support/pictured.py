@@ -1,0 +1,38 @@
+"""Recordings as texts and pictures of the screen, by what `acp-tui render` uses, without what no machine repeats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from acp_tui.ui.picturing.rehearsal import without_durations
+from acp_tui.ui.picturing.render import View, render
+from acp_tui.ui.replaying.film import Film, open_playable
+
+LARGE: Final = (120, 40)
+SMALL: Final = (80, 24)
+
+
+async def pictured(recording: Path, size: tuple[int, int] = LARGE, suffix: str = ".txt") -> str:
+    """The end of a recording."""
+    with open_playable(recording) as opened:
+        film = Film(opened, edit=without_durations)
+        film.read_on()
+        return (await render(film, View(size=size), suffix)).decode()
+
+
+class TextPicture(SingleFileSnapshotExtension):
+    """A text that is kept in a file of its own."""
+
+    file_extension = "txt"
+    _file_extension = "txt"
+    _write_mode = WriteMode.TEXT
+
+
+class SvgPicture(TextPicture):
+    """A picture that is."""
+
+    file_extension = "svg"
+    _file_extension = "svg"

@@ -1,0 +1,160 @@
+"""Real coding agents, which lie beside the repository and run offline against a stand-in for their model's API.
+
+What a session with one of them shows, and how its recording is made fit to be given away; whoever has no such agents
+can read and replay what is in tests/data/recordings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentRefused
+from acp_tui.client.redaction.redacting import Wishes, redact
+from acp_tui.client.sessions.session import Session
+from support.golden import AGENTS
+from support.led_sessions import Lead, Led, lead
+
+PREFIX: Final = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents"))
+NODE_SDK: Final = PREFIX / "npm/sdk/node_modules/@agentclientprotocol/sdk"
+INSTALLED_IN: Final = {
+    "claude": "npm/claude-zed",
+    "claude-code": "npm/claude-code-acp",
+    "codex": "npm/codex-acp2",
+    "fastagent": "venv/fastagent",
+    "fastagent-echo": "venv/fastagent",
+    "gemini": "npm/gemini",
+    "opencode": "npm/opencode",
+    "pysdk": "",
+    "qwen": "npm/qwen22",
+    "tssdk": "npm/sdk",
+}
+NAMES: Final = tuple(INSTALLED_IN)
+RECORDINGS: Final = Path(__file__).parents[1] / "data/recordings"
+PATIENCE_S: Final = 60.0
+WITHIN_S: Final = 240.0
+PROJECT: Final = "/home/user/project"
+MAX_TEXT: Final = 300
+"""Of what an agent tells of its commands: one sends the texts of all its skills along, half a megabyte."""
+
+
+def why_not(name: str) -> str | None:
+    """Why the agent cannot run here; None where it can."""
+    if not AGENTS.is_dir():
+        return f"there are no agents in {AGENTS}"
+    if not (PREFIX / INSTALLED_IN[name]).is_dir():
+        return f"{name} is not installed in {PREFIX}: {AGENTS / 'setup.sh'} {name}"
+    if name == "tssdk" and shutil.which("node") is None:
+        return "there is no node"
+    return None
+
+
+def command(name: str) -> AgentCommand:
+    """How the agent is started; the two small ones without a model."""
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    match name:
+        case "pysdk":
+            argv, env = (sys.executable, str(AGENTS / "py_sdk_agent.py")), {}
+        case "tssdk":
+            argv, env = ("node", str(AGENTS / "ts_sdk_agent.mjs")), {"ACP_SDK": str(NODE_SDK)}
+        case _:
+            argv, env = (sys.executable, str(AGENTS / "run.py"), name), {"AGENTS_PREFIX": str(PREFIX)}
+    return AgentCommand(name, argv, env)
+
+
+# What is done with it
+
+
+async def short_tour(lead: Lead) -> None:
+    """One turn of each kind, none of them long."""
+    session = await lead.begin()
+    for prompt in ("HELLO", "WRITE", "RUN", "PLAN"):
+        await lead.prompt(session, prompt)
+    await _switch(session, "collaboration_mode", "plan")  # in which codex asks with a form
+    await lead.prompt(session, "ASK")
+
+
+async def long_tour(lead: Lead) -> None:
+    """The same, behind a session of which the long turn is cancelled, and which is read again in the end."""
+    session = await lead.begin()
+    await lead.prompt(session, "LONG", cancels=True)
+    await short_tour(lead)
+    if lead.agent.capabilities.load_session:
+        with suppress(AgentRefused):  # one has not written it down yet
+            lead.attend(await lead.agent.load_session(session.session_id, lead.cwd))
+
+
+async def _switch(session: Session, option_id: str, value: str) -> None:
+    if any(option.option_id == option_id for option in session.conversation.options):
+        await session.set_option(option_id, value)
+
+
+async def lead_agent(name: str, folder: Path, tour: Any = long_tour) -> Led:
+    """Record the agent in a project below this folder."""
+    project = folder / "project"
+    project.mkdir(parents=True)
+    return await lead(command(name), project, folder / f"{name}.jsonl", tour, PATIENCE_S, WITHIN_S)
+
+
+# What can be given away of it
+
+
+def given_away(recording: Path) -> Path:
+    """The recording without places, names and what nobody needs, by `acp-tui redact`; beside it."""
+    plain, out = recording.with_suffix(".plain.jsonl"), recording.with_suffix(".given_away.jsonl")
+    with recording.open(encoding="utf-8") as lines:
+        plain.write_text(
+            "".join(_tidied(line, recording.parent / "project") for line in lines), encoding="utf-8"
+        )
+    redact(plain, out, Wishes(), os.environ, socket.gethostname())
+    return out
+
+
+def version_in(recording: Path) -> str:
+    """The version of the agent, as it told it."""
+    said = re.search(r'"agentInfo":\{[^}]*"version":"([^"]*)"', recording.read_text(encoding="utf-8"))
+    return said[1] if said else ""
+
+
+def _tidied(line: str, project: Path) -> str:
+    for place, name in _places(project):
+        line = line.replace(place, name)
+    if '"available_commands_update"' not in line:
+        return line
+    return json.dumps(_shortened(json.loads(line)), ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _places(project: Path) -> Iterator[tuple[str, str]]:
+    """Where this machine has things, and where they might be on any."""
+    yield str(project), PROJECT
+    yield str(project.resolve()), PROJECT
+    yield (
+        str(project).removeprefix("/"),
+        PROJECT.removeprefix("/"),
+    )  # as one tells it that takes / for its folder
+    yield str(project).replace("/", "-"), PROJECT.replace("/", "-")
+    yield str(PREFIX), "/opt/agents"
+    yield str(AGENTS), "/opt/agents"
+    yield sys.executable, "python3"
+
+
+def _shortened(value: Any) -> Any:
+    match value:
+        case str():
+            return value if len(value) <= MAX_TEXT else value[:MAX_TEXT] + "…"
+        case list():
+            return list(map(_shortened, value))
+        case dict():
+            return {key: _shortened(item) for key, item in value.items()}
+        case _:
+            return value
