@@ -6,25 +6,32 @@ import asyncio
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.rehearsed import recording_of
 from acp_tui.cli.screen import fitted
+from acp_tui.client.errors import ClientError
 from acp_tui.client.inspection.inspection import Inspection, inspect_file
 from acp_tui.client.settings.tree import Settings
-from acp_tui.client.transcript.reader import RecordingUnreadable
 
 
-def run_inspect(file: Path, settings: Settings, notes: Sequence[str] = ()) -> int:
-    """Show them until the user quits; returns the exit status. `notes` is what to say of the settings."""
-    try:
-        inspection = inspect_file(file)
-    except RecordingUnreadable as error:
-        sys.stderr.write(f"acp-tui: {error}\n")
-        return ExitCode.USAGE
-    settings = replace(settings, appearance=fitted(settings.appearance))
-    return asyncio.run(_run(inspection, file, settings, notes))
+def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = ()) -> int:
+    """Show those of a recording, or of a scenario by its name, until the user quits; returns the exit status.
+
+    `notes` is what to say of the settings.
+    """
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(recording_of(source))
+            inspection = inspect_file(file)
+        except ClientError as error:
+            sys.stderr.write(f"acp-tui: {error}\n" + (f"  {error.hint}\n" if error.hint else ""))
+            return ExitCode.USAGE
+        settings = replace(settings, appearance=fitted(settings.appearance))
+        return asyncio.run(_run(inspection, file, settings, notes))
 
 
 async def _run(inspection: Inspection, file: Path, settings: Settings, notes: Sequence[str]) -> int:

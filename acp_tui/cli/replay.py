@@ -6,14 +6,16 @@ import asyncio
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.rehearsed import recording_of
 from acp_tui.cli.screen import fitted
+from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.tree import Settings
-from acp_tui.client.transcript.reader import RecordingUnreadable
 from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run_replay(
-    file: Path,
+    source: Path | str,
     pace: Pace,
     until: Spot | None,
     settings: Settings,
@@ -31,13 +33,17 @@ def run_replay(
     *,
     is_followed: bool = False,
 ) -> int:
-    """Show the recording until the user quits; returns the exit status. `notes` is what to say of the settings."""
-    try:
-        recording = open_playable(file)
-    except RecordingUnreadable as error:
-        sys.stderr.write(f"acp-tui: {error}\n" + (f"  {error.hint}\n" if error.hint else ""))
-        return ExitCode.USAGE
-    with recording:
+    """Show a recording, or a scenario by its name, until the user quits; returns the exit status.
+
+    `notes` is what to say of the settings.
+    """
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(recording_of(source))
+            recording = stack.enter_context(open_playable(file))
+        except ClientError as error:
+            sys.stderr.write(f"acp-tui: {error}\n" + (f"  {error.hint}\n" if error.hint else ""))
+            return ExitCode.USAGE
         settings = replace(settings, appearance=fitted(settings.appearance))
         from acp_tui.ui.replaying.app import ReplayApp  # not before the terminal is asked how it looks
 

@@ -17,8 +17,9 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.geometry import Region
 from textual.screen import Screen
+
+from acp_tui.ui.textual_internals import draw_rows_again
 
 CHUNK_BYTES: Final = 1_024
 BLOCKED_S: Final = 0.01
@@ -119,7 +120,7 @@ class PacedFile:
 
 
 class PacedDriver(LinuxDriver):
-    """Textual's driver, which knows how far the terminal is behind."""
+    """Textual's driver (8.2.8), which knows how far the terminal is behind."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
@@ -156,6 +157,11 @@ class PacedApp(App[None]):
         driver = super().get_driver_class()
         return PacedDriver if driver is LinuxDriver else driver
 
+    @property
+    def _background_screens(self) -> list[Screen[Any]]:
+        # Textual 8.2.8 holds the screen below for visible whatever covers it: each of its frames drew both.
+        return super()._background_screens if self.screen.is_modal else []
+
     def has_room(self, *, is_small: bool) -> bool:
         """Whether the terminal can take a frame now."""
         driver = self._driver
@@ -183,13 +189,7 @@ class PacedApp(App[None]):
             self._send_missed_later()
             return
         missed, self._missed = self._missed, set()
-        # Drawn from what is to be seen now: what lies between was never sent, and is not missed.
-        screen = self.screen
-        # Not the app's size: the window may have grown since the last layout.
-        width, height = screen._compositor.size
-        screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in missed if y < height)
-        screen._compositor.update_widgets(screen._dirty_widgets)  # the next line takes them for drawn
-        screen._compositor_refresh()
+        draw_rows_again(self.screen, missed)  # what lay between was never sent, and is not missed
 
 
 def _rows_of(renderable: RenderableType | None) -> set[int]:

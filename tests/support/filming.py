@@ -11,7 +11,13 @@ from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Own
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.updates import PermissionAnswered, TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.conversation.updates import (
+    ElicitationAnswered,
+    PermissionAnswered,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+)
 from acp_tui.rpc import Direction
 from acp_tui.ui.replaying.film import Film
 from support.recordings import write
@@ -111,3 +117,23 @@ def unread_film_of(folder: Path, events: Iterable[Event]) -> Film:
     file = folder / "recording.jsonl"
     write(file, events, HEADER)
     return Film(open_recording(file))
+
+
+def form(values: dict[str, Any]) -> list[Event]:
+    """A session in which the agent asks for a form, and two seconds later the user has filled it in."""
+    fields = {
+        "name": {"type": "string", "title": "Name"},
+        "signed": {"type": "boolean", "title": "Signed"},
+        "mail": {"type": "string", "title": "Mail"},
+    }
+    schema = {"type": "object", "properties": fields, "required": ["name"]}
+    params = {"sessionId": "s", "mode": "form", "message": "Who signs?", "requestedSchema": schema}
+    asked = {"jsonrpc": "2.0", "id": 8, "method": "elicitation/create", "params": params}
+    answer = {"jsonrpc": "2.0", "id": 8, "result": {"action": "accept", "content": values}}
+    return [
+        *begun(),
+        prompted(1.0, 2, "Release it"),
+        Frame(2.0, Direction.IN, json.dumps(asked).encode()),
+        Own(4.0, SessionId("s"), ElicitationAnswered(RequestKey(1), "accept")),
+        Frame(4.0, Direction.OUT, json.dumps(answer).encode()),
+    ]

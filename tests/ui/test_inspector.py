@@ -106,9 +106,9 @@ async def test_it_shows_what_happened_each_way(tmp_path: Path) -> None:
             "· stderr  loading models",
             "← response to initialize (1) in",
             "!← no message  Welcome!",
-            "session/update tool_call  ␛[31mEdit",
+            "← tool_call  ␛[31mEdit",
             "response to session/prompt (2) in",
-            "_demo/ask (3) waiting",
+            "_demo/ask (3) waits",
         )
 
 
@@ -170,6 +170,16 @@ async def test_frames_like_this_one_are_shown_or_hidden(tmp_path: Path) -> None:
         await page.shows("2 shown: is:error")
         await page.press("e", "l")
         await page.shows("shown: is:lint")
+
+
+async def test_what_waits_for_an_answer_is_said_and_found(tmp_path: Path) -> None:
+    async with inspecting(tmp_path) as page:
+        assert "_demo/ask waits" in page.status
+        await page.press("o")
+        await page.shows("1 shown: is:open")
+        page.log.tap(Direction.OUT, b'{"jsonrpc":"2.0","id":3,"result":{}}')
+        await page.shows("0 shown: is:open")
+        assert "waits" not in page.status
 
 
 async def test_what_there_is_can_be_chosen_from(tmp_path: Path) -> None:
@@ -309,3 +319,15 @@ async def test_it_opens_over_a_running_agent_with_what_has_passed(tmp_path: Path
         await page.until(lambda: "response to session/new" in page.text)
         await page.pilot.press("escape")
         await page.until(lambda: "Write a prompt" in page.text)
+
+
+async def test_the_session_below_it_draws_nothing_until_it_is_seen_again(tmp_path: Path) -> None:
+    async with open_agent_page(demo_command("coding", 0), tmp_path, size=(120, 40)) as page:
+        await page.until(lambda: "Write a prompt" in page.text and "Demo" in page.text)
+        session = page.pilot.app.screen
+        await page.pilot.press("alt+i")
+        await page.until(lambda: "response to session/new" in page.text)
+        assert not session.is_current
+        await page.pilot.press("escape")
+        await page.until(lambda: "Write a prompt" in page.text)
+        assert session.is_current

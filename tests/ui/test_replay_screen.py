@@ -11,13 +11,14 @@ import anyio
 import pytest
 from textual.pilot import Pilot
 
+from acp_tui.client.settings.tree import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event
 from acp_tui.ui.replaying.app import ReplayApp
 from acp_tui.ui.replaying.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.screen import ReplayScreen
 from acp_tui.ui.replaying.spot import Spot
-from support.filming import begun, film_of, prompted, said, two_turns, unread_film_of
+from support.filming import begun, film_of, form, prompted, said, two_turns, unread_film_of
 from support.screens import MAX_POLLS, WAIT_S, rows, settled
 
 AT_ONCE = Pace(speed=0)
@@ -231,3 +232,41 @@ def test_a_narrow_bar_leaves_out_the_prompts_and_then_the_track() -> None:
     assert bar_of(position, 60).plain == "▶ 1:05 / 1:02:05  " + "━" * 11 + "─" * 11 + "  prompt 1 of 3 · ×2"
     assert bar_of(position, 40).plain == "▶ 1:05 / 1:02:05  " + "━" * 9 + "─" * 9 + "  ×2"
     assert bar_of(position, 24).plain == "▶ 1:05 / 1:02:05    ×2"
+
+
+async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) -> None:
+    chosen = (KeyChoice("find", ("ctrl+g",)), KeyChoice("replay_play", ("x",)))
+    film = unread_film_of(tmp_path, two_turns())
+    app = ReplayApp(film, pace=AT_ONCE, settings=Settings(keys=chosen))
+    with anyio.fail_after(WAIT_S):
+        async with app.run_test(size=(100, 30), notifications=True) as pilot:
+            replay = Projection(pilot)
+            await replay.paused()
+            await pilot.press("f9")
+            assert not replay.screen.query("FindBar")
+            await pilot.press("ctrl+g")
+            await replay.until(lambda: bool(replay.screen.query("FindBar")))
+            await pilot.press("escape", "home")
+            await replay.until(lambda: replay.position.at_s == 0.0)
+            await pilot.press("space")
+            assert not replay.screen._projector.plays
+            await pilot.press("x")
+            await replay.until(lambda: "You are welcome." in replay.text)
+            await pilot.press("f1")
+            await replay.until(lambda: "Find in the conversation" in replay.text)
+            assert "/ Ctrl+G" in replay.text
+
+
+async def test_a_form_is_shown_with_what_was_filled_in_and_what_was_masked(tmp_path: Path) -> None:
+    async with projected(tmp_path, form(values={"name": "***", "signed": True})[:-2]) as replay:
+        assert "Who signs?" in replay.text
+        assert "not answered in this recording" in replay.text
+    async with projected(
+        tmp_path, form(values={"name": "***", "signed": True}), until=Spot(events=4)
+    ) as replay:
+        assert "accepted after 2.0 s" in replay.text
+        assert "Name *  filled in, masked" in replay.text
+        assert "Signed  yes" in replay.text
+        assert "Mail    left empty" in replay.text
+        await replay.press("end")
+        assert "Who signs?" not in replay.text

@@ -46,6 +46,12 @@ class FrameLog:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._half = b""
+        self._is_ended = False
+
+    @property
+    def now_s(self) -> float | None:
+        """Since the agent was started; None when it has ended."""
+        return None if self._is_ended else monotonic() - self._begun
 
     @property
     def first(self) -> int:
@@ -69,6 +75,7 @@ class FrameLog:
         """The agent's process has ended."""
         if self._half:
             self.stderr(b"\n")
+        self._is_ended = True
         self._put(Kind.NOTE, f"{ENDED}{how}".encode())
 
     def lines(self, start: int, stop: int) -> list[Line]:

@@ -12,8 +12,10 @@ from acp_tui.client.inspection.line import Line
 from acp_tui.protocol.conformance.rule import read_json
 
 MAX_CHARACTERS: Final = 300
-_NAMED: Final = ("title", "status", "message", "command", "path", "cwd", "mode", "modeId", "currentModeId")
-_NAMED_TOO: Final = ("configId", "value", "methodId", "stopReason", "uri", "optionId", "action", "outcome")
+_NAMED: Final = (
+    *("title", "status", "message", "command", "path", "cwd", "mode", "modeId", "currentModeId"),
+    *("configId", "value", "methodId", "stopReason", "uri", "optionId", "action", "outcome"),
+)
 _COUNTED: Final = ("entries", "availableCommands", "configOptions", "options", "sessions", "mcpServers")
 
 
@@ -52,8 +54,8 @@ def _parts(message: dict[str, Any]) -> Iterator[str]:
 
 
 def _of_object(fields: dict[str, Any]) -> Iterator[str]:
-    for key in (*_NAMED, *_NAMED_TOO):
-        value = fields.get(key)
+    for key in _NAMED:
+        value = fields.get(key) if key in fields else None
         if isinstance(value, str | int | float):
             yield str(value)[:MAX_CHARACTERS]
     for key in ("content", "prompt"):

@@ -22,6 +22,9 @@ KINDS: Final = tuple(Kind)
 FORMS: Final = tuple(Form)
 ERROR: Final = 1
 FOUND: Final = 2
+OPEN: Final = 4
+FLAGS: Final = 8
+"""So many values they can have together."""
 _NONE: Final = 0xFFFF_FFFF
 
 T = TypeVar("T")
@@ -115,8 +118,15 @@ class FrameIndex:
         """When the last line came."""
         return self._at[-1] if self._at else 0.0
 
-    def add(self, entries: Iterable[Entry]) -> None:
-        """Lines that came behind the last one."""
+    @property
+    def waiting(self) -> list[int]:
+        """The requests without an answer: the agent's first, for which somebody waits here; the oldest first."""
+        waiting = [(kind, position) for (kind, _), position in self._open.items() if position >= self.first]
+        return [position for _, position in sorted(waiting, key=lambda each: each[0] is not Kind.OUT)]
+
+    def add(self, entries: Iterable[Entry]) -> list[int]:
+        """Lines that came behind the last one; gives which requests were answered by them."""
+        answered = []
         for entry in entries:
             if entry.form is Form.REQUEST:
                 self._wait_for_answer(entry)
@@ -126,6 +136,9 @@ class FrameIndex:
             else:
                 self._append(self._told_by_request(entry, request), request)
                 self._partner[request - self.first] = self.end - 1
+                self._flags[request - self.first] &= ~OPEN
+                answered.append(request)
+        return answered
 
     def _wait_for_answer(self, entry: Entry) -> None:
         answering = Kind.OUT if entry.kind is Kind.IN else Kind.IN
@@ -146,7 +159,7 @@ class FrameIndex:
         self._at.append(max(entry.at_s, self.last_at_s))
         self._kind.append(KINDS.index(entry.kind))
         self._form.append(FORMS.index(entry.form))
-        self._flags.append(ERROR if entry.is_error else 0)
+        self._flags.append(ERROR * entry.is_error | OPEN * (entry.form is Form.REQUEST))
         self._label.append(self.labels.note(Label(entry.method, entry.update)))
         self._session.append(self.sessions.note(entry.session))
         self._size.append(min(entry.size, _NONE))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Container, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -33,8 +34,13 @@ SEARCHED_LINES: Final = 20_000
 """By the index; of texts only as many as are read at once."""
 CHECKED_LINES: Final = 64
 """A rule takes ten times as long as all else."""
+FEW_LINES: Final = 64
+FEW_BYTES: Final = 32 << 10
+"""So little takes less than a millisecond: less than a thread, for which the event loop has to wait too."""
 KEPT_GLIMPSES: Final = 2_000
 FORM: Final = "elicitation/create"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,8 @@ class Detail:
     outline: Outline | None
     """None: it is no JSON."""
     notes: tuple[LintNote, ...]
+    is_over: bool
+    """Nothing comes any more from where it is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,10 @@ class Standing:
     breaches: int
     """Lines in which a rule is broken."""
     is_reading: bool
+    waiting: int
+    """Requests without an answer."""
+    foremost: Row | None
+    """The oldest of the agent's, else of the client's."""
 
 
 class Inspection:
@@ -135,7 +147,9 @@ class Inspection:
             self.show_only(self.query)
             self._forget()
         if lines:
-            self.index.add(await to_thread.run_sync(self._entries, lines))
+            answered = self.index.add(await _done(lines, partial(self._entries, lines)))
+            for search in self._searches:
+                search.settle(answered)
         if self.index.drop_before(self.source.first):
             self._forget()
         return bool(lines)
@@ -148,9 +162,13 @@ class Inspection:
     def _forget(self) -> None:
         """Of a running agent the oldest lines are gone."""
         first = self.index.first
-        for search in filter(None, (self._filter, self._find)):
+        for search in self._searches:
             search.drop_before(first)
         self.notes = {position: notes for position, notes in self.notes.items() if position >= first}
+
+    @property
+    def _searches(self) -> list[Search]:
+        return [search for search in (self._filter, self._find) if search is not None]
 
     async def _search(self, search: Search | None) -> bool:
         if search is None:
@@ -227,17 +245,24 @@ class Inspection:
     @property
     def standing(self) -> Standing:
         """How far everything has come."""
-        searches = [search for search in (self._filter, self._find) if search is not None]
+        waiting = self.index.waiting
         return Standing(
             lines=self.index.end,
             gone=self.source.first,
             shown=self.count,
             found=None if self._find is None else len(self._find.matches),
-            searched=min((search.examined for search in searches), default=self.index.end),
+            searched=min((search.examined for search in self._searches), default=self.index.end),
             checked=self._linting.examined,
             breaches=len(self.notes),
             is_reading=self._has_more,
+            waiting=len(waiting),
+            foremost=self.index.row(waiting[0]) if waiting else None,
         )
+
+    def waited_s(self, row: Row) -> float | None:
+        """How long a request without an answer has been waiting; None where none will come."""
+        now_s = self.source.now_s
+        return None if now_s is None else max(now_s - row.at_s, 0.0)
 
     # Single lines
 
@@ -264,7 +289,8 @@ class Inspection:
         if not wanted:
             return False
         is_raw = self.is_raw
-        found = await to_thread.run_sync(_glimpses, await self._shown(await self.source.lines_at(wanted)))
+        lines = await self._shown(await self.source.lines_at(wanted))
+        found = await _done(lines.values(), partial(_glimpses, lines))
         if is_raw == self.is_raw:
             self._glimpses.update({position: found.get(position, Glimpse()) for position in wanted})
         while len(self._glimpses) > KEPT_GLIMPSES:
@@ -277,7 +303,7 @@ class Inspection:
         if line is None or not self.index.first <= position < self.index.end:
             return None
         row, outline = self.index.row(position), await to_thread.run_sync(_outline, line)
-        return Detail(row, line, outline, self.notes.get(position, ()))
+        return Detail(row, line, outline, self.notes.get(position, ()), self.source.now_s is None)
 
     def show_raw(self, is_raw: bool) -> None:
         """Show, copy and save secrets, or do not."""
@@ -296,7 +322,7 @@ class Inspection:
         if self.is_raw or not self.mask.is_needed or not lines:
             return lines
         forms = {position for position in lines if self._answers_form(position)}
-        return await to_thread.run_sync(_hidden, self.mask, lines, forms)
+        return await _done(lines.values(), partial(_hidden, self.mask, lines, forms))
 
     def _answers_form(self, position: int) -> bool:
         """What the user has written into a form is known as that from its question only."""
@@ -312,6 +338,12 @@ def _hidden(mask: Mask, lines: Mapping[int, Line], forms: Container[int]) -> dic
 
 def _glimpses(lines: Mapping[int, Line]) -> dict[int, Glimpse]:
     return {position: glimpse(line) for position, line in lines.items()}
+
+
+async def _done(lines: Collection[Line], work: Callable[[], T]) -> T:
+    """What the work on these lines gives: at once where there is little of it, else from a thread."""
+    is_little = len(lines) <= FEW_LINES and sum(len(line.data) for line in lines) <= FEW_BYTES
+    return work() if is_little else await to_thread.run_sync(work)
 
 
 def _saying(search: Search, lines: Mapping[int, Line]) -> list[int]:

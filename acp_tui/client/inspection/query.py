@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 Field: TypeAlias = Literal["method", "kind", "session", "dir", "is", "text"]
 FIELDS: Final = get_args(Field)
 DIRECTIONS: Final = ("in", "out", "stderr", "note")
-STATES: Final = ("request", "response", "notification", "junk", "error", "lint")
+STATES: Final = ("request", "response", "notification", "junk", "open", "error", "lint")
 _CHOICES: Final = {"dir": DIRECTIONS, "is": STATES}
 _UNFINISHED: Final = ("-", *(f"{minus}{field}:" for field in FIELDS for minus in ("", "-")))
 """While it is being written."""

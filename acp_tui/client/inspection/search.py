@@ -10,10 +10,12 @@ from itertools import compress
 from typing import Any, Final, TypeVar
 
 from acp_tui.client.inspection.entry import Form
-from acp_tui.client.inspection.index import ERROR, FORMS, FOUND, KINDS, Columns, Label
+from acp_tui.client.inspection.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Label
 from acp_tui.client.inspection.line import Kind, Line
 from acp_tui.client.inspection.query import Query, Term
 from acp_tui.protocol.conformance.rule import read_json
+
+BITS: Final = {"error": ERROR, "lint": FOUND, "open": OPEN}
 
 T = TypeVar("T")
 _PLAIN: Final = re.compile(r"[ !#-.0-\[\]-~]*")
@@ -43,7 +45,7 @@ class Search:
         forms = [self._form_fits(form) for form in FORMS]
         known_labels = self._known("label", labels, self._label_fits)
         known_sessions = self._known("session", sessions, self._session_fits)
-        flags = [self._flags_fit(value) for value in range(4)]
+        flags = [self._flags_fit(value) for value in range(FLAGS)]
         fits = (
             kinds[kind] and forms[form] and known_labels[label] and known_sessions[session] and flags[flag]
             for kind, form, label, session, flag in zip(*columns[1:], strict=True)
@@ -54,6 +56,17 @@ class Search:
         """These match; everything before `examined` was looked at."""
         self.matches.extend(found)
         self.examined = examined
+
+    def settle(self, answered: Iterable[int]) -> None:
+        """These requests, which were open before, are answered."""
+        is_negated = {term.is_negated for term in self.query if (term.field, term.value) == ("is", "open")}
+        for position in answered if is_negated else ():
+            at = bisect_left(self.matches, position)
+            if at < len(self.matches) and self.matches[at] == position:
+                del self.matches[at]
+            if True in is_negated:  # it may fit now
+                self.examined = min(self.examined, position)
+                del self.matches[at:]
 
     def drop_before(self, position: int) -> None:
         """Forget what is gone."""
@@ -105,7 +118,7 @@ class Search:
 
     def _flags_fit(self, flags: int) -> bool:
         for term in self.query:
-            bit = {"error": ERROR, "lint": FOUND}.get(term.value) if term.field == "is" else None
+            bit = BITS.get(term.value) if term.field == "is" else None
             if bit is not None and bool(flags & bit) == term.is_negated:
                 return False
         return True

@@ -36,6 +36,10 @@ class Source(Protocol):
     def first(self) -> int:
         """The oldest line that can be had."""
 
+    @property
+    def now_s(self) -> float | None:
+        """The time by the clock of its lines; None where nothing comes any more."""
+
     async def read_on(self) -> tuple[int, Sequence[Line]]:
         """The next lines, and the position of the first; none where no more are there yet. Raises OSError."""
 
@@ -68,6 +72,11 @@ class LiveSource:
         """The oldest one that is kept."""
         return self._log.first
 
+    @property
+    def now_s(self) -> float | None:
+        """As long as the agent lives."""
+        return self._log.now_s
+
     async def read_on(self) -> tuple[int, Sequence[Line]]:
         """What came since, or is still there of it."""
         start = max(self._next, self._log.first)
@@ -95,6 +104,8 @@ class FileSource:
     """The lines of a recording, which may still be written: of each only its place is kept, 8 bytes."""
 
     first: Final = 0
+    now_s: Final = None
+    """What is still written to it may come late."""
 
     def __init__(self, path: Path) -> None:
         """It blocks. Raises RecordingUnreadable."""

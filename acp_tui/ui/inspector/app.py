@@ -15,6 +15,7 @@ from textual.types import CSSPathType
 from acp_tui.client.inspection.inspection import Inspection
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.inspector.screen import InspectorScreen
+from acp_tui.ui.memory import keep_what_is_loaded
 from acp_tui.ui.settings_app import SettingsApp
 from acp_tui.ui.stylesheets import stylesheets
 from acp_tui.ui.terminal_input import mend_terminal_input
@@ -43,6 +44,7 @@ class InspectApp(SettingsApp):
     def on_mount(self) -> None:
         """Say what is wrong in the settings, briefly."""
         self.tell_notes(self._notes)
+        self.call_after_refresh(keep_what_is_loaded)
 
     def get_default_screen(self) -> InspectorScreen:
         """The inspector."""

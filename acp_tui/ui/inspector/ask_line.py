@@ -33,7 +33,7 @@ class AskLine(Horizontal):
 
     DEFAULT_CSS = """
     AskLine { height: 1; display: none; }
-    AskLine Input { width: 1fr; }
+    AskLine Input { width: 1fr; min-width: 24; }
     AskLine Static { width: auto; height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", show=False, priority=True)]
@@ -87,7 +87,7 @@ class AskLine(Horizontal):
             field.value = text
         field.cursor_position = len(text)
         self.say("")
-        field.focus()
+        self.screen.set_focus(field)  # at once: the next key may be on its way
 
     def say(self, wrong: str) -> None:
         """Say what is wrong; "" for nothing."""

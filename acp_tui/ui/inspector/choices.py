@@ -14,6 +14,7 @@ _ABOUT = {
     "out": "to the agent",
     "stderr": "the agent's stderr",
     "note": "what is known beside",
+    "open": "requests without an answer",
     "error": "errors, and lines that are no message",
     "lint": "a rule of the protocol is broken",
     "junk": "lines that are no message",

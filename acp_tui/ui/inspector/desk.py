@@ -19,7 +19,7 @@ async def inspect_tab(tab: SessionActions) -> None:
     """Show what has passed so far, and what passes."""
     session, link = tab.session, tab.link
     agent = None if link is None else link.agent or link.starting
-    if agent is not None:
+    if agent is not None and agent.frames is not None:
         screen = InspectorScreen(inspect_agent(agent.frames), agent.title, folder=tab.cwd)
     elif isinstance(session, RereadSession):
         file = session.recorded.recordings[-1]

@@ -15,20 +15,25 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from acp_tui.client.inspection.entry import Form
 from acp_tui.client.inspection.glimpse import Glimpse
 from acp_tui.client.inspection.index import Row
 from acp_tui.client.inspection.inspection import Inspection
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import row_strip
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.rendering.palette import Palette
 
 FRAME_S: Final = 1 / 30
-FLOOD_FRAME_S: Final = 1 / 12
+FLOOD_FRAME_S: Final = 1 / 8
 """While more comes than anyone can read: each frame draws all rows."""
 KEY_PAUSE_S: Final = 0.025
 """After a key, until its echo is on the screen."""
 _NOTHING: Final = Glimpse()
-_Shown = tuple[Row, Glimpse | None]
+WAITED_S: Final = 1.0
+"""How often it is said how long requests have been waiting."""
+_Shown = tuple[Row, Glimpse | None, float | None]
+"""With how long the request has been waiting, in whole seconds."""
 
 
 class FrameList(LineWindow):
@@ -67,6 +72,7 @@ class FrameList(LineWindow):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._frame_context = contextvars.copy_context()
         self._flush_handle: asyncio.TimerHandle | None = None
+        self._waiting_handle: asyncio.TimerHandle | None = None
         self._last_frame = 0.0
         self._is_flooded = False
         """Nothing of what was seen before is left in view."""
@@ -84,8 +90,9 @@ class FrameList(LineWindow):
     def on_unmount(self) -> None:
         """Draw no frame into nothing."""
         self._inspection.listener = lambda: None
-        if self._flush_handle is not None:
-            self._flush_handle.cancel()
+        for handle in (self._flush_handle, self._waiting_handle):
+            if handle is not None:
+                handle.cancel()
         self._loop = None
 
     def on_resize(self, event: events.Resize) -> None:
@@ -129,22 +136,41 @@ class FrameList(LineWindow):
             if self.cursor < 0:
                 self._put_cursor(self._at(0))
         self._show_rows()
+        self._come_back_while_waiting()
         self.post_message(self.Drawn())
+
+    def _come_back_while_waiting(self) -> None:
+        inspection = self._inspection
+        is_waiting = inspection.source.now_s is not None and inspection.index.waiting
+        if self._loop is not None and self._waiting_handle is None and is_waiting:
+            self._waiting_handle = self._loop.call_later(WAITED_S, self._wait_on, context=self._frame_context)
+
+    def _wait_on(self) -> None:
+        self._waiting_handle = None
+        self.mark()
 
     def _show_rows(self) -> None:
         before, self._rows = self._rows, self._read_rows()
         self._anchor = self._rows[0][0].position if self._rows else 0
         self._is_flooded = bool(before and self.follows) and before[-1][0].position < self._anchor
-        missing = [row.position for row, glimpse in self._rows if glimpse is None]
+        missing = [row.position for row, glimpse, _ in self._rows if glimpse is None]
         self._inspection.want_glimpses(missing)
         pairs = zip_longest(before, self._rows)
         changed = {y for y, (then, now) in enumerate(pairs) if then != now}
         thumb_before, self._thumb = self._thumb, self.thumb
+        if not self._rows:
+            changed.add(1)  # why that is so
         self.refresh_rows(changed.union(set(thumb_before) ^ set(self._thumb)))
 
     def _read_rows(self) -> list[_Shown]:
         rows = self._inspection.rows(self.top, self.top + self.size.height)
-        return [(row, self._inspection.glimpse(row.position)) for row in rows]
+        return [(row, self._inspection.glimpse(row.position), self._waited_s(row)) for row in rows]
+
+    def _waited_s(self, row: Row) -> float | None:
+        if row.form is not Form.REQUEST or row.partner is not None:
+            return None
+        waited_s = self._inspection.waited_s(row)
+        return None if waited_s is None else float(int(waited_s))
 
     # Drawing
 
@@ -153,12 +179,22 @@ class FrameList(LineWindow):
         """So many frames are shown."""
         return self._inspection.count
 
+    @property
+    def empty_text(self) -> str:
+        """Why there are none, and what to do about it."""
+        standing = self._inspection.standing
+        if standing.is_reading or standing.searched < self._inspection.index.end:
+            return "Looking …"
+        if self._inspection.query:
+            return keys_in_force(self).hint("No frame is like that; {inspect_all} shows everything")
+        return "Nothing has passed yet."
+
     def _draw(self, line: int, width: int, palette: Palette) -> Strip:
         at = line - self.top
         if at >= len(self._rows):
             return Strip.blank(width)
-        row, glimpse = self._rows[at]
-        return row_strip(row, glimpse or _NOTHING, width, palette)
+        row, glimpse, waited_s = self._rows[at]
+        return row_strip(row, glimpse or _NOTHING, width, palette, waited_s)
 
     def _has_cursor(self, line: int) -> bool:
         at = line - self.top
@@ -183,7 +219,7 @@ class FrameList(LineWindow):
 
     def _put_cursor(self, position: int) -> None:
         if position != self.cursor:
-            rows = [y for y, (row, _) in enumerate(self._rows) if row.position in (position, self.cursor)]
+            rows = [y for y, (row, *_) in enumerate(self._rows) if row.position in (position, self.cursor)]
             self.cursor = position
             self.refresh_rows(rows)
             self.post_message(self.Moved())

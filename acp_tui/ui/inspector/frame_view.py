@@ -6,7 +6,8 @@ It reads nothing; what there is to be shown is handed to it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -23,6 +24,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.inspector.json_lines import drawn, folded
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import duration, size
+from acp_tui.ui.inspector.standing import began_at
 from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, wrap
@@ -66,7 +68,7 @@ class FrameView(LineWindow):
         before = self._detail
         is_same = before is not None and detail is not None and before.row.position == detail.row.position
         if is_same and before is not None and detail is not None and before.line == detail.line:
-            detail = Detail(detail.row, detail.line, before.outline, detail.notes)
+            detail = replace(detail, outline=before.outline)
         self._detail, self._started_at = detail, started_at
         if not is_same:
             self.top = self._cursor = 0
@@ -128,7 +130,7 @@ class FrameView(LineWindow):
         key = keys_in_force(self).shown("inspect_partner")
         method = make_visible_line(row.label.method)
         if row.form is Form.REQUEST and row.partner is None:
-            yield f"{method} waits for its answer", palette.warning
+            yield f"{method} {'has no answer' if detail.is_over else 'waits for its answer'}", palette.warning
         elif row.form is Form.REQUEST and row.took_s is not None:
             yield (
                 f"{method}, answered in {duration(row.took_s)} by #{row.partner} ({key} goes there)",
@@ -224,7 +226,7 @@ class FrameView(LineWindow):
 
 
 def _about_rule(note: LintNote, palette: Palette) -> Iterator[Span]:
-    style = {"error": palette.error, "warning": palette.warning}.get(note.severity, palette.accent)
+    style = {"error": palette.error, "warning": palette.warning}.get(note.severity, palette.text)
     since = f" (since #{note.earlier[0]})" if note.earlier else ""
     yield f"{note.severity} {note.rule_id}: {make_visible_line(note.text)}{since}", style
     yield f"  {note.advice} {note.reference}", palette.muted
@@ -232,8 +234,5 @@ def _about_rule(note: LintNote, palette: Palette) -> Iterator[Span]:
 
 def _clock(started_at: str, at_s: float) -> str:
     """When that was by the clock here; "" where it is not known."""
-    try:
-        began = datetime.fromisoformat(started_at)
-    except ValueError:
-        return ""
-    return f"{(began + timedelta(seconds=at_s)).astimezone():%Y-%m-%d %H:%M:%S}"
+    began = began_at(started_at)
+    return f"{began + timedelta(seconds=at_s):%H:%M:%S}" if began else ""

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
-from textual.content import Content
-
-from acp_tui.ui.inspector.keys import INSPECTOR_COMMANDS
-from acp_tui.ui.keyed_app import keys_in_force
-from acp_tui.ui.screens.help import HelpScreen, help_rows
-from acp_tui.ui.widgets.fields.filtered_list import FilteredList
-from acp_tui.ui.widgets.fields.frame import Frame
+from acp_tui.ui.screens.help import HelpScreen
 
 
 class InspectorHelp(HelpScreen):
-    """To be read; it does nothing."""
+    """To be read: what can be done has to do with the frame under the cursor."""
+
+    KEYS = "↑ ↓ PgUp PgDn read · Esc close"
 
     def __init__(self) -> None:
-        super().__init__(("inspector", "frames", "frame"))
-
-    def compose(self) -> ComposeResult:
-        """A list that is searched by typing."""
-        rows = help_rows(keys_in_force(self), self._here, is_narrow=self.app.size.width < 60)
-        ours = FilteredList([row for row in rows if row.value in INSPECTOR_COMMANDS])
-        yield Frame(Content("Help"), "↑ ↓ PgUp PgDn read · Esc close", ours)
+        super().__init__(("inspector", "frames", "frame", "app"), is_all=False)

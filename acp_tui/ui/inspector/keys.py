@@ -10,12 +10,14 @@ from typing import Final
 from acp_tui.ui.command import Command, Place
 
 
-def _command(where: Place, id_: str, keys: str, title: str, about: str = "") -> Command:
-    return Command(f"inspect_{id_}", title, about, keys, where=where)
+def _command(where: Place, id_: str, keys: str, title: str, about: str = "", like: str = "") -> Command:
+    return Command(f"inspect_{id_}", title, about, keys, where=where, like=like)
 
 
 INSPECTOR_COMMANDS: Final = (
-    _command("inspector", "find", "slash,ctrl+f", "Look for a text", "among the frames that are shown"),
+    _command(
+        "inspector", "find", "slash,ctrl+f", "Look for a text", "among the frames that are shown", "find"
+    ),
     _command("inspector", "next", "n", "Next match"),
     _command("inspector", "previous", "N", "Previous match"),
     _command(
@@ -26,6 +28,7 @@ INSPECTOR_COMMANDS: Final = (
     ),
     _command("inspector", "alike", "equals_sign", "Show only frames like this one"),
     _command("inspector", "unlike", "minus", "Hide frames like this one"),
+    _command("inspector", "unanswered", "o", "Requests without an answer only, or everything"),
     _command("inspector", "errors", "e", "Errors only, or everything"),
     _command(
         "inspector", "lint", "l", "Broken rules only, or everything", "of the protocol, as `check` has them"
@@ -41,7 +44,7 @@ INSPECTOR_COMMANDS: Final = (
     _command("inspector", "raw", "R", "Show and keep secrets, or mask them", "in copies and files too"),
     _command("inspector", "other", "tab,shift+tab", "To the list, or to the frame"),
     _command("inspector", "leave", "escape,q", "Close"),
-    _command("inspector", "help", "f1,question_mark", "Help"),
+    _command("inspector", "help", "f1,question_mark", "Help", like="help"),
     _command("frames", "up", "up,k", "Frame above"),
     _command("frames", "down", "down,j", "Frame below"),
     _command("frames", "page_up", "pageup", "Page up"),

@@ -15,8 +15,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.rendering.palette import PLAIN, Palette
+from acp_tui.ui.rendering.wrapping import width_cells
 from acp_tui.ui.themes import palette_for
 from acp_tui.ui.widgets.conversation.scroll_bar import handle_rows, line_at
+from acp_tui.ui.widgets.fields.row_list import cut
 
 WHEEL_LINES: Final = 3
 
@@ -39,6 +41,11 @@ class LineWindow(Widget, can_focus=True):
     def total(self) -> int:
         """How many lines there are."""
         raise NotImplementedError
+
+    @property
+    def empty_text(self) -> str:
+        """What to say where there are none."""
+        return ""
 
     def _draw(self, line: int, width: int, palette: Palette) -> Strip:
         """One of them, in so many cells at most."""
@@ -76,7 +83,9 @@ class LineWindow(Widget, can_focus=True):
         )
         bar = Segment("▐" if y in self.thumb else " ", ground + palette.rule)
         if not 0 <= line < self.total:
-            return Strip([Segment(" " * (self.line_width + 1), ground), bar])
+            said = cut(self.empty_text if y == 1 and not self.total else "", self.line_width)
+            rest = " " * (self.line_width - width_cells(said))
+            return Strip([Segment(f" {said}{rest}", ground + palette.muted), bar])
         is_at_cursor = self._has_cursor(line)
         margin = Segment("▎" if is_at_cursor else " ", ground + palette.accent)
         if is_at_cursor and self.has_focus:

@@ -20,14 +20,21 @@ from acp_tui.ui.widgets.fields.row_list import cut
 
 NARROW_CELLS: Final = 56
 """Below, the size and what can be guessed are left out."""
+ROOMY_CELLS: Final = 100
+"""Below, the kind of an update has to do without its method, which is the same for all."""
 ARROWS: Final = {Kind.IN: "←", Kind.OUT: "→", Kind.STDERR: "·", Kind.NOTE: "·"}
 
 
-def row_strip(row: Row, glimpse: Glimpse, width: int, palette: Palette) -> Strip:
-    """The row in so many cells."""
+def row_strip(
+    row: Row, glimpse: Glimpse, width: int, palette: Palette, waited_s: float | None = None
+) -> Strip:
+    """The row in so many cells; `waited_s` is how long a request is still waiting, None: no answer will come."""
     is_narrow = width < NARROW_CELLS
     end = "" if is_narrow else f"{size(row.size):>8}"
-    spans = [*_begin(row, palette, is_narrow=is_narrow), *_what(row, glimpse, palette, is_narrow=is_narrow)]
+    spans = [
+        *_begin(row, palette, is_narrow=is_narrow),
+        *_what(row, glimpse, palette, waited_s, width),
+    ]
     return Strip([*_fitted(spans, width - len(end)), Segment(end, palette.muted)])
 
 
@@ -37,7 +44,7 @@ def _begin(row: Row, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
     yield f"{ARROWS[row.kind]} ", palette.accent if row.kind is Kind.OUT else palette.success
 
 
-def _what(row: Row, glimpse: Glimpse, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
+def _what(row: Row, glimpse: Glimpse, palette: Palette, waited_s: float | None, width: int) -> Iterator[Span]:
     about = make_visible_line(glimpse.about)
     request_id = f" ({make_visible_line(glimpse.request_id)})" if glimpse.request_id else ""
     name = palette.error if row.is_error else palette.strong
@@ -45,15 +52,15 @@ def _what(row: Row, glimpse: Glimpse, palette: Palette, *, is_narrow: bool) -> I
         case Form.REQUEST:
             yield make_visible_line(row.label.method) + request_id, name
             if row.took_s is None:
-                yield " waiting", palette.warning
+                yield f" {waits(waited_s)}", palette.warning
             else:
                 yield f" {duration(row.took_s)}", palette.muted
         case Form.RESPONSE:
-            yield "re " if is_narrow else "response to ", palette.muted
+            yield "re " if width < NARROW_CELLS else "response to ", palette.muted
             yield (make_visible_line(row.label.method) or "nothing that was asked") + request_id, name
             yield "" if row.took_s is None else f" in {duration(row.took_s)}", palette.muted
         case Form.NOTIFICATION:
-            yield from _notification(row, name, palette, is_narrow=is_narrow)
+            yield from _notification(row, name, palette, is_roomy=width >= ROOMY_CELLS)
         case Form.JUNK:
             yield "no message", palette.error if row.kind is Kind.IN else palette.muted
         case Form.TEXT:
@@ -61,13 +68,11 @@ def _what(row: Row, glimpse: Glimpse, palette: Palette, *, is_narrow: bool) -> I
     yield f"  {about}", palette.error if row.is_error else palette.muted
 
 
-def _notification(row: Row, name: Style, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
+def _notification(row: Row, name: Style, palette: Palette, *, is_roomy: bool) -> Iterator[Span]:
     method, update = map(make_visible_line, row.label)
-    if not update:
-        yield method, name
-        return
-    yield "" if is_narrow else f"{method} ", palette.muted
-    yield update, name
+    if update and is_roomy:
+        yield f"{method} ", palette.muted
+    yield update or method, name
 
 
 def _fitted(spans: Iterable[Span], width: int) -> Iterator[Segment]:
@@ -82,14 +87,26 @@ def _fitted(spans: Iterable[Span], width: int) -> Iterator[Segment]:
     yield Segment(" " * max(left, 0))
 
 
+def waits(waited_s: float | None) -> str:
+    """Of a request without an answer: for how long, or that none will come."""
+    if waited_s is None:
+        return "no answer"
+    return f"waits {_whole(int(waited_s))}" if waited_s >= 1 else "waits"
+
+
 def duration(seconds: float) -> str:
     """As in 12 ms, 2.31 s or 3:04 min."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms" if seconds >= 0.00095 else "<1 ms"
     if seconds < 59.995:
         return f"{seconds:.2f} s"
+    return _whole(seconds)
+
+
+def _whole(seconds: float) -> str:
+    """As in 12 s or 3:04 min."""
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02} min"
+    return f"{minutes}:{rest:02} min" if minutes else f"{rest} s"
 
 
 def size(size_bytes: int) -> str:

@@ -35,7 +35,7 @@ class SaveDialog(ExportDialog):
         yield Frame(
             title,
             "Enter write · Esc close",
-            Input(self._name, id="file"),
+            Input(self._proposed, id="file"),
             Static(about, markup=False),
             self._said,
         )

@@ -32,15 +32,15 @@ from acp_tui.ui.inspector.choices import choices, like
 from acp_tui.ui.inspector.frame_list import FrameList
 from acp_tui.ui.inspector.frame_view import FrameView
 from acp_tui.ui.inspector.saving import SaveDialog, save_all, save_one
-from acp_tui.ui.inspector.standing import standing_of
+from acp_tui.ui.inspector.standing import standing_of, title_of
 from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.replaying.following import growth_of
 from acp_tui.ui.replaying.spot import read_spot
 from acp_tui.ui.screens.picker import Picker
 
 KEYS: Final = (
-    "{inspect_filter} filter; {inspect_find} find; {inspect_other} to the frame; {inspect_leave} close;"
-    " {inspect_help} help"
+    "{inspect_help} help; {inspect_filter} filter; {inspect_find} find; {inspect_leave} close;"
+    " {inspect_other} to the frame"
 )
 WIDE_CELLS: Final = 110
 """From here on the frame stands beside the list."""
@@ -61,6 +61,7 @@ class InspectorScreen(Screen[None]):
         Binding("F", "choose", "Choose what to show", show=False),
         Binding("equals_sign", "narrow(False)", "Only frames like this one", show=False),
         Binding("minus", "narrow(True)", "Hide frames like this one", show=False),
+        Binding("o", "only('open')", "Requests without an answer", show=False),
         Binding("e", "only('error')", "Errors only", show=False),
         Binding("l", "only('lint')", "Broken rules only", show=False),
         Binding("d", "direction", "One direction", show=False),
@@ -106,7 +107,7 @@ class InspectorScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Begin to look."""
-        self._title.update(make_visible_line(f"Inspector · {self._heading}"))
+        self._title.update(title_of(self._heading, self._inspection.source.header))
         self._list.focus()
         self.run_worker(self._inspection.run())
         if self._grows is not None:
@@ -131,6 +132,7 @@ class InspectorScreen(Screen[None]):
     def on_frame_list_moved(self) -> None:
         """Show the other frame; of those that come by themselves not each."""
         if not self._list.follows:
+            self._tell()
             self._show_detail()
         elif self._detail_timer is None:
             self._detail_timer = self.set_timer(FOLLOWED_S, self._show_detail)
@@ -160,8 +162,8 @@ class InspectorScreen(Screen[None]):
         return index.row(cursor) if index.first <= cursor < index.end else None
 
     def _tell(self) -> None:
-        keys = keys_in_force(self).hint(KEYS).replace(";", " ·")
-        standing = standing_of(self._inspection, follows=self._list.follows, keys=keys)
+        keys, width = keys_in_force(self).hint(KEYS), self._standing.content_size.width
+        standing = standing_of(self._inspection, follows=self._list.follows, keys=keys, width=width)
         self._standing.update(standing, layout=False)
 
     def _warn(self, text: str) -> None:
@@ -205,7 +207,7 @@ class InspectorScreen(Screen[None]):
         if message.wish is Wish.GO and not self._go_to(message.text):
             return
         self._ask.display = False
-        self._list.focus()
+        self.set_focus(self._list)
 
     def on_ask_line_closed(self, message: AskLine.Closed) -> None:
         """Look for nothing any more; what is shown is still narrowed."""

@@ -3,19 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
 
 from textual.content import Content
 
 from acp_tui.client.inspection.inspection import Inspection
+from acp_tui.client.transcript.events import Header
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.inspector.rows import waits
+
+BETWEEN: Final = Content(" · ")
 
 
-def standing_of(inspection: Inspection, *, follows: bool, keys: str) -> Content:
-    """As much as is to be said now; `keys` where there is little."""
-    parts = [(text, style) for text, style in _parts(inspection, follows=follows) if text]
-    if len(parts) <= 2:
-        parts.append((keys, "$foreground-muted"))
-    return Content(" · ").join(Content.styled(make_visible_line(text), style) for text, style in parts)
+def standing_of(inspection: Inspection, *, follows: bool, keys: str, width: int) -> Content:
+    """What is to be said now, and of the hints in `keys`, which stand between semicolons, those that have room."""
+    parts = [
+        Content.styled(make_visible_line(text), style)
+        for text, style in _parts(inspection, follows=follows)
+        if text
+    ]
+    said = BETWEEN.join(parts)
+    for hint in keys.split("; "):
+        longer = Content.assemble(said, (f" · {hint}", "$foreground-muted"))
+        if longer.cell_length > width:
+            break
+        said = longer
+    return said.truncate(width, ellipsis=True)
+
+
+def title_of(heading: str, header: Header) -> Content:
+    """What is looked at: its name, whose it is, and when it began."""
+    agent = header.agent if header.agent != heading else ""
+    began = began_at(header.started_at)
+    about = " · ".join(filter(None, (make_visible_line(agent), f"{began:%Y-%m-%d %H:%M}" if began else "")))
+    return Content.assemble(
+        ("Inspector", "bold"),
+        BETWEEN,
+        (make_visible_line(heading), "bold"),
+        (f" · {about}" if about else "", "$foreground-muted"),
+    )
+
+
+def began_at(started_at: str) -> datetime | None:
+    """By the clock here; None where it is not known."""
+    try:
+        return datetime.fromisoformat(started_at).astimezone()
+    except ValueError:
+        return None
 
 
 def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]]:
@@ -27,6 +62,7 @@ def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]
         yield f"the first {now.gone:,} are gone: they are in the recording", "$text-warning"
     if inspection.query:
         yield f"{now.shown:,} shown: {' '.join(map(str, inspection.query))}", "$text-accent"
+    yield _waiting(inspection), "$text-warning"
     if now.found is not None:
         yield f"{now.found:,} found", "$text-accent"
     if now.searched < inspection.index.end:
@@ -38,6 +74,18 @@ def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]
     if follows:
         yield "following", "$text-success"
     yield inspection.failure, "$text-error"
+
+
+def _waiting(inspection: Inspection) -> str:
+    """Which request waits for its answer; in a recording how many have none."""
+    count, foremost = inspection.standing.waiting, inspection.standing.foremost
+    if foremost is None:
+        return ""
+    waited_s = inspection.waited_s(foremost)
+    if waited_s is None:
+        return f"{count:,} without an answer"
+    others = f" and {count - 1:,} more" if count > 1 else ""
+    return f"{foremost.label.method} {waits(waited_s)}{others}"
 
 
 def _percent(part: int, whole: int) -> str:

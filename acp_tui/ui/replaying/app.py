@@ -13,8 +13,10 @@ from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.memory import keep_what_is_loaded
 from acp_tui.ui.replaying.film import Film
-from acp_tui.ui.replaying.keys import KEYMAP, REPLAY_KEYS
+from acp_tui.ui.replaying.keymap import replay_keymap
+from acp_tui.ui.replaying.keys import REPLAY_COMMANDS
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.screen import ReplayScreen
 from acp_tui.ui.replaying.spot import Spot
@@ -44,7 +46,7 @@ class ReplayApp(SettingsApp):
         """As `ReplayScreen` says; `notes` is what is wrong in the settings."""
         super().__init__(Path(film.header.cwd), settings or Settings(), notes, None)
         mend_terminal_input()
-        self.keymap = KEYMAP
+        self.keymap = replay_keymap(self.keymap)
         self._make_screen = partial(
             ReplayScreen,
             film,
@@ -57,6 +59,7 @@ class ReplayApp(SettingsApp):
     def on_mount(self) -> None:
         """Say what is wrong in the settings, briefly."""
         self.tell_notes(self._notes)
+        self.call_after_refresh(keep_what_is_loaded)
 
     def get_default_screen(self) -> ReplayScreen:
         """The replay."""
@@ -65,6 +68,6 @@ class ReplayApp(SettingsApp):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: what can be done by key, and another theme."""
         yield from (each for each in super().get_system_commands(screen) if each.title == "Theme")
-        for key in REPLAY_KEYS:
-            about = " · ".join(filter(None, (key.shown, key.about)))
-            yield SystemCommand(key.title, about, partial(self.run_action, key.action, screen))
+        for each in REPLAY_COMMANDS:
+            about = " · ".join(filter(None, (self.keymap.all_shown(each.id), each.help)))
+            yield SystemCommand(each.title, about, partial(self.run_action, each.action, screen))

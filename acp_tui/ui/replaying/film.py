@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from acp_tui.conversation.conversation import NOTHING
 from acp_tui.conversation.entries import Decision
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.updates import ElicitationAnswered
+from acp_tui.ui.replaying.question import Reply
 
 EVENTS_WITH_A_HANDSHAKE = 50
 """The agent says who it is in one of the first."""
@@ -45,11 +46,15 @@ class Film:
     agent: str = ""
     """What the agent calls itself, else the name of its command."""
     answers: dict[Question, Answer] = field(default_factory=dict)
-    elicitations: dict[Question, str] = field(default_factory=dict)
-    """What the user made of forms and pages: accept, decline or cancel."""
+    replies: dict[Question, Reply] = field(default_factory=dict)
+    """What the user made of forms and pages."""
     _changes: list[int] = field(default_factory=list)
     _prompts: list[int] = field(default_factory=list)
     _asked: dict[Question, tuple[PermissionRequest, float]] = field(default_factory=dict)
+    _elicited: dict[Question, float] = field(default_factory=dict)
+    """When forms and pages were asked for."""
+    _replying: Question | None = None
+    """What was filled in comes with the next frame to the agent."""
     _scan: Replay = field(init=False)
 
     def __post_init__(self) -> None:
@@ -127,11 +132,22 @@ class Film:
             self._prompts.append(self.length)
         if any(touch.change != NOTHING or not touch.conversation.entries for touch in step.touched):
             self._changes.append(self.length)
-        if isinstance(event, Own) and isinstance(event.update, ElicitationAnswered):
-            self.elicitations[event.session_id, event.update.key] = event.update.action
+        self._note_reply(event)
         for touch in step.touched:
+            for key in touch.conversation.elicitations:
+                self._elicited.setdefault((touch.session_id, key), event.at)
             if Fact.PERMISSIONS in touch.change.facts:
                 self._note_permissions(touch, event.at)
+
+    def _note_reply(self, event: Event) -> None:
+        match event:
+            case Own(at, session_id, ElicitationAnswered(key, action)):
+                question = self._replying = session_id, key
+                after_s = at - self._elicited.get(question, at)
+                self.replies[question] = Reply(action, after_s, is_masked=not self.header.is_raw)
+            case Frame(direction=way, data=data) if self._replying is not None and way.value == "out":
+                question, self._replying = self._replying, None
+                self.replies[question] = replace(self.replies[question], values=_filled_in(data))
 
     def _note_permissions(self, touch: Touch, at: float) -> None:
         session_id, conversation, _ = touch
@@ -155,6 +171,15 @@ def open_playable(path: Path) -> Recording:
             hint="update acp-tui",
         )
     return recording
+
+
+def _filled_in(frame: bytes) -> dict[str, Any] | None:
+    """The values in an answer to a form; None where there are none."""
+    try:
+        content: Any = json.loads(frame)["result"]["content"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return content if isinstance(content, dict) else None
 
 
 def _agent_in(frame: bytes) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widgets import Static
 
 from acp_tui.conversation.conversation import Change, Conversation
@@ -17,12 +18,11 @@ from acp_tui.ui.drawings.folds import Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.replaying.film import Answer
+from acp_tui.ui.replaying.question import Reply, question_card
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.session_panel import SessionPanel
-
-ACTIONS = {"accept": "accepted", "decline": "declined", "cancel": "closed without an answer"}
 
 
 class RecordedPanel(SessionPanel):
@@ -56,14 +56,14 @@ class ReplayPanel(RecordedPanel):
         cwd: str,
         *,
         answer_to: Callable[[RequestKey], Answer | None],
-        action_on: Callable[[RequestKey], str | None],
+        reply_to: Callable[[RequestKey], Reply | None],
         folds: Folds,
         images: Wanted,
     ) -> None:
         """What the recording knows of requests, and of forms and pages, by their keys."""
         super().__init__(conversation, cwd, folds=folds, images=images)
         self._answer_to = answer_to
-        self._action_on = action_on
+        self._reply_to = reply_to
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -76,14 +76,13 @@ class ReplayPanel(RecordedPanel):
 
     def _show_facts(self) -> None:
         super()._show_facts()
-        lines = []
-        for elicitation in self.conversation.elicitations.values():
-            action = self._action_on(elicitation.key)
-            outcome = ACTIONS.get(action or "", "not answered in the recording")
-            lines.append(f"? {make_visible_line(elicitation.message)}  ({outcome})")
-        line = self.query_one("#elicitation", Static)
-        line.update("\n".join(lines))
-        line.display = bool(lines)
+        cards = [
+            question_card(elicitation, self._reply_to(elicitation.key))
+            for elicitation in self.conversation.elicitations.values()
+        ]
+        shown = self.query_one("#elicitation", Static)
+        shown.update(Content("\n\n").join(cards))
+        shown.display = bool(cards)
 
 
 class RecordedView(ConversationView):

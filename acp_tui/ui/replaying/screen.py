@@ -20,18 +20,20 @@ from acp_tui.client.transcript.replay import Step
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation_desk import ConversationDesk
-from acp_tui.ui.drawings.folds import Folds
+from acp_tui.ui.drawings.folds import folds_of
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.replaying.about import about
 from acp_tui.ui.replaying.bar import Position, ReplayBar
 from acp_tui.ui.replaying.film import Answer, Film
 from acp_tui.ui.replaying.finding import FindBar
 from acp_tui.ui.replaying.following import growth_of
-from acp_tui.ui.replaying.keys import KEYMAP, bindings
+from acp_tui.ui.replaying.keymap import bindings
 from acp_tui.ui.replaying.moments import moment_of
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.panel import ReplayPanel
 from acp_tui.ui.replaying.player import Player
 from acp_tui.ui.replaying.projector import Projector
+from acp_tui.ui.replaying.question import Reply
 from acp_tui.ui.replaying.session_line import SessionLine
 from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.status import facts_of, state_of
@@ -68,20 +70,12 @@ class ReplayScreen(Screen[None]):
         self._bar = ReplayBar()
 
     def _new_panel(self) -> ReplayPanel:
-        shown = self._settings.conversation
-        folds = Folds(
-            kinds=frozenset(shown.fold_kinds),
-            diff_lines=shown.diff_lines,
-            text_lines=shown.text_lines,
-            terminal_lines=shown.terminal_lines,
-            are_thoughts_open=shown.thoughts == "open",
-        )
         return ReplayPanel(
             self._player.conversation(None),
             self._film.header.cwd,
             answer_to=self._answer_to,
-            action_on=self._action_on,
-            folds=folds,
+            reply_to=self._reply_to,
+            folds=folds_of(self._settings.conversation),
             images=self._settings.appearance.images,
         )
 
@@ -139,8 +133,8 @@ class ReplayScreen(Screen[None]):
     def _answer_to(self, key: RequestKey) -> Answer | None:
         return self._film.answers.get((self.shown, key))
 
-    def _action_on(self, key: RequestKey) -> str | None:
-        return self._film.elicitations.get((self.shown, key))
+    def _reply_to(self, key: RequestKey) -> Reply | None:
+        return self._film.replies.get((self.shown, key))
 
     # Moving
 
@@ -201,7 +195,7 @@ class ReplayScreen(Screen[None]):
         facts = facts_of(conversation)
         if not self._panel.is_following:
             below = f"{self._panel.new_entries} new" if self._panel.new_entries else "more"
-            facts = (f"{below} below{KEYMAP.hint(': {follow}')}", *facts)
+            facts = (f"{below} below{keys_in_force(self).hint(': {follow}')}", *facts)
         agent = make_visible_line(self._film.agent)
         has_session = self.shown is not None or bool(conversation.entries)
         status = Status(agent=agent, state=state_of(conversation), facts=facts)
@@ -220,9 +214,16 @@ class ReplayScreen(Screen[None]):
             is_playing=self._projector.plays,
             speed=self._projector.pace.speed,
             prompts=film.prompts_until(player.moment),
-            note=self._note or ("following" if self._is_followed else ""),
+            note=self._note or self._place,
         )
         self._bar.show(position)
+
+    @property
+    def _place(self) -> str:
+        """Where it stands, where nothing else is to be said."""
+        if self._is_followed:
+            return "following"
+        return "the end" if self._film.events and self._player.is_at_end else ""
 
     # Keys
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.inspection.frame_log import LINE_BYTES, FrameLog
 from acp_tui.client.inspection.line import Kind
+from acp_tui.client.sessions.agent import Agent
 from acp_tui.rpc import Direction
 
 
@@ -42,3 +44,8 @@ def test_the_last_line_stays_however_long_it_is() -> None:
     log.tap(Direction.IN, b"y" * 1_000)
 
     assert [line.data[:1] for line in log.lines(0, 5)] == [b"y"]
+
+
+async def test_nothing_is_kept_where_nobody_can_look() -> None:
+    agent = Agent(AgentCommand("none", ("none",)), offer=None, on_phase=lambda _phase: None)
+    assert agent.frames is None

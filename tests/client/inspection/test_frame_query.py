@@ -64,6 +64,28 @@ def test_a_query_finds(query: str, positions: list[int]) -> None:
     assert found(query) == positions
 
 
+def test_a_request_is_open_until_it_is_answered() -> None:
+    index = FrameIndex()
+    ask = Line(0.0, Kind.IN, b'{"id": 7, "method": "session/request_permission"}')
+    answer = Line(0.0, Kind.OUT, b'{"id": 7, "result": {}}')
+    index.add([read_entry(ask), read_entry(LINES[0])])
+    assert index.waiting == [0, 1]
+    is_open, is_not = Search(read_query("is:open")), Search(read_query("-is:open"))
+    for search in (is_open, is_not):
+        columns = index.columns(0, index.end)
+        search.take(search.candidates(columns, index.labels.values, index.sessions.values), index.end)
+    assert [*is_open.matches] == [0, 1]
+    assert [*is_not.matches] == []
+
+    answered = index.add([read_entry(answer)])
+    for search in (is_open, is_not):
+        search.settle(answered)
+
+    assert index.waiting == [1]
+    assert [*is_open.matches] == [1]
+    assert is_not.examined == 0  # it is looked for again
+
+
 def test_what_cannot_be_understood_is_said() -> None:
     with pytest.raises(QueryError, match="is: is one of request"):
         read_query("is:broken")

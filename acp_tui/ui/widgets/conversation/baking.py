@@ -6,7 +6,7 @@ A strip that comes again as the same object has its escape sequences ready; maki
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
@@ -17,7 +17,7 @@ from textual.strip import Strip
 MAX_KEPT: Final = 2_000
 """A baked strip takes about 2 KB."""
 
-_Key = tuple[int, int, Style | None, Style | None]
+_Key: TypeAlias = tuple[int, int, Style | None, Style | None]
 
 
 class Bakery:

@@ -12,7 +12,7 @@ from typing import Final
 from textual.strip import Strip
 
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import EntryId
+from acp_tui.conversation.entries import EntryId, Message
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.drawings.drawing import Drawing, Scene
 from acp_tui.ui.drawings.entries import drawing_of
@@ -162,6 +162,11 @@ class Column:
         if EntryId(index) not in self.dirty:
             self.drawings[index].close()
             self.measure(index)
+
+    def is_prompt(self, index: int) -> bool:
+        """Whether the user said it."""
+        entry = self._conversation.entries[index]
+        return isinstance(entry, Message) and entry.role == "user"
 
     # Folds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from textual.strip import Strip
 
@@ -20,7 +20,7 @@ class Span(NamedTuple):
     cells: range
 
 
-Match = tuple[Span, ...]
+Match: TypeAlias = tuple[Span, ...]
 """Where a match stands; more than one span where lines were wrapped in it."""
 
 

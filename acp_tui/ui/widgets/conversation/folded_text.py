@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import ContentBlock, Text
@@ -29,7 +29,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _MARKS: Final = ("*", "`", "\\")
 """May stand within a word of Markdown, where they are not seen."""
 
-Terminals = Mapping[TerminalId, TerminalState]
+Terminals: TypeAlias = Mapping[TerminalId, TerminalState]
 
 
 def may_hide(entry: Entry, query: str, terminals: Terminals) -> bool:
@@ -45,7 +45,7 @@ def may_hide(entry: Entry, query: str, terminals: Terminals) -> bool:
 
 def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
     match entry:
-        case Message(role="thought"):
+        case Message(role="thought" | "user"):
             yield entry.text
         case ToolCallEntry():
             yield from _texts_of_call(entry, terminals)

@@ -6,12 +6,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from acp_tui.ui.widgets.conversation.column import Column
 from acp_tui.ui.widgets.conversation.finding import Match, find_in, pattern_of
 
-IsTimeUp = Callable[[], bool]
+IsTimeUp: TypeAlias = Callable[[], bool]
 
 
 class Found(NamedTuple):
@@ -50,7 +50,7 @@ class Looked:
         return self.shown[number : number + 1] != self.whole[number : number + 1]
 
 
-NOTHING = Looked((), ())
+NOTHING: Final = Looked((), ())
 
 
 class Searching:
@@ -200,7 +200,7 @@ class Searching:
         return entry, shown[min(number, len(shown) - 1)][0].row if shown else 0
 
     def keep_unfolded(self) -> None:
-        """What was unfolded for a match stays so: the user has folded or unfolded something himself."""
+        """What was unfolded for a match stays so: the user has folded or unfolded something."""
         self._unfolded = None
 
     def _fold_again(self) -> None:

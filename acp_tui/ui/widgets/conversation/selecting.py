@@ -110,6 +110,11 @@ class Selecting:
         first, last = self._selection.first, self._selection.last
         start = first.row if entry == first.entry else 0
         stop = last.row + 1 if entry == last.entry else len(lines)
+        if start == 0 and stop >= len(lines) and self._column.is_prompt(entry):
+            whole = self._column.whole(entry)
+            if whole is not lines:  # all that the user wrote is meant, not how it is folded
+                yield from (Piece(line, range(line.cell_length)) for line in whole)
+                return
         for row in range(start, min(stop, len(lines))):
             yield Piece(lines[row], self._selection.cells(entry, row, lines[row].cell_length))
 

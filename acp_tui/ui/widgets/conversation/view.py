@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Entry, Message
+from acp_tui.conversation.entries import Entry
 from acp_tui.ui.drawings.drawing import Scene
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
@@ -256,8 +256,7 @@ class ConversationView(ConversationWindow):
             self.scroll_to_row(prompt, 0)
 
     def _is_prompt(self, index: int) -> bool:
-        entry = self._conversation.entries[index]
-        return isinstance(entry, Message) and entry.role == "user" and self._has_lines(index)
+        return self._column.is_prompt(index) and self._has_lines(index)
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on an entry; its first line folds it. Two clicks select a word, three a line."""

@@ -140,8 +140,8 @@ class ConversationWindow(ColumnWindow):
         self._flush_handle = None
         if self._loop is None or not self.size.width:
             return  # the first resize draws
-        if self.screen not in self.app.screen_stack:
-            return  # another tab is in front: `come_to_front` draws
+        if not self.screen.is_current:
+            return  # another tab, or a screen without holes, is in front: `come_to_front` draws
         held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self._loop.time()
         if held_s > 0 or not self._has_room:
             self._schedule(max(held_s, RETRY_S))

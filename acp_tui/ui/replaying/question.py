@@ -1,0 +1,102 @@
+"""Draws a form or a page that an agent asked for, with what the user made of it; nothing can be filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from textual.content import Content
+
+from acp_tui.conversation.elicitation import (
+    ChoiceField,
+    Elicitation,
+    Field,
+    Form,
+    MultiChoiceField,
+    UnknownField,
+    UrlVisit,
+)
+from acp_tui.conversation.updates import ElicitationAction
+from acp_tui.conversation.visible import make_visible, make_visible_line
+
+ACTIONS: Final[dict[ElicitationAction, str]] = {
+    "accept": "accepted",
+    "decline": "declined",
+    "cancel": "closed without an answer",
+}
+MOST_TITLE_CELLS: Final = 24
+MUTED: Final = "$foreground-muted"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a form or a page."""
+
+    action: ElicitationAction
+    after_s: float
+    values: Mapping[str, Any] | None = None
+    """What was filled in, as the recording has it; None: nothing."""
+    is_masked: bool = True
+    """The recording keeps only that something was filled in."""
+
+
+def question_card(elicitation: Elicitation, reply: Reply | None) -> Content:
+    """What stands on the card."""
+    return Content("\n").join(_lines(elicitation, reply))
+
+
+def _lines(elicitation: Elicitation, reply: Reply | None) -> Iterator[Content]:
+    yield Content.styled(make_visible(elicitation.message), "bold")
+    yield Content.styled(_outcome(reply), "$text-warning")
+    if isinstance(elicitation, UrlVisit):
+        yield Content.styled(make_visible_line(elicitation.url), "$text-accent")
+    else:
+        about = " · ".join(filter(None, (elicitation.title, elicitation.description)))
+        if about:
+            yield Content.styled(make_visible_line(about), MUTED)
+        yield Content("")
+        yield from _fields(elicitation, reply)
+
+
+def _fields(form: Form, reply: Reply | None) -> Iterator[Content]:
+    titles = [Content(_title(each)).truncate(MOST_TITLE_CELLS, ellipsis=True) for each in form.fields]
+    width = max((title.cell_length for title in titles), default=0)
+    for each, title in zip(form.fields, titles, strict=True):
+        yield Content.assemble("  ", title.pad_right(width - title.cell_length + 2), _value(each, reply))
+
+
+def _title(each: Field) -> str:
+    title = None if isinstance(each, UnknownField) else each.title
+    return make_visible_line(title or each.name) + (" *" if each.is_required else "")
+
+
+def _value(each: Field, reply: Reply | None) -> Content:
+    """What was filled in, else what stood there when it was shown."""
+    if reply is None or reply.values is None:
+        default = None if isinstance(each, UnknownField) else each.default
+        return Content.styled(_said(each, default) if default not in (None, ()) else "", MUTED)
+    value = reply.values.get(each.name)
+    if value is None:
+        return Content.styled("left empty", MUTED)
+    if not reply.is_masked or isinstance(value, bool):
+        return Content(_said(each, value))
+    return Content.styled(f"{len(value)} chosen" if isinstance(value, list) else "filled in, masked", MUTED)
+
+
+def _said(each: Field, value: Any) -> str:
+    """A value as the form showed it."""
+    if isinstance(value, list | tuple):
+        return ", ".join(_said(each, item) for item in value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    titles = {}
+    if isinstance(each, ChoiceField | MultiChoiceField):
+        titles = {choice.value: choice.title for choice in each.choices}
+    return make_visible_line(str(titles.get(value, value)))
+
+
+def _outcome(reply: Reply | None) -> str:
+    if reply is None:
+        return "not answered in this recording"
+    return f"{ACTIONS[reply.action]} after {reply.after_s:.1f} s"

@@ -1,0 +1,97 @@
+"""Pictures of the inspector. `pytest THIS_FILE --snapshot-update` takes them again: look at each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from textual.pilot import Pilot
+
+from acp_tui.client.inspection.inspection import inspect_file
+from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.transcript.events import Event, Frame, Stderr
+from acp_tui.rpc import Direction
+from acp_tui.ui.inspector.app import InspectApp
+from acp_tui.ui.themes import DARK, LIGHT
+from support.filming import HEADER, form, two_turns
+from support.recordings import write
+from support.screens import MAX_POLLS, rows, settled
+
+Compare = Callable[..., bool]
+SMALL, LARGE = (80, 24), (120, 40)
+LOOKS: Final = {
+    "80x24": (DARK.name, SMALL),
+    "120x40": (DARK.name, LARGE),
+    "80x24-light": (LIGHT.name, SMALL),
+    "120x40-light": (LIGHT.name, LARGE),
+}
+STATES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "request-and-answer": (("f", *"method:prompt", "enter", "tab"), "4 shown: method:prompt"),
+    "broken-rules": (("l",), "shown: is:lint"),
+    "unanswered": (("o",), "shown: is:open"),
+    "folded": (("tab", "z"), "{ … }"),
+    "nothing-fits": (("f", *"kind:none", "enter"), "x shows everything"),
+    "wrong-filter": (("f", *"is:wrong"), "is: is one of"),
+}
+"""The keys that lead there, and what is to be seen then."""
+
+
+@pytest.fixture(autouse=True)
+def _everywhere_the_same(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def recorded() -> list[Event]:
+    """Two turns with a permission, junk and stderr, and a form that nobody answers."""
+    noise = [Stderr(70.0, b"warming up the cache"), Frame(70.5, Direction.IN, b"Welcome!")]
+    asked = form({})[3]
+    assert isinstance(asked, Frame)
+    return [*two_turns()[:-1], *noise, replace(asked, at=71.0)]
+
+
+def looks_as_it_did(
+    compare: Compare, folder: Path, look: str, keys: tuple[str, ...] = (), sign: str = "14 frames"
+) -> bool:
+    """Whether the inspector does, once everything is read and checked."""
+    theme, size = LOOKS[look]
+    file = folder / "session.jsonl"
+    write(file, recorded(), HEADER)
+    inspection = inspect_file(file)
+
+    async def shows(pilot: Pilot[Any], sign: str) -> None:
+        for _ in range(MAX_POLLS):
+            await pilot.pause()
+            standing = inspection.standing
+            is_done = standing.lines and standing.checked == standing.lines == standing.searched
+            if is_done and sign in "\n".join(row.text for row in rows(pilot)):
+                await settled(pilot)
+                return
+        raise AssertionError(f"it never showed {sign}")
+
+    async def look_on(pilot: Pilot[Any]) -> None:
+        await shows(pilot, "#0 ·")
+        await pilot.press(*keys)
+        await shows(pilot, sign)
+
+    app = InspectApp(inspection, file, settings=Settings(appearance=Appearance(theme=theme)))
+    return compare(app, terminal_size=size, run_before=look_on)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_recording_looks_as_it_did(look: str, tmp_path: Path, snap_compare: Compare) -> None:
+    assert looks_as_it_did(snap_compare, tmp_path, look)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("look", ["80x24", "120x40-light"])
+def test_it_looks_as_it_did(state: str, look: str, tmp_path: Path, snap_compare: Compare) -> None:
+    assert looks_as_it_did(snap_compare, tmp_path, look, *STATES[state])
