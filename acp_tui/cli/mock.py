@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import sys
 from pathlib import Path
 
 import anyio
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.requests import Mock
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.conversation.visible import make_visible_line
@@ -17,23 +20,45 @@ from acp_tui.mock.agent import Departed, MockAgent
 from acp_tui.mock.script import Script, read_script
 
 
-def run_mock(file: Path, speed: float, *, is_strict: bool) -> int:
-    """Serve one client; returns the exit status, that of the recorded agent where it ended by itself."""
-    if file.suffix == ".toml":
-        from acp_tui.demo.__main__ import main
-
-        return main([str(file), "--speed", f"{speed:g}"])
+def run_mock(request: Mock) -> int:
+    """Serve one client; returns the exit status. Where the recorded agent ended by itself, this process ends so."""
+    if isinstance(request.source, str):
+        return _be_scripted(request, request.source)
     try:
-        with open_recording(file) as recording:
-            script = read_script(recording)
+        script = _read(request.source)
+        return anyio.run(_serve, script, request)
     except ClientError as error:
         sys.stderr.write(f"acp-tui: {error}\n")
         return ExitCode.ERROR
-    return anyio.run(_serve, script, speed, is_strict)
+    except KeyboardInterrupt:
+        return ExitCode.CANCELLED
 
 
-async def _serve(script: Script, speed: float, is_strict: bool) -> int:
-    agent = MockAgent(script, speed=speed, on_departure=_Teller(is_strict).tell, on_stderr=_repeat)
+def _be_scripted(request: Mock, scenario: str) -> int:
+    from acp_tui.demo.__main__ import main  # loads what only scenarios need
+
+    return main([scenario, "--speed", f"{request.speed:g}", *(["--login"] if request.is_login else [])])
+
+
+def _read(source: Path) -> Script:
+    with open_recording(source) as recording:
+        script = read_script(recording)
+        for problem in recording.problems:
+            _say(f"line {problem.line} of the recording is left out: {problem.why}")
+    if not script.steps:
+        _say("this recording holds no frame")
+    return script
+
+
+async def _serve(script: Script, request: Mock) -> int:
+    agent = MockAgent(
+        script,
+        speed=request.speed,
+        on_departure=_strict if request.is_strict else _say,
+        on_note=_say,
+        on_stderr=_repeat,
+        timeout_s=request.timeout_s,
+    )
     status = ExitCode.DONE
     try:
         await agent.serve(StdioStream())
@@ -44,16 +69,14 @@ async def _serve(script: Script, speed: float, is_strict: bool) -> int:
     return _end_as_recorded(script) if agent.is_lost else status
 
 
-class _Teller:
-    def __init__(self, is_strict: bool) -> None:
-        self._is_strict = is_strict
+def _say(what: str) -> None:
+    sys.stderr.write(f"acp-tui mock: {make_visible_line(what)}\n")
+    sys.stderr.flush()
 
-    def tell(self, departure: str) -> None:
-        """Say it. Raises Departed where that is the end."""
-        sys.stderr.write(f"acp-tui mock: {make_visible_line(departure)}\n")
-        sys.stderr.flush()
-        if self._is_strict:
-            raise Departed(departure)
+
+def _strict(departure: str) -> None:
+    _say(departure)
+    raise Departed(departure)
 
 
 def _repeat(line: bytes) -> None:
@@ -62,7 +85,16 @@ def _repeat(line: bytes) -> None:
 
 
 def _end_as_recorded(script: Script) -> int:
-    if not script.ended_itself:
-        sys.stderr.write("acp-tui mock: the recording ends here, and the client waits for an answer\n")
-    code = re.search(r"exited with code (\d+)", script.how_it_ended)
-    return int(code[1]) if code else ExitCode.ERROR
+    if code := re.search(r"exited with code (\d+)", script.how_it_ended):
+        return int(code[1])
+    if name := re.search(r"was ended by (SIG\w+)", script.how_it_ended):
+        _die_by(name[1])
+    return ExitCode.ERROR
+
+
+def _die_by(name: str) -> None:
+    if name in signal.Signals.__members__:
+        number = signal.Signals[name]
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)

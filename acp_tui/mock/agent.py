@@ -1,43 +1,55 @@
 """Plays a recorded agent for one client: sends what it sent, in its order, when the client has said what it said then.
 
-The order is that of the recording: a frame of the agent's is sent when every request, answer and cancellation that
-stood before it has come. Where the client departs from the recording, that is said with the number of the frame, and:
+Where the client departs from the recording, that is said with the frame and its time, and:
 
-- a request that stands further on is taken as that one; what was skipped is left out;
-- a request that came before is answered as then, but a prompt with `refusal`; one that never came with -32601;
+- a request that comes too early is answered at once; what it has passed by may still come, and nothing waits for it;
+- what does not come although the client waits for us is not waited for any longer, but by what depends on it (see
+  `progress`);
+- a request that came before is answered as then, but a prompt with `refusal`; one that never came with an error;
 - an answer of another kind (a permission rejected that was allowed, an error for a result) ends the turn: with
   `cancelled` where the client cancelled, else with `refusal`; what the agent did in the rest of it is left out;
-- a cancellation that was not there ends the turn with `cancelled`.
+- a cancellation that was not there ends the turn with `cancelled`;
+- what the client does not offer is not asked, and what came behind the answer is said all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
 from typing import Any, Final
 
 import anyio
 from anyio.abc import ByteStream
 
-from acp_tui.mock.answers import CANCELLED, kind_of, lacking
+from acp_tui.mock.answers import CANCELLED, differences, kind_of
 from acp_tui.mock.mapping import Mapping
-from acp_tui.mock.script import Script, Step
-from acp_tui.rpc import ErrorCode, RequestFailed
+from acp_tui.mock.offers import no_longer_asked
+from acp_tui.mock.outgoing import Outgoing
+from acp_tui.mock.progress import Progress
+from acp_tui.mock.script import CANCEL, PROMPT, Script, Step, session_of
+from acp_tui.mock.surprises import Surprises
+from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId
 from acp_tui.rpc.framing import FrameSplitter
 from acp_tui.rpc.messages import (
     Failure,
     Junk,
     Notification,
     Request,
-    RequestId,
     Result,
     read_message,
     write_failure,
     write_result,
 )
+from acp_tui.rpc.peer import CANCEL_REQUEST
 
-PROMPT: Final = "session/prompt"
-CANCEL: Final = "session/cancel"
 RECEIVE_BYTES: Final = 64 << 10
+PATIENCE_S: Final = 2.0
+"""So much longer than in the recording a client may take for what it said in the middle of a turn."""
+LAST_WORDS_S: Final = 1.0
+"""For what is still to be said when the client has closed its output: it may read on."""
+STEPS_PER_SLICE: Final = 64
+COMPLAINTS: Final = (ErrorCode.PARSE_ERROR, ErrorCode.INVALID_REQUEST)
+"""With which a line is answered that is no message."""
 
 
 class Departed(Exception):
@@ -53,236 +65,321 @@ class MockAgent:
         *,
         speed: float = 0,
         on_departure: Callable[[str], None],
+        on_note: Callable[[str], None] = lambda _: None,
         on_stderr: Callable[[bytes], None] = lambda _: None,
+        patience_s: float = PATIENCE_S,
+        timeout_s: float | None = None,
     ) -> None:
-        """`on_departure` may raise Departed."""
+        """`on_departure` may raise Departed. With a timeout the client's silence is the end, too."""
         self._script = script
         self._speed = speed
         self._on_departure = on_departure
+        self._on_note = on_note
         self._on_stderr = on_stderr
+        self._patience_s = patience_s
+        self._timeout_s = math.inf if timeout_s is None else timeout_s
+        self._progress = Progress(script.steps)
         self._mapping = Mapping()
-        self._at = 0
-        self._came: dict[Step, RequestId] = {}
-        """What the client has said of what it said in the recording; requests with their ids of now."""
-        self._left_out: set[Step] = set()
+        self._surprises = Surprises(self._progress, self._mapping)
         self._asked: dict[tuple[type, Any], Step] = {}
         """Our questions that wait, by their ids."""
         self._unanswered: dict[Step, RequestId] = {}
         """The client's requests that wait."""
+        self._due = 0.0
+        """When the next step is to be said, in the loop's time."""
         self._changed = anyio.Event()
-        self._sending = anyio.Lock()
-        self._stream: ByteStream
-
-    @property
-    def is_lost(self) -> bool:
+        self._is_deaf = False
+        """The client has closed its output."""
+        self._has_said_all = anyio.Event()
+        """And that was all that can be said without it."""
+        self._out: Outgoing
+        self.is_lost = False
         """The recorded agent ended here, with the client still waiting or surprised."""
-        return self._at == len(self._script.steps) and (bool(self._unanswered) or self._script.ended_itself)
 
     async def serve(self, stream: ByteStream) -> None:
         """Serve the client until it ends the connection, or the agent in the recording ended by itself.
 
-        Raises Departed, in a group.
+        Raises Departed, and BrokenResourceError where the client does not read; in a group.
         """
-        self._stream = stream
+        self._out = Outgoing(stream)
         async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._out.write)
             tasks.start_soon(self._play, tasks.cancel_scope)
-            await self._listen()
+            await self._listen(stream)
+            with anyio.move_on_after(LAST_WORDS_S):
+                await self._has_said_all.wait()
+            self._part()
             tasks.cancel_scope.cancel()
 
     # What the agent says
 
     async def _play(self, whole: anyio.CancelScope) -> None:
-        before = 0.0
-        while self._at < len(self._script.steps):
-            step = self._script.steps[self._at]
-            if self._is_waited_for(step):
-                changed = self._changed
-                await changed.wait()
-                continue
-            if step.is_ours and step not in self._left_out:
-                await anyio.sleep((step.at - before) / self._speed if self._speed and step.at > before else 0)
-                if step not in self._left_out:  # the client may have departed meanwhile
-                    await self._say(step)
-            before = step.at
-            self._at += 1
-        if self.is_lost:
-            whole.cancel()
+        said = 0
+        self._due = anyio.current_time()
+        while (step := self._progress.next()) is not None:
+            if not step.is_ours:
+                await self._wait_for(step)
+            elif await self._is_time_for(step):
+                self._progress.pass_by(step)
+                await self._say(step)
+                said += 1
+                if said % STEPS_PER_SLICE == 0:
+                    await anyio.sleep(0)
+        await self._end(whole)
 
-    def _is_waited_for(self, step: Step) -> bool:
-        if step.is_ours or step in self._came or step in self._left_out:
-            return False
-        match step.message:
-            case Request() | Notification("session/cancel"):
-                return True
-            case Result() | Failure():
-                return step.answers is not None and step.answers not in self._left_out
-            case _:
+    async def _is_time_for(self, step: Step) -> bool:
+        """Wait until then; False where something came meanwhile, which may change what is next."""
+        if not self._speed or not step.gap_s:
+            return True
+        due = self._due + step.gap_s / self._speed
+        if due > anyio.current_time():
+            changed = self._changed
+            with anyio.move_on_after(due - anyio.current_time()) as scope:
+                await changed.wait()
+            if not scope.cancelled_caught or self._progress.is_left_out(step):
                 return False
+        self._due = due
+        return True
 
     async def _say(self, step: Step) -> None:
         match step.message:
             case None:
+                await self._out.is_empty()
                 self._on_stderr(step.data)
+            case Result() | Failure() if step.answers is not None:
+                self._answer_as_recorded(step)
             case Request(request_id):
                 self._asked[type(request_id), request_id] = step
-                await self._send(self._mapping.frame(step.data))
-            case Result() | Failure() if step.answers is not None:
-                if step.answers in self._unanswered:
-                    await self._send(self._mapping.frame(step.data, self._unanswered.pop(step.answers)))
+                self._out.put(self._mapping.frame(step.data))
             case _:
-                await self._send(self._mapping.frame(step.data))
+                self._out.put(self._mapping.frame(step.data))
+        await self._out.has_room()
 
-    async def _send(self, line: bytes) -> None:
-        async with self._sending:
-            await self._stream.send(line + b"\n")
+    def _answer_as_recorded(self, step: Step) -> None:
+        assert step.answers is not None
+        is_again = step is not step.answers.answer
+        if is_again or step.answers in self._unanswered:
+            self._unanswered.pop(step.answers, None)
+            self._out.put(self._mapping.response(step.data, self._progress.came[step.answers]))
+
+    async def _end(self, whole: anyio.CancelScope) -> None:
+        await self._out.is_empty()
+        self._has_said_all.set()
+        if self._script.ended_itself:
+            self.is_lost = True
+        elif self._unanswered and not self._script.how_it_ended:
+            self._on_note("the recording was cut off here, and the client waits for an answer")
+            self.is_lost = True
+        elif self._unanswered:
+            self._on_note("the agent says no more: in the recording it was silent until its client ended it")
+        if self.is_lost:
+            whole.cancel()
+
+    # What does not come
+
+    async def _wait_for(self, step: Step) -> None:
+        if self._is_deaf:
+            await self._out.is_empty()
+            self._has_said_all.set()
+        patience_s = self._patience_with(step)
+        changed = self._changed
+        with anyio.move_on_after(min(patience_s, self._timeout_s)) as scope:
+            await changed.wait()
+        self._due = anyio.current_time()
+        if scope.cancelled_caught and not self._is_deaf:
+            if self._timeout_s <= patience_s:
+                self._on_note(
+                    f"{_place(step)}: gave up after {self._timeout_s:g} s of waiting for {step.what}"
+                )
+                raise Departed
+            self._put_off(step)
+
+    def _patience_with(self, step: Step) -> float:
+        """Without a limit where the client does not wait for us."""
+        is_waiting = any(request.answer is not None for request in self._unanswered)
+        if not is_waiting or self._progress.is_overdue(step):
+            return math.inf
+        return self._patience_s + (step.gap_s / self._speed if self._speed else 0)
+
+    def _put_off(self, step: Step) -> None:
+        self._progress.put_off(step)
+        if isinstance(step.message, Request):
+            self._depart(step, f"{step.method} was expected, and does not come")
+        else:
+            self._on_note(f"{_place(step)}: waits for {step.what}")
 
     # What the client says
 
-    async def _listen(self) -> None:
+    async def _listen(self, stream: ByteStream) -> None:
         lines = FrameSplitter()
-        while True:
+        while not self._is_deaf:
             try:
-                data = await self._stream.receive(RECEIVE_BYTES)
+                for line in lines.feed(await stream.receive(RECEIVE_BYTES)):
+                    self._hear(line)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                return
-            for line in lines.feed(data):
-                await self._hear(line)
+                self._is_deaf = True
+            except FrameTooLarge as error:
+                self._depart(None, f"the client sent {error}")
+                raise Departed from error
             self._changed.set()
             self._changed = anyio.Event()
 
-    async def _hear(self, line: bytes) -> None:
+    def _part(self) -> None:
+        for request in self._unanswered:
+            if request.answer is not None:
+                self._depart(request, f"the client went before the answer to {request.method}")
+
+    def _hear(self, line: bytes) -> None:
         match read_message(line):
             case Request() as request:
-                await self._requested(request)
+                self._requested(request)
             case Notification() as notification:
-                await self._notified(notification)
+                self._notified(notification)
             case Result() | Failure() as answer:
-                await self._answered(answer)
-            case Junk(_, reason):
-                self._on_departure(f"a line that is no message: {reason}")
+                self._answered(answer)
+            case Junk(_, reason, answer):
+                self._depart(None, f"a line that is no message came: {reason}")
+                if answer is not None:
+                    self._out.put(answer)
             case None:
                 pass
 
     # Requests
 
-    async def _requested(self, request: Request) -> None:
-        step = next(self._ahead(request), None)
+    def _requested(self, request: Request) -> None:
+        step = next(
+            (each for each in self._progress.expected(request) if self._is_of_session(each, request)), None
+        )
         if step is None:
-            await self._answer_unexpected(request)
+            before, what, answer = self._surprises.answer(request)
+            self._depart(before, what)
+            self._out.put(answer)
             return
-        self._leave_out_before(step)
+        self._miss_before(step)
         assert isinstance(step.message, Request)
-        for name in lacking(step.message.params, request.params):
-            self._depart(step, f'{request.method} has no "{name}" now')
+        for difference in differences(step.message.params, request.params):
+            self._depart(step, f"{request.method} {difference}")
         self._mapping.learn(step.message.params, request.params)
         self._mapping.learn_name("requestId", step.message.id, request.id)
-        self._came[step] = request.id
+        if request.method == "initialize":
+            self._leave_out_what_is_not_offered(step.message.params, request.params)
         self._unanswered[step] = request.id
-
-    def _ahead(self, message: Request | Notification) -> Iterator[Step]:
-        """The client's messages of this kind that have not come."""
-        for step in self._script.steps[self._at :]:
-            if step.is_ours or step in self._came or step in self._left_out or step.method != message.method:
-                continue
-            if type(step.message) is type(message) and self._is_of_session(step, message):
-                yield step
+        is_to_be_answered_now = self._progress.is_to_be_answered_now(step)
+        self._progress.come(step, request.id)
+        if is_to_be_answered_now and step.answer is not None:
+            self._answer_as_recorded(step.answer)
+            self._progress.leave_out(step.answer)
 
     def _is_of_session(self, step: Step, message: Request | Notification) -> bool:
-        session = message.params.get("sessionId") if isinstance(message.params, dict) else None
         opens = message.method in ("session/load", "session/resume")
-        return opens or self._mapping.name("sessionId", step.session) == session
+        return opens or self._mapping.name("sessionId", step.session) == session_of(message.params)
 
-    def _leave_out_before(self, expected: Step) -> None:
-        """What the client has passed by, in the same session or before there was one, will not come."""
-        for step in self._script.steps[self._at :]:
-            if step is expected:
-                return
-            is_told = isinstance(step.message, Request) or step.method == CANCEL
-            if is_told and self._is_waited_for(step) and step.session in (None, expected.session):
-                self._depart(step, f"{step.method} was expected, and {expected.method} came")
-                self._leave_out(step)
+    def _miss_before(self, request: Step) -> None:
+        for missed in self._progress.missed_before(request):
+            self._depart(missed, f"{missed.method} was expected, and {request.method} came")
+            if isinstance(missed.message, Request):
+                self._progress.put_off(missed)
+            else:
+                self._progress.leave_out(missed)
 
-    def _leave_out(self, request: Step) -> None:
-        """A request, and for a prompt its turn."""
-        self._left_out.add(request)
-        if request.method == PROMPT:
-            self._left_out.update(self._rest_of_turn(request))
-
-    def _rest_of_turn(self, prompt: Step) -> Iterator[Step]:
-        """What is still to come of a turn, with its end."""
-        for step in self._script.steps[self._at :]:
-            if step.session == prompt.session and step.number > prompt.number and step.message is not None:
-                yield step
-            if step is prompt.answer:
-                return
-
-    async def _answer_unexpected(self, request: Request) -> None:
-        before = next((step for step in reversed([*self._came]) if step.method == request.method), None)
-        if request.method == PROMPT:
-            self._depart(None, "a prompt that the recording does not have")
-            await self._send(write_result(request.id, {"stopReason": "refusal"}))
-        elif before is not None and before.answer is not None:
-            self._depart(before, f"{request.method} came again, and is answered as then")
-            await self._send(self._mapping.frame(before.answer.data, request.id))
-        else:
-            self._depart(None, f"{request.method} is not in the recording")
-            error = RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {request.method}")
-            await self._send(write_failure(request.id, error))
+    def _leave_out_what_is_not_offered(self, then: Any, now: Any) -> None:
+        lacking: dict[str, list[Step]] = {}
+        for question, offer in no_longer_asked(self._script.steps, then, now):
+            self._progress.leave_out(question)
+            lacking.setdefault(offer, []).append(question)
+        for offer, questions in lacking.items():
+            which = ", ".join(dict.fromkeys(question.method for question in questions))
+            self._depart(questions[0], f"{which} will not be asked: the client does not offer {offer} now")
 
     # Cancellations
 
-    async def _notified(self, notification: Notification) -> None:
-        if notification.method != CANCEL:
-            return
-        session = notification.params.get("sessionId") if isinstance(notification.params, dict) else None
+    def _notified(self, notification: Notification) -> None:
+        if notification.method == CANCEL_REQUEST:
+            self._taken_back(notification)
+        elif notification.method == CANCEL:
+            self._cancelled(notification)
+
+    def _cancelled(self, notification: Notification) -> None:
+        session = session_of(notification.params)
         prompt = self._turn(lambda step: self._mapping.name("sessionId", step.session) == session)
         if prompt is None:
             return
-        step = next(self._ahead(notification), None)
-        if step is not None and (prompt.answer is None or step.number < prompt.answer.number):
-            self._came[step] = None
+        for step in self._progress.expected(notification):
+            if step.session == prompt.session and (prompt.answer is None or step.place < prompt.answer.place):
+                self._progress.come(step)
+                return
+        self._depart(prompt, "the turn was cancelled, and was not then")
+        self._end_turn(prompt, CANCELLED)
+
+    def _taken_back(self, notification: Notification) -> None:
+        """The client does not wait for an answer any more."""
+        params = notification.params if isinstance(notification.params, dict) else {}
+        request_id = params.get("requestId")
+        waiting = next((step for step, now in self._unanswered.items() if _is_same_id(now, request_id)), None)
+        if waiting is None:
             return
-        self._depart(prompt, "the turn was cancelled")
-        await self._end_turn(prompt, CANCELLED)
+        for step in self._progress.expected(notification):
+            assert isinstance(step.message, Notification) and isinstance(waiting.message, Request)
+            if _is_same_id(step.message.params.get("requestId"), waiting.message.id):
+                self._progress.come(step)
+                return
+        self._depart(waiting, f"{waiting.method} was taken back, and was not then")
+        if waiting.method == PROMPT:
+            self._progress.leave_out_rest(waiting)
+        elif waiting.answer is not None:
+            self._progress.leave_out(waiting.answer)
+        error = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
+        self._out.put(write_failure(self._unanswered.pop(waiting), error))
 
     def _turn(self, is_it: Callable[[Step], bool]) -> Step | None:
         """The prompt that waits for its answer."""
         return next((step for step in self._unanswered if step.method == PROMPT and is_it(step)), None)
 
-    async def _end_turn(self, prompt: Step, reason: str) -> None:
-        self._left_out.update(self._rest_of_turn(prompt))
-        await self._send(write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
+    def _end_turn(self, prompt: Step, reason: str) -> None:
+        self._progress.leave_out_rest(prompt)
+        self._out.put(write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
 
     # Answers
 
-    async def _answered(self, answer: Result | Failure) -> None:
+    def _answered(self, answer: Result | Failure) -> None:
         question = self._asked.pop((type(answer.id), answer.id), None)
+        if question is None and isinstance(answer, Failure) and answer.error.code in COMPLAINTS:
+            self._on_note(f"the client could not read a line: {answer.error.message}")
+            return
         if question is None:
-            self._depart(None, f"an answer to a request that nobody sent, {answer.id!r}")
+            self._depart(None, f"an answer came to a request that does not wait for one, {answer.id!r}")
             return
         recorded = question.answer
-        if recorded is None or recorded in self._left_out:
+        if recorded is None or self._progress.is_left_out(recorded):
             return
         assert isinstance(recorded.message, Result | Failure)
         then, now = kind_of(question, recorded.message), kind_of(question, answer)
         if then != now:
-            await self._differ(question, recorded, then, now)
+            self._differ(question, recorded, then, now)
             return
-        self._came[recorded] = None
+        self._progress.come(recorded)
         if isinstance(answer, Result) and isinstance(recorded.message, Result):
-            for name in lacking(recorded.message.value, answer.value):
-                self._depart(recorded, f'the answer to {question.method} has no "{name}" now')
+            for difference in differences(recorded.message.value, answer.value):
+                self._depart(recorded, f"the answer to {question.method} {difference}")
             self._mapping.learn(recorded.message.value, answer.value)
 
-    async def _differ(self, question: Step, recorded: Step, then: str, now: str) -> None:
-        prompt = self._turn(lambda step: question.session in (None, step.session))
+    def _differ(self, question: Step, recorded: Step, then: str, now: str) -> None:
+        prompt = self._turn(lambda step: question.lane in (None, step.lane))
         ending = CANCELLED if now == CANCELLED else "refusal"
         so = f", so the turn ends with {ending}" if prompt is not None else ""
         self._depart(recorded, f"the answer to {question.method} was {then} and is {now}{so}")
         if prompt is None:
-            self._came[recorded] = None
+            self._progress.come(recorded)
         else:
-            await self._end_turn(prompt, ending)
+            self._end_turn(prompt, ending)
 
     def _depart(self, step: Step | None, what: str) -> None:
-        self._on_departure(what if step is None else f"frame {step.number}: {what}")
+        self._on_departure(what if step is None else f"{_place(step)}: {what}")
+
+
+def _place(step: Step) -> str:
+    return f"frame {step.number} ({step.at:.3f}s)"
+
+
+def _is_same_id(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)

@@ -1,14 +1,19 @@
-"""What kind of answer a client gave, so that it can be told whether the agent would have gone on as it did."""
+"""In which ways two messages differ that matter to an agent: what kind of answer it got, and which fields."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from acp_tui.mock.script import Step
 from acp_tui.rpc.messages import Failure, Request, Result
 
-CANCELLED = "cancelled"
+CANCELLED: Final = "cancelled"
+_AT_WILL: Final = frozenset({
+    "_meta", "clientInfo", "clientCapabilities", "additionalDirectories", "messageId", "cursor",
+    "exitStatus", "exitCode", "signal",
+})  # fmt: skip
+"""What the protocol lets a client leave out; of its capabilities those count that are used."""
 
 
 def kind_of(question: Step, answer: Result | Failure) -> str:
@@ -36,9 +41,31 @@ def _outcome(question: Step, outcome: Any) -> str:
     return "an option that was not offered"
 
 
-def lacking(recorded: Any, live: Any) -> Iterator[str]:
-    """The fields that an object had in the recording and now has not."""
-    if isinstance(recorded, dict) and isinstance(live, dict):
-        yield from (
-            key for key in recorded if key not in live and key != "_meta" and recorded[key] is not None
-        )
+def differences(recorded: Any, live: Any) -> Iterator[str]:
+    """Clauses on the fields that an object had in the recording and now has not, or has as something else."""
+    if not isinstance(recorded, dict) or not isinstance(live, dict):
+        return
+    for key, value in recorded.items():
+        now = live.get(key)
+        if value in (None, [], {}) or (now is None and key in _AT_WILL):
+            continue
+        if now is None:
+            yield f'has no "{key}" now'
+        elif _kind(value) != _kind(now):
+            yield f'has {_kind(now)} as "{key}" now, and had {_kind(value)}'
+        elif key == "protocolVersion" and value != now:
+            yield f'has "{key}" {now} now, and had {value}'
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case bool():
+            return "a boolean"
+        case str():
+            return "a text"
+        case int() | float():
+            return "a number"
+        case list():
+            return "a list"
+        case _:
+            return "an object"

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from acp_tui.client.settings.masking import MASK
 from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import Failure, Message, Notification, Request, Result, read_message, write_request
+from acp_tui.rpc.peer import CANCEL_REQUEST
+
+PROMPT: Final = "session/prompt"
+CANCEL: Final = "session/cancel"
+NEW: Final = "session/new"
+OPENERS: Final = (NEW, "session/load", "session/resume", "session/fork")
+"""Before the first of these nothing can be said of a session."""
 
 Key: TypeAlias = tuple[Direction, type, Any]
 """A request, by who asked: 1 and "1" are two ids."""
@@ -20,19 +27,26 @@ Key: TypeAlias = tuple[Direction, type, Any]
 class Step:
     """A line that went over the wire, or to stderr."""
 
+    place: int
+    """Among all steps."""
     number: int
-    """Of the frame, from 1."""
+    """Of the frame, from 1; for stderr of the one before."""
     at: float
+    """Seconds since the start of the recording."""
+    gap_s: float
+    """Seconds since the step before, whoever's that was."""
     is_ours: bool
     """The agent sends it; else the client does."""
     data: bytes
     message: Message | None = None
-    """None: a line on stderr."""
+    """None: a line on stderr. What a notification of the agent's says is not kept twice."""
     session: str | None = None
+    lane: str | None = None
+    """The session to which it belongs in time: what has none of its own belongs to the turn that it stands in."""
     answers: Step | None = None
     """For a response, the request."""
     answer: Step | None = None
-    """For a request, the response; None where there was none."""
+    """For a request, the first response; None where there was none."""
 
     @property
     def method(self) -> str:
@@ -41,56 +55,125 @@ class Step:
             return self.message.method
         return self.answers.method if self.answers is not None else ""
 
+    @property
+    def what(self) -> str:
+        """In words, for whoever waits for it."""
+        return f"the answer to {self.method}" if isinstance(self.message, Result | Failure) else self.method
+
 
 @dataclass(slots=True)
 class Script:
-    """All of it."""
+    """All of it. Of the client there are only the steps without which the agent did not go on."""
 
     steps: list[Step] = field(default_factory=list)
     ended_itself: bool = False
     """The agent was gone before the client was done with it."""
     how_it_ended: str = ""
+    """Empty: that was not recorded any more."""
 
 
 def read_script(events: Iterable[Event]) -> Script:
     """The steps of a recording, in their order."""
-    script = Script()
-    asked: dict[Key, Step] = {}
-    frames = 0
+    reading = _Reading()
     for event in events:
         match event:
             case Frame(at, direction, data):
-                frames += 1
-                message = read_message(data)
-                if message is not None:
-                    step = Step(frames, at, direction is Direction.IN, _runnable(data, message), message)
-                    _relate(step, direction, asked)
-                    script.steps.append(step)
+                reading.frame(at, direction, data)
             case Stderr(at, data):
-                script.steps.append(Step(0, at, True, data))
+                reading.add(at, data, None, is_ours=True)
             case Own(_, _, Disconnected()):
-                script.ended_itself = True
+                reading.script.ended_itself = True
             case Exited(_, how):
-                script.how_it_ended = how
+                reading.script.how_it_ended = how
             case _:
                 pass
-    return script
+    return reading.script
 
 
-def _relate(step: Step, direction: Direction, asked: dict[Key, Step]) -> None:
-    match step.message:
-        case Request(request_id, _, params):
-            asked[direction, type(request_id), request_id] = step
-            step.session = _session(params)
-        case Notification(_, params):
-            step.session = _session(params)
-        case Result(request_id) | Failure(request_id):
-            asker = Direction.OUT if direction is Direction.IN else Direction.IN
-            request = asked.pop((asker, type(request_id), request_id), None)
-            if request is not None:
-                step.answers, request.answer, step.session = request, step, request.session
-        case _:
-            pass
+class _Reading:
+    def __init__(self) -> None:
+        self.script = Script()
+        self._frames = 0
+        self._at = 0.0
+        self._waiting: dict[Key, Step] = {}
+        """Requests without an answer."""
+        self._answered: dict[Key, Step] = {}
+        self._turns: dict[str | None, Step] = {}
+        """Prompts without an answer, by their sessions; the last one at the end."""
+
+    def frame(self, at: float, direction: Direction, data: bytes) -> None:
+        self._frames += 1
+        message = read_message(data)
+        is_ours = direction is Direction.IN
+        if message is None or not (is_ours or self._is_needed(message)):
+            return
+        if is_ours and isinstance(message, Notification):
+            step = self.add(at, data, Notification(message.method, None), is_ours=True)
+        else:
+            step = self.add(at, _runnable(data, message), message, is_ours=is_ours)
+        self._relate(step, message, direction)
+
+    def add(self, at: float, data: bytes, message: Message | None, *, is_ours: bool) -> Step:
+        lane = next(reversed(self._turns), None) if is_ours else None
+        place, gap_s = len(self.script.steps), max(0.0, at - self._at)
+        step = Step(place, self._frames, at, gap_s, is_ours, data, message, lane=lane)
+        self._at = at
+        self.script.steps.append(step)
+        return step
+
+    def _is_needed(self, message: Message) -> bool:
+        """Whether the agent may have waited for this message of the client's."""
+        match message:
+            case Request():
+                return True
+            case Result(request_id) | Failure(request_id):
+                return (Direction.IN, type(request_id), request_id) in self._waiting
+            case Notification(method, params) if method == CANCEL:
+                return session_of(params) in self._turns
+            case Notification(method, {"requestId": str() | int() | float() as request_id}) if (
+                method == CANCEL_REQUEST
+            ):
+                return (Direction.OUT, type(request_id), request_id) in self._waiting
+            case _:
+                return False
+
+    def _relate(self, step: Step, message: Message, direction: Direction) -> None:
+        match message:
+            case Request(request_id, method, params):
+                self._waiting[direction, type(request_id), request_id] = step
+                self._place(step, session_of(params))
+                if method == PROMPT and not step.is_ours:
+                    self._turns[step.session] = step
+            case Notification(_, params):
+                self._place(step, session_of(params))
+            case Result(request_id) | Failure(request_id):
+                asker = Direction.OUT if direction is Direction.IN else Direction.IN
+                self._answer(step, (asker, type(request_id), request_id))
+            case _:
+                pass
+
+    def _place(self, step: Step, session: str | None) -> None:
+        if session is not None or not step.is_ours:
+            step.session = step.lane = session
+
+    def _answer(self, step: Step, key: Key) -> None:
+        request = self._waiting.pop(key, None)
+        if request is None:
+            step.answers = self._answered.get(key)  # an agent may answer twice
+            return
+        self._answered[key] = request
+        step.answers, request.answer, step.session = request, step, request.session
+        if self._turns.get(request.session) is request:
+            del self._turns[request.session]
+        if request.method in OPENERS and isinstance(step.message, Result):
+            request.lane = session_of(step.message.value) or request.lane
+        step.lane = request.lane
+
+
+def session_of(params: Any) -> str | None:
+    """The session that a message names."""
+    session_id = params.get("sessionId") if isinstance(params, dict) else None
+    return session_id if isinstance(session_id, str) else None
 
 
 def _runnable(data: bytes, message: Message) -> bytes:
@@ -101,8 +184,3 @@ def _runnable(data: bytes, message: Message) -> bytes:
             if len(kept) < len(env):
                 return write_request(request_id, message.method, {**params, "env": kept})
     return data
-
-
-def _session(params: Any) -> str | None:
-    session_id = params.get("sessionId") if isinstance(params, dict) else None
-    return session_id if isinstance(session_id, str) else None

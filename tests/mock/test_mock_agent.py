@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any
 
 import anyio
 
@@ -16,72 +12,11 @@ from acp_tui.conversation.updates import Disconnected
 from acp_tui.mock.agent import MockAgent
 from acp_tui.mock.script import read_script
 from acp_tui.rpc import Direction
-from support.peers import WAIT_S, Counterpart, connected, notification, request, response
-
-OPTIONS = [
-    {"optionId": "a1", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "a2", "name": "Always", "kind": "allow_always"},
-    {"optionId": "r1", "name": "No", "kind": "reject_once"},
-]
-NEW = request(1, "session/new", {"cwd": "/rec/p", "mcpServers": []})
+from support.mock_wire import NEW, OPENED, TURN, came, chosen, mocked, prompt, says, went
+from support.peers import WAIT_S, connected, notification, request, response
 
 
-def came(*messages: Any) -> list[Event]:
-    return [Frame(0.0, Direction.IN, json.dumps(message).encode()) for message in messages]
-
-
-def went(*messages: Any) -> list[Event]:
-    return [Frame(0.0, Direction.OUT, json.dumps(message).encode()) for message in messages]
-
-
-def says(text: str) -> dict[str, Any]:
-    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
-    return notification("session/update", {"sessionId": "s", "update": update})
-
-
-def prompt(request_id: Any, session: str = "s") -> dict[str, Any]:
-    return request(request_id, "session/prompt", {"sessionId": session, "prompt": []})
-
-
-def chosen(option: str) -> dict[str, Any]:
-    return {"outcome": {"outcome": "selected", "optionId": option}}
-
-
-ASKS = request(0, "session/request_permission", {"sessionId": "s", "toolCall": {}, "options": OPTIONS})
-OPENED = [*went(NEW), *came(response(1, {"sessionId": "s"}))]
-TURN = [
-    *went(prompt(2)),
-    *came(says("may I?"), ASKS),
-    *went(response(0, chosen("a1"))),
-    *came(says("in /rec/p/x"), response(2, {"stopReason": "end_turn"})),
-]
-
-
-@dataclass
-class Mocked:
-    """A mock and its client, which the test plays."""
-
-    client: Counterpart
-    agent: MockAgent
-    departures: list[str] = field(default_factory=list)
-
-    async def open(self) -> None:
-        await self.client.send(request("n", "session/new", {"cwd": "/live", "mcpServers": []}))
-        assert await self.client.receive() == response("n", {"sessionId": "s"})
-
-
-@asynccontextmanager
-async def mocked(*events: Event) -> AsyncIterator[Mocked]:
-    departures: list[str] = []
-    agent = MockAgent(read_script(events), on_departure=departures.append)
-    with connected() as (client, stream), anyio.fail_after(WAIT_S):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(agent.serve, stream)
-            yield Mocked(client, agent, departures)
-            tasks.cancel_scope.cancel()
-
-
-async def test_ids_and_folders_are_those_of_the_client():
+async def test_ids_and_folders_are_those_of_the_client() -> None:
     async with mocked(*OPENED, *TURN) as mock:
         await mock.open()
         await mock.client.send(prompt("p"))
@@ -93,7 +28,7 @@ async def test_ids_and_folders_are_those_of_the_client():
     assert mock.departures == []
 
 
-async def test_another_option_of_the_same_kind_is_no_departure():
+async def test_another_option_of_the_same_kind_is_no_departure() -> None:
     async with mocked(*OPENED, *TURN) as mock:
         await mock.open()
         await mock.client.send(prompt(9))
@@ -103,7 +38,7 @@ async def test_another_option_of_the_same_kind_is_no_departure():
     assert mock.departures == []
 
 
-async def test_an_answer_of_another_kind_ends_the_turn_with_refusal():
+async def test_an_answer_of_another_kind_ends_the_turn_with_refusal() -> None:
     async with mocked(*OPENED, *TURN, *went(prompt(3)), *came(says("again"), response(3, {}))) as mock:
         await mock.open()
         await mock.client.send(prompt(7))
@@ -117,7 +52,7 @@ async def test_an_answer_of_another_kind_ends_the_turn_with_refusal():
     ]
 
 
-async def test_a_cancellation_that_was_not_there_ends_the_turn_with_cancelled():
+async def test_a_cancellation_that_was_not_there_ends_the_turn_with_cancelled() -> None:
     async with mocked(*OPENED, *TURN) as mock:
         await mock.open()
         await mock.client.send(prompt(7))
@@ -126,10 +61,10 @@ async def test_a_cancellation_that_was_not_there_ends_the_turn_with_cancelled():
         await mock.client.send(notification("session/cancel", {"sessionId": "s"}))
         assert await mock.client.receive() == response(7, {"stopReason": "cancelled"})
         await mock.client.answer(asked, {"outcome": {"outcome": "cancelled"}})
-    assert mock.departures == ["frame 3: the turn was cancelled"]
+    assert mock.departures == ["frame 3: the turn was cancelled, and was not then"]
 
 
-async def test_an_error_for_a_result_and_a_result_without_its_field_are_said():
+async def test_an_error_for_a_result_and_a_result_without_its_field_are_said() -> None:
     reads = request(5, "fs/read_text_file", {"sessionId": "s", "path": "/rec/p/a"})
     reading = [
         *came(reads),
@@ -151,7 +86,7 @@ async def test_an_error_for_a_result_and_a_result_without_its_field_are_said():
         assert await mock.client.receive() == response(2, {"stopReason": "refusal"})
 
 
-async def test_requests_that_are_skipped_repeated_or_unknown_are_said_and_answered():
+async def test_requests_that_are_skipped_repeated_or_unknown_are_said_and_answered() -> None:
     mode = request(2, "session/set_mode", {"sessionId": "s", "modeId": "m"})
     turn = [*went(prompt(3)), *came(says("hi"), response(3, {"stopReason": "end_turn"}))]
     async with mocked(*OPENED, *went(mode), *came(response(2, {})), *turn) as mock:
@@ -163,16 +98,16 @@ async def test_requests_that_are_skipped_repeated_or_unknown_are_said_and_answer
         await mock.client.send(prompt(7))
         assert await mock.client.receive() == response(7, {"stopReason": "refusal"})
         await mock.client.send({**NEW, "id": 8})
-        assert await mock.client.receive() == response(8, {"sessionId": "s"})
+        assert await mock.client.receive() == response(8, {"sessionId": "s-2"})
     assert mock.departures == [
         "session/list is not in the recording",
         "frame 3: session/set_mode was expected, and session/prompt came",
-        "a prompt that the recording does not have",
-        "frame 1: session/new came again, and is answered as then",
+        "frame 5: session/prompt came once more than in the recording, so it ends with refusal (session 's')",
+        "frame 1: session/new came again, and opens a session without turns, 's-2'",
     ]
 
 
-async def test_sessions_side_by_side_may_be_prompted_in_another_order():
+async def test_sessions_side_by_side_may_be_prompted_in_another_order() -> None:
     two = [*went({**NEW, "id": 4}), *came(response(4, {"sessionId": "t"}))]
     turns = [
         *went(prompt(5), prompt(6, "t")),
@@ -188,8 +123,8 @@ async def test_sessions_side_by_side_may_be_prompted_in_another_order():
     assert mock.departures == []
 
 
-async def test_an_agent_that_ended_by_itself_does_so_again():
-    ended = [Own(0.0, SessionId("s"), Disconnected("x", "")), Exited(0.0, "exited with code 3")]
+async def test_an_agent_that_ended_by_itself_does_so_again() -> None:
+    ended: list[Event] = [Own(0.0, SessionId("s"), Disconnected("x", "")), Exited(0.0, "exited with code 3")]
     agent = MockAgent(read_script([*OPENED, *went(prompt(2)), *came(says("oh")), *ended]), on_departure=print)
     with connected() as (client, stream), anyio.fail_after(WAIT_S):
         async with anyio.create_task_group() as tasks:
@@ -202,10 +137,10 @@ async def test_an_agent_that_ended_by_itself_does_so_again():
     assert agent.is_lost
 
 
-async def test_what_is_no_json_and_what_is_doubled_goes_out_to_the_byte():
+async def test_what_is_no_json_and_what_is_doubled_goes_out_to_the_byte() -> None:
     odd = b'{"jsonrpc":"2.0","method":"x","params":{"a":1,"a":1e2}}'
     junk = b"npm warn deprecated"
-    frames = [Frame(0.0, Direction.IN, odd), Frame(0.0, Direction.IN, junk)]
+    frames: list[Event] = [Frame(0.0, Direction.IN, odd), Frame(0.0, Direction.IN, junk)]
     async with mocked(*OPENED, *frames) as mock:
         await mock.client.send(NEW)
         assert json.loads(await mock.client.receive_line()) == response(1, {"sessionId": "s"})

@@ -1,4 +1,4 @@
-"""The client of the protocol's official SDK takes a recorded agent for an agent."""
+"""The client of the official SDK, as its users write one: it serves what it has, whatever was recorded."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 
 import acp
 import anyio
-import pytest
 from acp import schema
 
 from acp_tui.client.transcript.plan import RecordingPlan
 from support.recordings import play
 
-WITHIN_S = 20
+WITHIN_S = 30
+OFFERS = schema.ClientCapabilities(
+    fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=True
+)
 
 
 class SdkClient:
@@ -23,29 +25,24 @@ class SdkClient:
     def __init__(self) -> None:
         self.updates: list[Any] = []
         self.files: dict[str, str] = {}
-        self.served: list[str] = []
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
         self.updates.append(update)
 
     async def request_permission(self, options: Any, **_: Any) -> schema.RequestPermissionResponse:
-        self.served.append("permission")
         return schema.RequestPermissionResponse(
             outcome=schema.AllowedOutcome(option_id=options[0].option_id, outcome="selected")
         )
 
     async def write_text_file(self, path: str, content: str, **_: Any) -> None:
-        self.served.append("write")
         self.files[path] = content
 
     async def read_text_file(self, path: str, **_: Any) -> schema.ReadTextFileResponse:
-        self.served.append("read")
         if path not in self.files:
             raise acp.RequestError.resource_not_found(path)
         return schema.ReadTextFileResponse(content=self.files[path])
 
     async def create_terminal(self, **_: Any) -> schema.CreateTerminalResponse:
-        self.served.append("run")
         return schema.CreateTerminalResponse(terminal_id="mine")
 
     async def terminal_output(self, terminal_id: str, **_: Any) -> schema.TerminalOutputResponse:
@@ -66,23 +63,33 @@ class SdkClient:
         raise acp.RequestError.method_not_found(method)
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        self.served.append(method)
+        pass
 
 
-@pytest.mark.parametrize("scenario", ["coding", "callbacks", "tools", "content"])
-async def test_a_whole_turn(scenario: str, tmp_path: Path) -> None:
-    recording = tmp_path / "run.jsonl"
-    await play(scenario, RecordingPlan(tmp_path, file=recording))
+async def turn_with_callbacks(
+    folder: Path, *options: str, offers: schema.ClientCapabilities | None
+) -> SdkClient:
+    """A turn of an agent that was recorded in one folder, and is mocked in another."""
+    recording = folder / "run.jsonl"
+    await play("callbacks", RecordingPlan(folder, file=recording))
     client: Any = SdkClient()
-    folder = tmp_path / "elsewhere"
-    argv = ("-m", "acp_tui", "mock", str(recording), "--speed", "0")
+    argv = ("-m", "acp_tui", "mock", str(recording), "--speed", "0", *options)
     with anyio.fail_after(WITHIN_S):
         async with acp.spawn_agent_process(client, sys.executable, *argv) as (agent, _):
-            await agent.initialize(protocol_version=1)
-            session = await agent.new_session(cwd=str(folder), mcp_servers=[])
-            ended = await agent.prompt(session_id=session.session_id, prompt=[acp.text_block("show me")])
+            await agent.initialize(protocol_version=1, client_capabilities=offers)
+            session = await agent.new_session(cwd=str(folder / "elsewhere"), mcp_servers=[])
+            prompt: list[Any] = [acp.text_block("in other words")]
+            ended = await agent.prompt(session_id=session.session_id, prompt=prompt)
     assert ended.stop_reason == "end_turn"
-    assert len(client.updates) > 5
-    if scenario == "callbacks":
-        assert client.files.keys() == {str(folder / "notes.txt")}
-        assert {"permission", "write", "read", "run"} <= set(client.served)
+    return client  # type: ignore[no-any-return]
+
+
+async def test_a_turn_with_files_terminals_and_a_permission_is_no_departure(tmp_path: Path) -> None:
+    client = await turn_with_callbacks(tmp_path, "--strict", offers=OFFERS)
+    assert client.files.keys() == {str(tmp_path / "elsewhere" / "notes.txt")}
+
+
+async def test_a_client_without_files_and_terminals_has_the_turn_too(tmp_path: Path) -> None:
+    client = await turn_with_callbacks(tmp_path, offers=None)
+    assert client.files == {}
+    assert client.updates

@@ -1,0 +1,81 @@
+"""`acp-tui mock` as a command: what it takes, and with which status it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_tui.cli.main import main
+from acp_tui.client.transcript.events import Event, Exited, Own
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.updates import Disconnected
+from support.mock_wire import NEW, OPENED, prompt, went
+from support.mocked import mock_of
+from support.peers import response
+from support.recordings import write
+
+WITHIN_S = 20
+
+
+def talk(source: Path | str, *said: Any, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[bytes]:
+    """What it answers to a client that says this and goes."""
+    lines = b"".join(json.dumps(message).encode() + b"\n" for message in said)
+    argv = mock_of(source, *options).argv
+    return subprocess.run(argv, input=lines, capture_output=True, timeout=WITHIN_S)
+
+
+def recording(folder: Path, *events: Event) -> Path:
+    write(folder / "run.jsonl", [*OPENED, *events])
+    return folder / "run.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [("exited with code 3", 3), ("exited with code 0", 0), ("was ended by SIGTERM", -signal.SIGTERM)],
+)
+def test_it_ends_as_the_recorded_agent_did(how: str, status: int, tmp_path: Path) -> None:
+    died = [*went(prompt(2)), Own(0.0, SessionId("s"), Disconnected("x", "")), Exited(0.0, how)]
+    assert talk(recording(tmp_path, *died), NEW, prompt(2)).returncode == status
+
+
+def test_a_client_that_goes_ends_it_with_0_and_a_strict_one_that_departs_with_1(tmp_path: Path) -> None:
+    source = recording(tmp_path)
+    assert talk(source, NEW).returncode == 0
+    done = talk(source, NEW, prompt(2))
+    assert response(2, {"stopReason": "refusal"}) in map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, b"session/prompt came" in done.stderr) == (0, True)
+    assert talk(source, NEW, prompt(2), options=("--strict",)).returncode == 1
+
+
+@pytest.mark.parametrize("source", ["demo:coding", "own.toml"])
+def test_a_scenario_is_played_by_its_name_or_file(source: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('description = "d"\n[[prompt]]\n[[prompt.step]]\nsay = "Hello"\n')
+    with subprocess.Popen(
+        mock_of(own if source == own.name else source).argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as agent:
+        assert agent.stdin is not None and agent.stdout is not None
+        agent.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n')
+        agent.stdin.flush()
+        assert json.loads(agent.stdout.readline())["result"]["protocolVersion"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("demo:coding", "--strict"), "are for recordings"),
+        (("own.toml", "--timeout", "5"), "are for recordings"),
+        (("run.jsonl", "--login"), "is for scenarios"),
+        (("run.jsonl", "--speed", "-1"), "-1 is no number from 0 on"),
+    ],
+)
+def test_options_that_do_not_go_with_the_source_are_a_wrong_command_line(
+    words: tuple[str, ...], complaint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mock", *words]) == 2
+    assert complaint in capfd.readouterr().err

@@ -1,0 +1,44 @@
+"""A recording as an agent for a hub, and conversations without what is made up anew each time."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.conversation import Conversation
+
+CLOCKS = ("at", "seconds")
+
+
+def mock_of(recording: Path | str, *options: str) -> AgentCommand:
+    """The command of a mock that does not wait; under the name of the demo agent, which messages may hold."""
+    argv = (sys.executable, "-m", "acp_tui", "mock", str(recording), "--speed", "0", *options)
+    return AgentCommand("demo", argv)
+
+
+def outline(conversation: Conversation, cwd: Path | None = None) -> str:
+    """All of a conversation but what clocks say, names that the client makes up, and the folder where one is given."""
+    names: dict[str, str] = {}
+    told = "\n".join(_lines(conversation, ""))
+    if cwd is not None:
+        told = told.replace(str(cwd), "CWD")
+    made_up = r"(?:term|acp-tui)_[0-9a-f]+"
+    return re.sub(made_up, lambda found: names.setdefault(found[0], f"#{len(names)}"), told)
+
+
+def _lines(value: Any, place: str) -> Iterator[str]:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield f"{place}: {type(value).__name__}"
+        names = (field.name for field in dataclasses.fields(value))
+        value = {name: getattr(value, name) for name in names if name not in CLOCKS}
+    if isinstance(value, dict | list | tuple):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _lines(item, f"{place}.{key}")
+    else:
+        yield f"{place} = {value.read() if isinstance(value, ByteRing) else value!r}"
