@@ -19,8 +19,10 @@ from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.themes import LIGHT
 
 SCREENSHOTS: Final = Path(__file__).parents[1] / "screenshots"
-TALL: Final = (120, 50)
-"""Holds what belongs together: the diff, the tests and the answer; the card with the whole diff."""
+SIZE: Final = (100, 40)
+"""Narrow enough to be read in the width of a page."""
+TALL: Final = (100, 50)
+"""Holds what belongs together: the diff, the tests and the plan; the card with the whole diff."""
 Pictures = dict[str, str]
 """SVG by name."""
 
@@ -39,12 +41,12 @@ TAKES: Final = (
         "coding",
         "The tests of durations.py fail. Find out why and fix it.",
         {
-            "permission": View(Spot(is_question=True), TALL, keys=("tab", "down")),
-            "coding": View(size=TALL),
-            "light": View(size=TALL, theme=LIGHT.name),
+            "coding": View(Spot(text="8 passed"), TALL, keys=("ctrl+t",)),
+            "permission": View(Spot(is_question=True), TALL, keys=("tab",)),
+            "light": View(size=SIZE, theme=LIGHT.name),
         },
     ),
-    Take("terminal", "Update everything, then build.", {"terminal": View()}),
+    Take("terminal", "Update everything, then build.", {"terminal": View(size=SIZE)}),
     Take(
         "markdown", "Show me what you can do with Markdown.", {"markdown": View(size=TALL, keys=("pageup",))}
     ),
@@ -55,7 +57,7 @@ async def take_all() -> Pictures:
     """Every picture."""
     pictures = {}
     for take in TAKES:
-        async with film_of_demo(take.scenario, DemoUser((take.prompt,)), TALL) as film:
+        async with film_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as film:
             for name, view in take.views.items():
                 pictures[name] = (await render(film, view, ".svg")).decode()
     return pictures

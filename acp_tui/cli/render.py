@@ -9,6 +9,7 @@ from pathlib import Path
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.requests import Render
 from acp_tui.client.errors import ClientError
+from acp_tui.ui.picturing.errors import CannotRender
 from acp_tui.ui.picturing.rehearsal import DemoUser
 from acp_tui.ui.picturing.render import View, film_of, film_of_demo, render, suffix_of
 from acp_tui.ui.replaying.pace import Pace
@@ -39,6 +40,11 @@ async def _rendered(request: Render) -> bytes:
         pace=Pace(max_wait_s=request.max_wait_s),
     )
     if isinstance(request.source, Path):
+        if request.source.suffix == ".toml":
+            name = request.source
+            raise CannotRender(
+                f"{name} is no recording", hint=f"a scenario? acp-tui render demo:{name} plays it"
+            )
         source = film_of(request.source)
     else:
         prompts = () if request.prompt is None else (request.prompt,)

@@ -6,6 +6,7 @@ With `--login` it is not an agent but the program by which one logs in to it.
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 
 import anyio
@@ -30,7 +31,8 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.write(_explained(error))
         return EXIT_USAGE
     logged_in = scenario.auth.required and login.take_mark()
-    agent = DemoAgent(scenario, speed=arguments.speed, logged_in=logged_in)
+    run = secrets.token_hex(3) if arguments.own_ids else ""
+    agent = DemoAgent(scenario, speed=arguments.speed, logged_in=logged_in, run=run)
     try:
         anyio.run(_serve, agent)
     except KeyboardInterrupt:
@@ -51,6 +53,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 knows no delays (default: 1)"
+    )
+    parser.add_argument(
+        "--own-ids",
+        action="store_true",
+        help="give sessions ids that no other run gives (default: demo-1, ...)",
     )
     parser.add_argument(
         login.OPTION, action="store_true", help="log in on this terminal, for the agent that is started next"

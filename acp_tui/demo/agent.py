@@ -29,11 +29,14 @@ PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": T
 class DemoAgent:
     """Plays one scenario for one client. Speed 1 is as written, 2 twice as fast, 0 without delays."""
 
-    def __init__(self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False) -> None:
+    def __init__(
+        self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False, run: str = ""
+    ) -> None:
+        """`run` tells the ids of its sessions from those of other runs."""
         self._scenario = scenario
         self._pace = Pace(speed)
         self._logged_in = logged_in or not scenario.auth.required
-        self._sessions = Sessions(scenario)
+        self._sessions = Sessions(scenario, run)
         self._last_line = b""
         self._client: ClientCalls
         self._tasks: TaskGroup
@@ -225,7 +228,10 @@ class DemoAgent:
         scenario = self._scenario
         scripted = session.pick(scenario, text)
         if scripted is not None and scripted.play is not None:
-            scenario = scenarios.load(scripted.play)
+            try:
+                scenario = scenarios.load(scripted.play)
+            except scenarios.ScenarioError as error:
+                raise _invalid(str(error)) from error
             scripted = session.pick(scenario, text)
         if scripted is None:
             patterns = [turn.match.pattern for turn in scenario.turns if turn.match is not None]

@@ -31,7 +31,12 @@ async def read(turn: Turn, step: script.Read) -> Ending:
     try:
         text = await turn.client.read_text_file(turn.session.id, path, step.line, step.limit)
     except RequestFailed as error:
-        _refuse(turn, call, f"`{step.path}` could not be read: {error.message}.", silent=bool(step.missing))
+        _refuse(
+            turn,
+            call,
+            f"`{step.path}` could not be read: {_why(error)}.",
+            silent=bool(step.missing),
+        )
         return await turn.play(step.missing)
     turn.session.files_read[path] = text
     language = path.rpartition(".")[2]
@@ -49,7 +54,7 @@ async def write(turn: Turn, step: script.Write) -> None:
     try:
         await turn.client.write_text_file(turn.session.id, path, content)
     except RequestFailed as error:
-        _refuse(turn, call, f"`{step.path}` could not be written: {error.message}.")
+        _refuse(turn, call, f"`{step.path}` could not be written: {_why(error)}.")
         return
     turn.session.files_read[path] = content
     _settle(turn, call, "completed")
@@ -84,7 +89,7 @@ async def run(turn: Turn, step: script.Run) -> Ending:
     try:
         exit_code = await _run_in_terminal(turn, step, call, command, args)
     except RequestFailed as error:
-        _refuse(turn, call, f"`{line}` could not be run: {error.message}.")
+        _refuse(turn, call, f"`{line}` could not be run: {_why(error)}.")
         return await turn.play(step.failed)
     return await turn.play(step.succeeded if _succeeded(step, exit_code) else step.failed)
 
@@ -161,3 +166,8 @@ def _refuse(turn: Turn, call: str, why: str, *, silent: bool = False) -> None:
 
 def _text(text: str) -> script.Wire:
     return {"type": "content", "content": {"type": "text", "text": text}}
+
+
+def _why(error: RequestFailed) -> str:
+    """The client's reason, for the middle of a sentence."""
+    return error.message.removesuffix(".")

@@ -10,7 +10,7 @@ import tomllib
 
 from acp_tui.demo import script
 from acp_tui.demo.step_reading import read_commands, read_steps
-from acp_tui.demo.table import ScenarioError, Table
+from acp_tui.demo.table import ScenarioError, Seconds, Table
 
 
 def read_scenario(name: str, source: str, file: str) -> script.Scenario:
@@ -53,7 +53,7 @@ def _read_turn(table: Table) -> script.ScriptedTurn:
 def _read_initialize(table: Table) -> script.Initialize:
     initialize = script.Initialize(
         hang=table.get("hang", bool, False),
-        wait_s=table.get("wait_s", float, 0.0),
+        wait_s=table.get("wait_s", Seconds, 0.0),
         protocol_version=table.get("protocol_version", int, 1),
     )
     table.close()

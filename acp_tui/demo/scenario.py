@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from acp_tui.demo.reading import read_scenario
+from acp_tui.demo.references import check_references
 from acp_tui.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
 from acp_tui.demo.shipped import DEFAULT, available, path_of
 from acp_tui.demo.table import ScenarioError
@@ -21,21 +22,32 @@ class UnknownScenario(ScenarioError):
 def load(name_or_path: str | Path) -> Scenario:
     """A shipped scenario by its name, or any by the path of its .toml file, with what it includes.
 
+    What it includes and plays of others is looked for among the shipped ones, then beside its file.
     Raises ScenarioError, UnknownScenario.
     """
-    scenario = _read(name_or_path)
-    return _joined(scenario, [_read(part) for part in scenario.include]) if scenario.include else scenario
-
-
-def _read(name_or_path: str | Path) -> Scenario:
     path = path_of(str(name_or_path))
+    written = _read(path, str(name_or_path))
+    parts = [_read(path_of(part, path.parent), part) for part in written.include]
+    scenario = _joined(written, parts) if parts else written
+    check_references(written, scenario.session, path)
+    return scenario
+
+
+def _read(path: Path, called: str) -> Scenario:
     try:
-        source = path.read_text("utf-8")
+        scenario = read_scenario(path.stem, path.read_text("utf-8"), path.name)
+    except FileNotFoundError as error:
+        raise UnknownScenario(f'there is no scenario "{called}"') from error
     except OSError as error:
-        raise UnknownScenario(f'there is no scenario "{name_or_path}"') from error
+        raise ScenarioError(f"{path} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path.name}: not UTF-8: {error}") from error
-    return read_scenario(path.stem, source, path.name)
+    return replace(scenario, turns=tuple(_placed(turn, path.parent) for turn in scenario.turns))
+
+
+def _placed(turn: ScriptedTurn, folder: Path) -> ScriptedTurn:
+    """The turn with the file of the scenario that it plays."""
+    return turn if turn.play is None else replace(turn, play=str(path_of(turn.play, folder)))
 
 
 def _joined(scenario: Scenario, parts: Sequence[Scenario]) -> Scenario:

@@ -18,7 +18,9 @@ RESOURCE_NOT_FOUND: Final = -32002
 class Sessions:
     """Opens, finds, lists and forgets sessions. Raises RequestFailed where a client asks for what is not there."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, run: str = "") -> None:
+        """The ids of new sessions are counted; `run` is put into them."""
+        self._prefix = "-".join(filter(None, ("demo", run)))
         self._setup = scenario.session
         self._keeping = scenario.keeping
         self._open: dict[str, Session] = {}
@@ -36,7 +38,7 @@ class Sessions:
         """A new session."""
         self._begun += 1
         is_kept = bool(self._keeping.offers)
-        session = Session(f"demo-{self._begun}", cwd, self._setup, is_kept=is_kept)
+        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=is_kept)
         if is_kept:
             self._kept = {session.id: session} | self._kept
         return self._opened(session, cwd)

@@ -7,6 +7,7 @@ from typing import Final
 
 DEFAULT: Final = "coding"
 SCENARIOS: Final = Path(__file__).with_name("scenarios")
+HERE: Final = Path()
 
 
 def names() -> list[str]:
@@ -14,10 +15,10 @@ def names() -> list[str]:
     return sorted((path.stem for path in SCENARIOS.glob("*.toml")), key=lambda name: (name != DEFAULT, name))
 
 
-def path_of(name_or_path: str) -> Path:
-    """The file of a shipped scenario, or of any other by its path; it need not exist."""
+def path_of(name_or_path: str, beside: Path = HERE) -> Path:
+    """The file of a shipped scenario, or of any other by its path from a folder; it need not exist."""
     shipped = SCENARIOS / f"{name_or_path}.toml"
-    return shipped if shipped.is_file() else Path(name_or_path)
+    return shipped if shipped.is_file() else beside / name_or_path
 
 
 def available() -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from acp_tui.demo import script
 from acp_tui.demo.form_reading import read_schema
-from acp_tui.demo.table import Table
+from acp_tui.demo.table import Count, ExitStatus, Seconds, Table
 from acp_tui.demo.tool_reading import read_patch, read_permission_option
 
 STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
@@ -22,15 +22,16 @@ FAULT_PARAMETERS: Final[dict[str, dict[str, type]]] = {
     "auth_required": {},
     "bad_frame": {"frame": str},
     "error": {"code": int, "message": str, "details": str},
-    "exit": {"code": int, "last_words": str},
-    "flood": {"count": int, "text": str},
+    "exit": {"code": ExitStatus, "last_words": str},
+    "flood": {"count": Count, "text": str},
     "hang": {"deaf": bool},
-    "huge_line": {"bytes": int},
+    "huge_line": {"bytes": Count},
     "junk": {"lines": list},
     "late_update": {},
     "unknown_update": {"update": dict},
 }
 """Which parameters a fault may have; what they default to is for `faults`."""
+FAULT_KEYS: Final = frozenset(key for kinds in FAULT_PARAMETERS.values() for key in kinds)
 
 
 def read_steps(table: Table, key: str) -> tuple[script.Step, ...]:
@@ -40,9 +41,11 @@ def read_steps(table: Table, key: str) -> tuple[script.Step, ...]:
 
 def read_step(table: Table) -> script.Step:
     """One step: the one key of its table that names a step says which. Raises ScenarioError."""
-    names = [name for name in READERS if table.has(name)]
+    names = [key for key in table.keys if key in READERS]
+    if "fault" in names:  # of which a parameter may be called as a step is
+        names = [name for name in names if name not in FAULT_KEYS]
     if len(names) != 1:
-        found = " and ".join(f'"{name}"' for name in names) or "none"
+        found = " and ".join(f'"{key}"' for key in names or table.keys) or "none"
         raise table.error(
             f"one key must say what the step does, found {found}; allowed: {', '.join(READERS)}"
         )
@@ -82,8 +85,8 @@ def _read_user(table: Table) -> script.Step:
 
 
 def _read_streaming(table: Table) -> tuple[int, float, str | None]:
-    chunk_s = table.get("chunk_s", float, script.DEFAULT_CHUNK_S)
-    return table.get("repeat", int, 1), chunk_s, table.get("id", str, None)
+    chunk_s = table.get("chunk_s", Seconds, script.DEFAULT_CHUNK_S)
+    return table.get("repeat", Count, 1), chunk_s, table.get("id", str, None)
 
 
 def _read_block(table: Table) -> script.Step:
@@ -166,8 +169,8 @@ def _read_run(table: Table) -> script.Step:
         cwd=run.get("cwd", str, None),
         title=run.get("title", str, None),
         name=run.get("id", str, None),
-        output_limit_bytes=run.get("output_limit_bytes", int, None),
-        kill_after_s=run.get("kill_after_s", float, None),
+        output_limit_bytes=run.get("output_limit_bytes", Count, None),
+        kill_after_s=run.get("kill_after_s", Seconds, None),
         succeeded=read_steps(table, "succeeded"),
         failed=read_steps(table, "failed"),
     )
@@ -229,7 +232,7 @@ def _read_extension(table: Table) -> tuple[str, script.Wire]:
 def _read_usage(table: Table) -> script.Step:
     usage = table.table("usage")
     update: dict[str, Any] = {"sessionUpdate": "usage_update"}
-    update |= {"used": usage.need("used", int), "size": usage.need("size", int)}
+    update |= {"used": usage.need("used", Count), "size": usage.need("size", Count)}
     cost = usage.get("cost", float, None)
     if cost is not None:
         update["cost"] = {"amount": cost, "currency": usage.get("currency", str, "USD")}
@@ -263,7 +266,7 @@ def _read_compact(table: Table) -> script.Step:
     step = script.Compact(
         compact.need("summary", str),
         compact.get("error", str, None),
-        compact.get("chunk_s", float, script.DEFAULT_CHUNK_S),
+        compact.get("chunk_s", Seconds, script.DEFAULT_CHUNK_S),
     )
     compact.close()
     return step
@@ -286,7 +289,7 @@ def _read_config(table: Table) -> script.Step:
 
 
 def _read_wait(table: Table) -> script.Step:
-    return script.Wait(table.need("wait_s", float))
+    return script.Wait(table.need("wait_s", Seconds))
 
 
 def _read_together(table: Table) -> script.Step:
@@ -303,7 +306,11 @@ def _read_stderr(table: Table) -> script.Step:
 
 def _read_fault(table: Table) -> script.Step:
     kind = table.one_of("fault", FAULT_PARAMETERS)
-    parameters = table.given(FAULT_PARAMETERS[kind])
+    parameters = {
+        key: table.texts(key) if value_kind is list else table.need(key, value_kind)
+        for key, value_kind in FAULT_PARAMETERS[kind].items()
+        if table.has(key)
+    }
     late = read_steps(table, "late") if kind == "late_update" else ()
     return script.Fault(kind, parameters, late)
 

@@ -6,12 +6,35 @@ It knows no scenario: which keys a table has is for its readers.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final, TypeVar
+from math import inf
+from typing import Any, Final, TypeVar, cast
 
 T = TypeVar("T")
 D = TypeVar("D")
 
+
+class Count(int):
+    """A whole number that is not below 0."""
+
+
+class Seconds(float):
+    """A time that is not below 0."""
+
+
+class ExitStatus(int):
+    """With what a process can end."""
+
+
+RANGES: Final[dict[type, tuple[Any, Any, Any]]] = {
+    Count: (int, 0, inf),
+    Seconds: (float, 0, inf),
+    ExitStatus: (int, 0, 255),
+}
+"""What such a number is in TOML, the least and the most."""
 KINDS: Final[dict[type, str]] = {
+    Count: "a whole number, 0 or more",
+    Seconds: "a number, 0 or more",
+    ExitStatus: "a whole number from 0 to 255",
     str: "a text",
     int: "a whole number",
     float: "a number",
@@ -37,6 +60,11 @@ class Table:
         """Whether the key is there and not taken yet."""
         self._asked_for.append(key)
         return key in self._values
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that nobody has taken yet."""
+        return list(self._values)
 
     def need(self, key: str, kind: type[T]) -> T:
         """The value of a key that must be there."""
@@ -78,6 +106,8 @@ class Table:
 
     def tables(self, key: str) -> list[Table]:
         """A list of tables in this one; absent is empty."""
+        if isinstance(self._values.get(key), dict):
+            raise self.error(f'"{key}" is one table; it must be a list of them: a header in double brackets')
         items = enumerate(self.get(key, list, []), 1)
         places = [(f"{self._place}, {key} {n}", item) for n, item in items]
         return [Table(_checked(item, dict, place), place) for place, item in places]
@@ -93,12 +123,13 @@ class Table:
 
 
 def _checked(value: Any, kind: type[T], place: str) -> T:
-    if kind is float and type(value) is int:
+    exact, least, most = RANGES.get(kind, (kind, None, None))
+    if exact is float and type(value) is int:
         value = float(value)
     # Exactly: a boolean is an int in Python, and not in a scenario.
-    if type(value) is not kind:
+    if type(value) is not exact or (least is not None and not least <= value <= most):
         raise ScenarioError(f"{place} is {value!r}; it must be {KINDS[kind]}")
-    return value
+    return cast(T, value)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -57,6 +57,9 @@ class Turn:
         self.pace = pace
         self.request_id = request_id
         """The prompt's, as the client gave it."""
+        place = re.escape(session.cwd)
+        self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
+        """Cuts what is streamed; the folder stays in one piece, so that there are as many of them in any folder."""
         self.scope = anyio.CancelScope()
         self.deaf = False
         self.late: tuple[script.Step, ...] = ()
@@ -153,7 +156,7 @@ class Turn:
         await self._stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
 
     async def _stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
-        chunks = [text[at : at + CHUNK_CHARS] for at in range(0, len(text), CHUNK_CHARS)]
+        chunks = self._whole_places.findall(text)
         for number, chunk in enumerate(chunks * repeat, 1):
             self.send({**update, "content": {"type": "text", "text": chunk}})
             if number % CHUNKS_PER_FLUSH == 0:

@@ -18,6 +18,8 @@ TIMEOUT_S = 20
 class Process:
     """A demo agent that is spoken to line by line."""
 
+    session_id = ""
+
     def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "acp_tui.demo", *arguments]
         pipe = subprocess.PIPE
@@ -46,7 +48,7 @@ def running(*arguments: str) -> Iterator[Process]:
         agent.request(0, "initialize", protocolVersion=1)
         agent.answer(0)
         agent.request(1, "session/new", cwd="/", mcpServers=[])
-        agent.answer(1)
+        agent.session_id = agent.answer(1)["sessionId"]
         yield agent
     finally:
         agent.process.kill()
@@ -68,6 +70,15 @@ def test_a_crash_has_its_exit_status_and_last_words():
         stdout, stderr = agent.process.communicate()
         assert b"agent_message_chunk" in stdout
         assert b"MemoryError" in stderr
+
+
+def test_sessions_have_ids_that_no_other_run_gives_where_that_is_asked_for():
+    with running("markdown") as one, running("markdown") as another:
+        assert (one.session_id, another.session_id) == ("demo-1", "demo-1")
+    with running("markdown", "--own-ids") as one, running("markdown", "--own-ids") as another:
+        assert one.session_id != another.session_id
+        assert one.session_id.startswith("demo-")
+        assert one.session_id.endswith("-1")
 
 
 def test_an_unknown_scenario_exits_with_2_and_the_list():

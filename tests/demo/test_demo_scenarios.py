@@ -53,13 +53,13 @@ def test_an_unknown_scenario_is_named():
     [
         (
             STEP + 'sya = "b"',
-            "x.toml, prompt 1, step 2: one key must say what the step does, found none; allowed: say",
+            'x.toml, prompt 1, step 2: one key must say what the step does, found "sya"; allowed: say',
         ),
         (
             STEP + 'say = "b"\nstop = "refusal"',
             'step 2: one key must say what the step does, found "say" and "stop"',
         ),
-        (STEP + 'say = "b"\nloud = true', 'x.toml, prompt 1, step 2: unknown key "loud"; allowed: say, '),
+        (STEP + 'say = "b"\nloud = true', 'unknown key "loud"; allowed: say, chunk_s, repeat, id'),
         (STEP + "say = 5", 'x.toml, prompt 1, step 2: "say" is 5; it must be a text'),
         (
             STEP + 'stop = "bored"',
@@ -72,7 +72,28 @@ def test_an_unknown_scenario_is_named():
             'x.toml, prompt 1, step 2, tool: "title" is missing; it is a text',
         ),
         (STEP + 'fault = "fire"', "step 2: \"fault\" is 'fire'; allowed: auth_required, bad_frame"),
-        (STEP + 'fault = "exit"\ncount = 1', 'step 2: unknown key "count"; allowed: '),
+        (
+            STEP + 'fault = "exit"\ncount = 1',
+            'step 2: unknown key "count"; allowed: fault, code, last_words',
+        ),
+        (
+            STEP + 'fault = "exit"\ncode = 256',
+            'step 2: "code" is 256; it must be a whole number from 0 to 255',
+        ),
+        (
+            STEP + 'fault = "exit"\nupdate = { id = "a" }',
+            'step 2: unknown key "update"; allowed: fault, code, last_words',
+        ),
+        (STEP + 'fault = "junk"\nlines = ["a", 5]', 'step 2: "lines" 2 is 5; it must be a text'),
+        (STEP + "wait_s = -1", 'step 2: "wait_s" is -1.0; it must be a number, 0 or more'),
+        (
+            STEP + 'say = "b"\nrepeat = -1',
+            'step 2: "repeat" is -1; it must be a whole number, 0 or more',
+        ),
+        (
+            "[prompt]\nmatch = 'a'",
+            'x.toml: "prompt" is one table; it must be a list of them: a header in double brackets',
+        ),
         (
             STEP + 'permission = { title = "a" }\nallowed = [{ wait_s = "long" }]',
             "x.toml, prompt 1, step 2, allowed 1: \"wait_s\" is 'long'; it must be a number",

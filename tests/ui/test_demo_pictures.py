@@ -61,6 +61,29 @@ async def test_nothing_tells_where_it_was_played() -> None:
     assert str(Path(__file__).parents[2]) not in recorded
 
 
+async def test_the_folder_is_the_same_where_the_agent_streams_it(tmp_path: Path) -> None:
+    script = tmp_path / "own.toml"
+    script.write_text(
+        'description = "d"\n[[prompt]]\n[[prompt.step]]\nsay = "This is done in {cwd} and there."\n'
+    )
+    assert "This is done in /project and there." in await pictured(str(script), DemoUser())
+
+
+async def test_what_cannot_be_allowed_once_is_rejected_and_the_turn_goes_on() -> None:
+    shown = await pictured("permissions", DemoUser())
+    assert "you chose: Allow once" in shown
+    assert "you chose: [red]Reject[/red]" in shown
+    assert "That was all." in shown
+
+
+async def test_a_scenario_that_is_wrong_is_said_with_its_place(tmp_path: Path) -> None:
+    script = tmp_path / "own.toml"
+    script.write_text('description = "d"\n[[prompt]]\n[[prompt.step]]\nsya = "a"\n')
+    with pytest.raises(CannotRender, match=r"own\.toml, prompt 1, step 1") as raised:
+        await pictured(str(script), DemoUser())
+    assert not raised.value.hint
+
+
 async def test_nothing_is_written_outside_of_the_sample_project(tmp_path: Path) -> None:
     script, outside = tmp_path / "own.toml", tmp_path / "outside.txt"
     script.write_text(

@@ -23,7 +23,7 @@ from acp_tui.ui.picturing.render import View, render, suffix_of
 from acp_tui.ui.replaying.film import Film
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.themes import LIGHT
+from acp_tui.ui.themes import DARK, LIGHT
 from support.filming import film_of, two_turns
 from support.screens import WAIT_S
 
@@ -76,6 +76,13 @@ async def test_a_picture_needs_nothing_from_the_network(film: Film) -> None:
     assert "url(http" not in svg
     assert "Fira Code, Menlo" in svg
     assert "You are welcome." in svg.replace("&#160;", " ")
+
+
+async def test_the_window_around_it_has_the_colours_of_the_theme(film: Film) -> None:
+    framed = [await rendered(film, ".svg", View(theme=theme)) for theme in (DARK.name, LIGHT.name, "dracula")]
+    assert not any("#292929" in svg for svg in framed)
+    assert f'<rect fill="{str(LIGHT.surface).upper()}"' in framed[1]
+    assert "#292929" in await rendered(film, ".svg", View(theme="ansi-dark"))
 
 
 async def test_a_text_is_the_screen_as_it_was(film: Film) -> None:

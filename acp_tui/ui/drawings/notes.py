@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.entries import Compaction, Failure, Restart, TurnEnd, Unknown
+from acp_tui.conversation.entries import Compaction, Failure, Remark, Restart, TurnEnd, Unknown
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import STOP_REASONS
 from acp_tui.ui.drawings.blocks import block_label
@@ -18,10 +18,11 @@ from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.messages import MAX_TEXT_CELLS
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.marks import Gutter
+from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
 
-Note = Compaction | Failure | Restart | TurnEnd | Unknown
+Note: TypeAlias = Compaction | Failure | Remark | Restart | TurnEnd | Unknown
 
 INDENT: Final = "  "
 MAX_STDERR_LINES: Final = 12
@@ -30,6 +31,7 @@ RESTARTED: Final = {
     True: "the agent was started again and goes on with this session",
     False: "the agent was started again; it knows nothing of what stands above",
 }
+LOADED: Final = "the agent was started again; what was said is shown as it has kept it"
 
 
 class NoteDrawing(KeptDrawing):
@@ -40,19 +42,23 @@ class NoteDrawing(KeptDrawing):
         self._note = note
 
     def _draw(self, scene: Scene) -> Sequence[Strip]:
-        indent = Gutter(INDENT)
-        width = scene.width - 2 * len(INDENT)
-        lines = [line for text, style in self._spans(scene) for line in plain_lines(text, width, style)]
-        return Joined(Indented(lines, indent), Indented(self._summary(scene), Gutter(2 * INDENT)))
+        head, *rest = self._spans(scene)
+        below = [_part(text, style, scene, level=2) for text, style in rest]
+        return Joined(
+            _part(*head, scene, level=1), *below, Indented(self._summary(scene), Gutter(2 * INDENT))
+        )
 
     def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
+        """What it is, with a mark before it, and what is to be known of it."""
         palette = scene.palette
         match self._note:
             case TurnEnd(stop_reason):
                 style = palette.muted if stop_reason == "cancelled" else palette.warning
                 return [(f"■ {make_visible_line(STOP_REASONS.get(stop_reason, stop_reason))}", style)]
-            case Restart(remembers):
-                return [(f"↻ {RESTARTED[remembers]}", palette.muted if remembers else palette.warning)]
+            case Restart() as restart:
+                return _restart(restart, palette)
+            case Remark(text):
+                return [(f"! {make_visible_line(text)}", palette.warning)]
             case Failure() as failure:
                 return self._failure(failure, scene)
             case Compaction(_, status, summary, error):
@@ -80,7 +86,7 @@ class NoteDrawing(KeptDrawing):
                 if not left_out
                 else f"its last words on stderr ({left_out} lines above):"
             )
-            spans += [(title, scene.palette.muted), *((f"  {line}", scene.palette.muted) for line in shown)]
+            spans += [(title, scene.palette.muted), ("\n".join(shown), scene.palette.muted)]
         return spans
 
     def _summary(self, scene: Scene) -> Sequence[Strip]:
@@ -96,8 +102,20 @@ class NoteDrawing(KeptDrawing):
         return Joined(text.lines(width, scene.palette), *others)
 
     def toggle(self) -> bool:
-        """Show all of it, or the gist; the end of a turn is one line."""
-        return super().toggle() and not isinstance(self._note, TurnEnd | Restart)
+        """Show all of it, or the gist; what is one line anyway does not fold."""
+        return super().toggle() and not isinstance(self._note, TurnEnd | Remark | Restart)
+
+
+def _restart(restart: Restart, palette: Palette) -> list[tuple[str, Style]]:
+    words = LOADED if restart.is_loaded else RESTARTED[restart.remembers]
+    spans = [(f"↻ {words}", palette.muted if restart.remembers else palette.warning)]
+    return spans + ([(make_visible(restart.why), palette.text)] if restart.why else [])
+
+
+def _part(text: str, style: Style, scene: Scene, *, level: int) -> Sequence[Strip]:
+    """Its lines, so many steps from the edge."""
+    width = scene.width - (level + 1) * len(INDENT)
+    return Indented(plain_lines(text, width, style), Gutter(level * INDENT))
 
 
 class Undrawable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console
 from textual.strip import Strip
@@ -23,15 +23,29 @@ _FONT_SIZE: Final = "font-size: 20px"
 _TEXT_LENGTH: Final = re.compile(r' textLength="[^"]*"')
 _FONT_FACE: Final = re.compile(r"@font-face\s*\{[^}]*\}\s*")
 _UNIQUE: Final = re.compile(r"\bterminal-\d+-")
+_FRAME: Final = '<rect fill="#292929" stroke="rgba(255,255,255,0.35)"'
+_TITLE: Final = '<text class="terminal-title" fill="#c5c8c6"'
 
 
-def tidy_svg(svg: str) -> str:
-    """Textual's picture with ids that stay the same, and fonts of the viewer's own machine.
+class Frame(NamedTuple):
+    """The colours of the window around the screen."""
+
+    fill: str
+    line: str
+    title: str
+
+
+def tidy_svg(svg: str, frame: Frame | None = None) -> str:
+    """Textual's picture with ids that stay the same, fonts of the viewer's own machine, and the theme's own frame.
 
     Its ids hold a checksum of the contents. Its font is loaded from the network, which most places that show pictures
-    forbid; each run of text has its width in it, so that another monospaced font changes no column.
+    forbid; each run of text has its width in it, so that another monospaced font changes no column. Its frame is
+    nearly black, around a light theme too.
     """
     svg = _UNIQUE.sub("terminal-", _FONT_FACE.sub("", svg))
+    if frame is not None:
+        svg = svg.replace(_FRAME, f'<rect fill="{frame.fill}" stroke="{frame.line}"', 1)
+        svg = svg.replace(_TITLE, f'<text class="terminal-title" fill="{frame.title}"', 1)
     return svg.replace("font-family: Fira Code, monospace", f"font-family: {FONTS}")
 
 

@@ -33,7 +33,7 @@ from acp_tui.conversation.facts import PermissionRequest, RequestKey
 from acp_tui.conversation.updates import ElicitationAction, PermissionAnswered, TerminalExited
 from acp_tui.demo import programs, shipped
 from acp_tui.demo.project import copy_project
-from acp_tui.demo.scenario import ScenarioError, load
+from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
 from acp_tui.demo.script import Fault, Scenario
 from acp_tui.ui.picturing.errors import CannotRender
 
@@ -43,6 +43,7 @@ LIMIT_S: Final = 120.0
 SILENCE_S: Final = 2.0
 """After it, an agent that hangs on purpose has said all that it will say."""
 POLL_S: Final = 0.25
+LONGEST_PAUSE_S: Final = 2.0
 PROJECT: Final = "/project"
 
 
@@ -53,7 +54,9 @@ class DemoUser:
     prompts: tuple[str, ...] = ()
     """Empty: as many as the scenario has turns."""
     answer: str = "allow_once"
-    """The kind of the option that is chosen; without such an option the turn is cancelled."""
+    """The kind of the option that is chosen, else one that rejects; without either the turn is cancelled."""
+    hesitates_s: float = 0.0
+    """Before each answer."""
 
 
 @dataclass(eq=False)
@@ -77,21 +80,32 @@ class _Attendant:
         while True:
             await self.changed.wait()
             self.changed = anyio.Event()
+            if self.user.hesitates_s and self._is_asked:
+                await anyio.sleep(self.user.hesitates_s)
             for key, elicitation in list(self.agent.elicitations.items()):
                 self.agent.answer_elicitation(key, *self._elicited(elicitation))
             if self.session is not None:
                 self._answer(self.session)
 
+    @property
+    def _is_asked(self) -> bool:
+        said = self.session.conversation if self.session is not None else None
+        return bool(self.agent.elicitations or (said and (said.permissions or said.elicitations)))
+
     def _answer(self, session: Session) -> None:
         for request in list(session.conversation.permissions.values()):
-            # A question of our own (a file outside of the project) is about the user's machine, not about the script.
-            option = _option(request, "reject_once" if request.note is not None else self.user.answer)
+            option = _option(request, self._kinds(request))
             if option is None:
                 session.cancel()
             else:
                 answer(session, request.key, option)
         for key, elicitation in list(session.conversation.elicitations.items()):
             session.answer_elicitation(key, *self._elicited(elicitation))
+
+    def _kinds(self, request: PermissionRequest) -> Sequence[str]:
+        """What is chosen, the best first: what does not offer to be allowed once is rejected."""
+        # A question of our own (a file outside of the project) is about the user's machine, not about the script.
+        return ("reject_once",) if request.note is not None else (self.user.answer, "reject_once")
 
     def _elicited(self, elicitation: Elicitation) -> tuple[ElicitationAction, FormValues | None]:
         if self.user.answer != "allow_once":
@@ -104,24 +118,34 @@ def answer(session: Session, key: RequestKey, option_id: str) -> None:
     session.answer_permission(key, option_id)
 
 
-async def record_demo(name: str, user: DemoUser, file: Path, *, screen: tuple[int, int]) -> None:
-    """Play a scenario (by its name or its file) without waiting into a new recording. Raises CannotRender."""
+async def record_demo(
+    name: str, user: DemoUser, file: Path, *, screen: tuple[int, int], speed: float = 0
+) -> None:
+    """Play a scenario (by its name or its file) into a new recording. Raises CannotRender.
+
+    With a speed, it is played as many times as fast, and its recording says when all that would have happened.
+    """
+    name = name or shipped.DEFAULT
     try:
         scenario = await to_thread.run_sync(load, name)
-    except ScenarioError as error:
+    except UnknownScenario as error:
         raise CannotRender(
             str(error), hint="acp-tui demo --list shows those that come with acp-tui"
         ) from error
+    except ScenarioError as error:
+        raise CannotRender(str(error)) from error
     prompts = user.prompts or (FIRST_PROMPT, *[NEXT_PROMPT] * (len(scenario.unmatched) - 1))
     with TemporaryDirectory() as folder:
         project = Path(folder).resolve() / "project"
         await to_thread.run_sync(copy_project, project)
-        command = replace(demo_command(str(shipped.path_of(name).absolute()), speed=0), cwd=project)
+        command = replace(demo_command(str(shipped.path_of(name).absolute()), speed), cwd=project)
         with anyio.move_on_after(LIMIT_S) as limit:
             await _record(command, user, prompts, file, screen, is_endless=_hangs(scenario, prompts))
         if limit.cancelled_caught:
             raise CannotRender(f"the scenario {name} was not over after {LIMIT_S:g} s")
         await to_thread.run_sync(_make_placeless, file, project)
+        if speed:
+            await to_thread.run_sync(_slow_down, file, speed)
 
 
 async def _record(
@@ -207,8 +231,10 @@ def _filled_in(form: Form) -> FormValues:
     return values
 
 
-def _option(request: PermissionRequest, kind: str) -> str | None:
-    return next((option.option_id for option in request.options if option.kind == kind), None)
+def _option(request: PermissionRequest, kinds: Sequence[str]) -> str | None:
+    """The first that there is of the first of these kinds."""
+    options = (option for kind in kinds for option in request.options if option.kind == kind)
+    return next((option.option_id for option in options), None)
 
 
 # The same on every machine
@@ -225,6 +251,18 @@ def _make_placeless(file: Path, project: Path) -> None:
     ):
         text = text.replace(json.dumps(place)[1:-1], name)
     file.write_text(text, encoding="utf-8")
+
+
+def _slow_down(file: Path, times: float) -> None:
+    """Let all of a recording happen so many times as late; what took real time, such as a command, hardly counts."""
+    header, *lines = file.read_text(encoding="utf-8").splitlines()
+    slow, before, now = [header], 0.0, 0.0
+    for line in lines:
+        event = json.loads(line)
+        now += min((event["t"] - before) * times, LONGEST_PAUSE_S)
+        before = event["t"]
+        slow.append(json.dumps({**event, "t": round(now, 3)}, ensure_ascii=False))
+    file.write_text("\n".join([*slow, ""]), encoding="utf-8")
 
 
 def timeless(event: Event) -> Event:

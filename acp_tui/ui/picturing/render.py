@@ -92,9 +92,9 @@ def _still(studio: Studio, suffix: str) -> bytes:
         case ".txt":
             return text_of(studio.strips).encode()
         case ".svg":
-            return tidy_svg(studio.svg).encode()
+            return tidy_svg(studio.svg, studio.frame).encode()
         case ".png":
-            return png_of(tidy_svg(studio.svg))
+            return png_of(tidy_svg(studio.svg, studio.frame))
         case _:
             to_page = to_html if suffix == ".html" else to_markdown
             return to_page(studio.conversation, _facts(studio), plain_text).encode()

@@ -19,7 +19,9 @@ from textual.types import CSSPathType
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.drawings.folds import folds_of
 from acp_tui.ui.picturing.errors import CannotRender
+from acp_tui.ui.picturing.formats import Frame
 from acp_tui.ui.replaying.film import Film
 from acp_tui.ui.replaying.panel import RecordedPanel
 from acp_tui.ui.replaying.player import Player
@@ -50,9 +52,8 @@ class _PictureScreen(SessionScreen):
 
     async def show_film(self, conversation: Conversation, cwd: str) -> None:
         """Show this conversation from now on."""
-        await self._show_panel(
-            RecordedPanel(conversation, cwd, folds=self._folds, images=self._settings.appearance.images)
-        )
+        folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
+        await self._show_panel(RecordedPanel(conversation, cwd, folds=folds, images=images))
 
     def _show_status(self) -> None:
         panel = self._panel
@@ -129,6 +130,15 @@ class Studio:
     def svg(self) -> str:
         """The screen as Textual's own picture of it."""
         return self._pilot.app.export_screenshot(title="acp-tui", simplify=True)
+
+    @property
+    def frame(self) -> Frame | None:
+        """The window around it in the colours of the theme; None where those are the terminal's own."""
+        app = self._pilot.app
+        if app.current_theme.ansi:
+            return None
+        variables = app.theme_variables
+        return Frame(variables["surface"], variables["panel"], variables["foreground"])
 
     @property
     def _screen(self) -> _PictureScreen:

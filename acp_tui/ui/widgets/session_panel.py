@@ -21,6 +21,7 @@ from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
 from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.first_steps import FirstSteps
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.prompt import PromptInput
@@ -54,7 +55,9 @@ class SessionPanel(Vertical):
         clock: Callable[[], float] = time.monotonic,
         folds: Folds = AS_BY_DEFAULT,
         images: Wanted = "auto",
+        greeting: str = "",
     ) -> None:
+        """`greeting` stands in the session as long as it is empty."""
         super().__init__()
         self.conversation = conversation
         self.session = session
@@ -65,11 +68,14 @@ class SessionPanel(Vertical):
         self._clock = clock
         self._folds = folds
         self._images = images
+        self._greeting = greeting
+        self._is_empty = True
         self._shown_notices = 0
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield ConversationView(images=self._images, folds=self._folds)
+        yield FirstSteps(self._greeting)
         yield PlanLine()
         yield PermissionCard(clock=self._clock)
 
@@ -98,6 +104,8 @@ class SessionPanel(Vertical):
     def _on_change(self, change: Change) -> None:
         """Called for every change, in the midst of a flood too: it only marks, and looks at the facts that changed."""
         self.view.mark(change)
+        if self._is_empty and change.entries:
+            self._show_first_steps()
         if change.facts and change.facts != (Fact.TERMINALS,):
             self._show_facts()
         elif change.entries and self.conversation.permissions:
@@ -108,7 +116,15 @@ class SessionPanel(Vertical):
         self.query_one(PlanLine).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
         self._show_permissions()
         self._show_notices()
+        if self._is_empty:
+            self._show_first_steps()
         self.post_message(self.FactsChanged())
+
+    def _show_first_steps(self) -> None:
+        """As long as nothing has been said."""
+        self._is_empty = not self.conversation.entries
+        for steps in self.query(FirstSteps):  # none in a replay
+            steps.look(self.conversation.commands, is_wanted=self._is_empty and self.session is not None)
 
     def _show_permissions(self) -> None:
         requests = tuple(self.conversation.permissions.values())
