@@ -9,16 +9,16 @@ or `url` and `sha256`) and `is_recent`.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.saying import say
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
 from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_file, update_registry
 from acp_tui.client.agents.user_agents import config_file
 from acp_tui.client.settings.masking import mask
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import make_visible_line
 
 
 def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:
@@ -29,7 +29,7 @@ def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool
         print(json.dumps(_as_json(catalogue), indent=2))
         return status
     for note in (*catalogue.notes, *(catalogue.registry_notes if is_verbose else ())):
-        _say(note)
+        say(note)
     print("\n".join(_lines(catalogue, is_verbose)))
     return status
 
@@ -38,13 +38,9 @@ def _update() -> ExitCode:
     try:
         update_registry(registry_file())
     except RegistryUnavailable as error:
-        _say(f"{error}; {error.hint}" if error.hint else str(error))
+        say(f"{error}; {error.hint}" if error.hint else str(error))
         return ExitCode.ERROR
     return ExitCode.DONE
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"acp-tui: {make_visible(text)}\n")
 
 
 def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:

@@ -65,8 +65,14 @@ secrets/**; a file's contents become lines of the same length. It ends with 0,
 or with 1 when nothing was written.
 """
 _MOCK_NOTES = """\
-What the client does otherwise than in the recording is said on stderr. It
-ends with 0 when the client goes, with 1 at the first such thing with --strict.
+SOURCE is a recording, demo:NAME or a scenario's .toml file. What the client
+does otherwise than in the recording is said on stderr, with the frame and its
+time: acp-tui replay SOURCE --until 12.5s shows that moment. Prompts may have
+other words; only kinds, fields and their order count.
+
+It ends with 0 when the client goes, with 1 when it departs with --strict, on a
+timeout or when the recording was cut off, with 2 on a wrong command line, and
+as the recorded agent did where that one died.
 """
 _EXEC_NOTES = """\
 It ends with 0 when the turn is done, 1 on an error, 2 on a wrong command
@@ -81,6 +87,9 @@ Secrets are left out of the report, so that it can be shown to others. It ends
 with 0 when all is ready, 1 when something is wrong, 6 when the agent wants a
 login, 7 when it died or broke the protocol, 126/127 when its command cannot
 be run / is not found.
+"""
+_SOURCE = """\
+SOURCE is a recording, or demo:NAME: the scripted agent plays that scenario first.
 """
 _MOMENTS = """\
 A moment is a number of events (120), a time (12.5s, 1:05), or "question": when
@@ -163,7 +172,7 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
         "replay",
         "show a recording: no agent, no file is touched",
         read_replay,
-        Value("FILE", Kind.FILE),
+        Value("SOURCE", Kind.FILE),
         word_is_required=True,
         options=(
             Option(
@@ -173,14 +182,15 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
             Option(("--until",), "where to pause", Value("MOMENT")),
             Option(("--follow",), "begin at the end, and show what is being recorded"),
         ),
-        notes=_MOMENTS,
+        notes=_SOURCE + _MOMENTS,
     ),
     Command(
         "inspect",
         "show the frames of a recording, and the rules they break",
         read_inspect,
-        Value("FILE", Kind.FILE),
+        Value("SOURCE", Kind.FILE),
         word_is_required=True,
+        notes=_SOURCE,
     ),
     Command(
         "render",
@@ -231,15 +241,22 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
     ),
     Command(
         "mock",
-        "be the agent of a recording, for any client",
+        "be the agent of a recording or a scenario, for any client",
         read_mock,
-        Value("FILE", Kind.FILE),
+        Value("SOURCE", Kind.FILE),
         word_is_required=True,
         options=(
             Option(
-                ("--speed",), "how many times as fast; 0: without waiting", Value("X", reads=seconds_of), 1.0
+                ("--speed",),
+                "how many times as fast; 0: without waiting (default: 1)",
+                Value("X", reads=seconds_of),
+                1.0,
             ),
             Option(("--strict",), "end at the first thing that the client does otherwise"),
+            Option(
+                ("--timeout",), "end when the client leaves the agent waiting", Value("S", reads=seconds_of)
+            ),
+            Option(("--login",), "log in on this terminal, as some scenarios want it"),
         ),
         notes=_MOCK_NOTES,
     ),

@@ -89,7 +89,7 @@ class PermissionDesk:
     def _refuse(self, request: PermissionRequest) -> None:
         """Nobody can be asked. "Always" would speak for the user about more than this: only reject_once will do."""
         title = make_visible_line(self._call(request).shown_title)
-        rejection = next((option for option in request.options if option.kind == "reject_once"), None)
+        rejection = request.rejection_once
         if rejection is not None:
             self._say(f"rejected, since there is no terminal to ask on: {title}")
             self._session.answer_permission(request.key, rejection.option_id)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import anyio
 
 from acp_tui.cli.exec_terminal import Terminal, open_terminal
+from acp_tui.cli.saying import say
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.consent import agree, consent_file, is_agreed, what_runs
 from acp_tui.client.agents.recent import note_used, recent_agents, recent_file
 from acp_tui.client.errors import SettingsError
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import make_visible_line
 
 
 def ready_to_run(command: AgentCommand) -> AgentCommand | None:
@@ -24,9 +24,9 @@ def ready_to_run(command: AgentCommand) -> AgentCommand | None:
     if agreed is None or not command.is_listed:
         return agreed
     if command.package is None and command.name not in recent_agents(recent_file()):
-        _say(f"{command.name} runs: {command.line}")
+        say(f"{command.name} runs: {command.line}")
     if command.place_note:
-        _say(f"{command.name} {command.place_note}")
+        say(f"{command.name} {command.place_note}")
     note_used(command.name, recent_file())
     return agreed
 
@@ -36,7 +36,7 @@ def _agreed_to(command: AgentCommand) -> AgentCommand | None:
         return replace(command, package=None)
     terminal = open_terminal()
     if terminal is None:
-        _say(
+        say(
             f"{command.name} needs your consent before it first runs, and there is no terminal to ask on.\n"
             f"  Run it once on a terminal: acp-tui {command.name}\n"
             f"  or give the command itself: acp-tui exec -- {command.line}"
@@ -54,14 +54,10 @@ def _ask(terminal: Terminal, command: AgentCommand) -> AgentCommand | None:
     terminal.forget_typed()
     answer = anyio.run(terminal.read_line) or ""
     if answer.lower() not in ("y", "yes"):
-        _say(f"{command.name} was not started: you did not agree")
+        say(f"{command.name} was not started: you did not agree")
         return None
     try:
         agree(command, consent_file())
     except SettingsError as error:
-        _say(f"{error}; {error.hint}")
+        say(f"{error}; {error.hint}")
     return replace(command, package=None)
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"acp-tui: {make_visible(text)}\n")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from acp_tui.cli.command_line import Command
 
-AGENT = "AGENT is a known name, or -- and any command that speaks ACP on its stdio."
-EXAMPLES = """\
+AGENT: Final = "AGENT is a known name, or -- and any command that speaks ACP on its stdio."
+EXAMPLES: Final = """\
   acp-tui -- npx -y @google/gemini-cli --acp
 """
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 from acp_tui.cli import arguments, requests
 from acp_tui.cli.environment import find_home, forget_coerced_locale, reason_not_to_draw
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.saying import say, say_error
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
@@ -78,18 +79,18 @@ def _run(request: requests.Request) -> int:
             return _show_reference(Path.cwd(), "keys", is_markdown=is_markdown)
         case requests.Replay():
             return _run_replay(request)
-        case requests.Inspect(file):
-            return _run_inspect(file)
+        case requests.Inspect(source):
+            return _run_inspect(source)
         case requests.Render():
             from acp_tui.cli.render import run_render
 
             return run_render(request)
         case requests.Redact():
             return _run_redact(request)
-        case requests.Mock(file, speed, is_strict):
+        case requests.Mock():
             from acp_tui.cli.mock import run_mock
 
-            return run_mock(file, speed, is_strict=is_strict)
+            return run_mock(request)
         case requests.Completion(what):
             from acp_tui.cli.shell_completion import print_completion
 
@@ -133,7 +134,7 @@ def _find(choice: requests.AgentChoice) -> AgentCommand | int:
     try:
         return catalogue.find_agent(choice.name).ready()
     except ClientError as error:
-        _say(error)
+        say_error(error)
         return ExitCode.NOT_FOUND if isinstance(error, AgentNotFound) else ExitCode.USAGE
 
 
@@ -154,7 +155,7 @@ def _read_settings(project: Path | None = None) -> SettingsRead | int:
 
             read = with_trusted_project(read, project, settings.trust_file())
     except SettingsError as error:
-        _say(error)
+        say_error(error)
         return ExitCode.USAGE
     return read
 
@@ -162,13 +163,6 @@ def _read_settings(project: Path | None = None) -> SettingsRead | int:
 def _notes(read: SettingsRead) -> tuple[str, ...]:
     """What the user should know of the settings, and can go on with."""
     return (*map(str, read.problems), *read.warnings)
-
-
-def _say(error: Exception) -> None:
-    sys.stderr.write(f"acp-tui: {error}\n")
-    hint = getattr(error, "hint", "")
-    if hint:
-        sys.stderr.write(f"  {hint}\n")
 
 
 def _run_with(choice: requests.AgentChoice, cwd: Path, record: RecordTo | None, *, is_plain: bool) -> int:
@@ -261,7 +255,7 @@ def _can_draw(otherwise: str) -> bool:
         return False
     reason = reason_not_to_draw(os.environ)
     if reason:
-        sys.stderr.write(f"acp-tui: {reason}\n")
+        say(reason)
     return not reason
 
 
@@ -286,7 +280,7 @@ def _run_exec(request: requests.Exec) -> int:
     if command is None:
         return ExitCode.USAGE
     for note in _notes(read):
-        sys.stderr.write(f"acp-tui: {note}\n")
+        say(note)
     return run_exec(
         command, command.cwd or request.cwd, request.prompt, request.format, read.settings, request.record
     )
@@ -299,7 +293,7 @@ def _run_replay(request: requests.Replay) -> int:
     from acp_tui.cli.replay import run_replay
 
     return run_replay(
-        request.file,
+        request.source,
         request.pace,
         request.until,
         read.settings,
@@ -308,13 +302,13 @@ def _run_replay(request: requests.Replay) -> int:
     )
 
 
-def _run_inspect(file: Path) -> int:
+def _run_inspect(source: Path | str) -> int:
     read = _settings_to_draw_with("for its frames: jq -c .frame FILE")
     if isinstance(read, int):
         return read
     from acp_tui.cli.inspect import run_inspect
 
-    return run_inspect(file, read.settings, _notes(read))
+    return run_inspect(source, read.settings, _notes(read))
 
 
 def _run_redact(request: requests.Redact) -> int:
@@ -330,8 +324,21 @@ def _run_demo(scenario: str | None, speed: float, *, is_plain: bool) -> int:
     from acp_tui.demo import shipped
 
     name = scenario or shipped.DEFAULT
-    if not shipped.path_of(name).is_file():
-        sys.stderr.write(f"acp-tui: there is no scenario {name!r}; acp-tui demo --list shows them\n")
+    if name not in shipped.names() and (problem := _problem_of_scenario(name)):
+        say(problem)
         return ExitCode.USAGE
     command = with_project(demo_command(name, speed))
     return _show(command, Path(), is_plain=is_plain)  # it has a folder of its own
+
+
+def _problem_of_scenario(name: str) -> str | None:
+    """What is wrong with a scenario of the user's own; said here, it does not come from an agent that dies."""
+    from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
+
+    try:
+        load(name)
+    except UnknownScenario as error:
+        return f"{error}; acp-tui demo --list shows those that come with acp-tui"
+    except ScenarioError as error:
+        return str(error)
+    return None

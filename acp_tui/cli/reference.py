@@ -6,19 +6,20 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.saying import say
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.reference import SettingDoc, as_markdown, documented, value_in_force
 
 if TYPE_CHECKING:
     from acp_tui.ui.command import Command
 
-MOST_COLUMNS = 100
-LEAST_ROOM = 16
+MOST_COLUMNS: Final = 100
+LEAST_ROOM: Final = 16
 """In columns; with less, the terminal breaks the lines."""
-BAR = "\\|"
+BAR: Final = "\\|"
 """Within a table's cell."""
 
 
@@ -29,7 +30,7 @@ def print_settings(read: SettingsRead, *, is_markdown: bool) -> int:
     else:
         for one in documented():
             print("\n".join(_about(one, value_in_force(one, read.settings))))
-    return _say([*map(str, read.problems), *read.warnings])
+    return _done([*map(str, read.problems), *read.warnings])
 
 
 def _about(one: SettingDoc, value: str) -> Iterator[str]:
@@ -58,7 +59,7 @@ def print_keys(read: SettingsRead, *, is_markdown: bool) -> int:
             print(f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |")
     else:
         print("\n".join(_plain(rows)))
-    return _say(keymap.notes)
+    return _done(keymap.notes)
 
 
 def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
@@ -82,7 +83,8 @@ def _sentence(title: str, about: str) -> str:
     return f"{title}: {about}" if about else title
 
 
-def _say(notes: Iterable[str]) -> int:
+def _done(notes: Iterable[str]) -> int:
+    """Say what is to be known of the settings, behind what was printed."""
     for note in notes:
-        sys.stderr.write(f"acp-tui: {note}\n")
+        say(note)
     return ExitCode.DONE

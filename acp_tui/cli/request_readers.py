@@ -113,17 +113,20 @@ def read_completion(given: Given) -> Completion:
 
 def read_inspect(given: Given) -> Inspect:
     if given.word is None:
-        raise WrongUse("inspect wants a recording: acp-tui inspect FILE")
-    return Inspect(Path(given.word))
+        raise WrongUse("inspect wants a recording or demo:NAME: acp-tui inspect FILE")
+    return Inspect(source_of(given.word))
 
 
 def read_replay(given: Given) -> Replay:
     from acp_tui.ui.replaying.pace import Pace  # only for this
 
     if given.word is None:
-        raise WrongUse("replay wants a recording: acp-tui replay FILE")
+        raise WrongUse("replay wants a recording or demo:NAME: acp-tui replay FILE")
+    source = source_of(given.word)
+    if given.follow and not isinstance(source, Path):
+        raise WrongUse("--follow is for a recording that is being written: a scenario is played beforehand")
     pace = Pace(given.speed, given.max_wait)
-    return Replay(Path(given.word), pace, spot_of(given.until), given.follow)
+    return Replay(source, pace, spot_of(given.until), given.follow)
 
 
 def read_render(given: Given) -> Render:
@@ -135,10 +138,9 @@ def read_render(given: Given) -> Render:
         )
     if given.at is not None and given.at_text is not None:
         raise WrongUse("--at and --at-text name two moments: one is enough")
-    scheme, _, name = given.word.partition(":")
     columns, rows = given.size
     return Render(
-        source=name if scheme == "demo" else Path(given.word),
+        source=source_of(given.word),
         output=given.output,
         at=spot_of(given.at) if given.at_text is None else Spot(text=given.at_text),
         columns=columns,
@@ -171,7 +173,19 @@ def read_redact(given: Given) -> Redact:
 def read_mock(given: Given) -> Mock:
     if given.word is None:
         raise WrongUse("mock wants a recording or a scenario: acp-tui mock FILE")
-    return Mock(Path(given.word), given.speed, given.strict)
+    source = given.word if given.word.endswith(".toml") else source_of(given.word)
+    is_scenario = isinstance(source, str)
+    if is_scenario and (given.strict or given.timeout is not None):
+        raise WrongUse("--strict and --timeout are for recordings: a scenario expects nothing of its client")
+    if given.login and not is_scenario:
+        raise WrongUse("--login is for scenarios: one logs in to a recording as it was recorded")
+    return Mock(source, given.speed, given.strict, given.timeout, given.login)
+
+
+def source_of(word: str) -> Path | str:
+    """A file, or the name of a scenario in `demo:NAME`."""
+    scheme, _, name = word.partition(":")
+    return name if scheme == "demo" else Path(word)
 
 
 def spot_of(text: str | None) -> Spot | None:

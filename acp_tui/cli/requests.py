@@ -147,7 +147,8 @@ class ShowKeys(NamedTuple):
 class Replay(NamedTuple):
     """Show a recording on the screen."""
 
-    file: Path
+    source: Path | str
+    """A recording, or the name of a scenario."""
     pace: Pace
     until: Spot | None = None
     """Where to pause; None: at the end."""
@@ -157,7 +158,8 @@ class Replay(NamedTuple):
 class Inspect(NamedTuple):
     """Show the frames of a recording."""
 
-    file: Path
+    source: Path | str
+    """Or the name of a scenario."""
 
 
 class Render(NamedTuple):
@@ -195,9 +197,14 @@ class Redact(NamedTuple):
 class Mock(NamedTuple):
     """Be the agent of a recording or of a scenario, on stdin and stdout."""
 
-    file: Path
+    source: Path | str
+    """A recording; or a scenario, by its name or the path of its file."""
     speed: float = 1.0
     is_strict: bool = False
+    timeout_s: float | None = None
+    """How long to wait for the client; None: for ever."""
+    is_login: bool = False
+    """Be the program by which one logs in to the scenario's agent."""
 
 
 Request: TypeAlias = (

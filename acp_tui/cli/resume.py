@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
 from acp_tui.cli.exec_terminal import open_terminal
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.saying import say, say_error
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
@@ -30,12 +31,12 @@ from acp_tui.client.sessions.session_history import (
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import make_visible_line
 
 if TYPE_CHECKING:
     from acp_tui.ui.reopening import LeftSession, Reopening
 
-MOST_NAMED = 5
+MOST_NAMED: Final = 5
 
 
 class NoSuchSession(ClientError):
@@ -122,7 +123,7 @@ def _command_of(past: PastSession, given: AgentCommand | None) -> AgentCommand |
     """What to run; None where the session can, or is to be, read only. Raises ClientError."""
     why = "" if past.is_listed else past.why_not_again
     if why:
-        _say(f"{past.title or past.session_id}: {why}; it is shown from its recording")
+        say(f"{past.title or past.session_id}: {why}; it is shown from its recording")
         return None
     if given is not None:
         return given
@@ -131,7 +132,7 @@ def _command_of(past: PastSession, given: AgentCommand | None) -> AgentCommand |
     except AgentNotFound as error:
         if past.command and not _is_known(past.agent):
             return _agreed(past)
-        _say(f"{error}; the session is shown from its recording")
+        say(f"{error}; the session is shown from its recording")
         return None
 
 
@@ -190,12 +191,3 @@ def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
     if left.can_reopen and left.agent_is_listed:
         return f"acp-tui {left.agent} --resume {shlex.quote(left.session_id)}"
     return ""
-
-
-def say_error(error: ClientError) -> None:
-    """What went wrong, and what to do."""
-    _say("\n  ".join(filter(None, (str(error), error.hint))))
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"acp-tui: {make_visible(text)}\n")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.inner_failures import told_afterwards
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.terminal_colours import ask_terminal, has_unicode, light_or_dark
@@ -35,7 +36,8 @@ def run_screen(
     `notes` is what to say of the settings; with `opening` a session of the past is shown first.
     """
     settings = replace(settings, appearance=fitted(settings.appearance))
-    status, left = asyncio.run(_run(command, cwd, settings, notes, record, opening))
+    with told_afterwards():
+        status, left = asyncio.run(_run(command, cwd, settings, notes, record, opening))
     if left:
         from acp_tui.cli.resume import say_how_to_resume  # the recordings are complete now
 
@@ -56,7 +58,7 @@ def _theme_of_terminal() -> str:
     with ThreadPoolExecutor(1) as asking:
         shade = asking.submit(light_or_dark, os.environ, ask_terminal)
         # The screen is loaded while the terminal answers.
-        from acp_tui.ui import app, themes  # noqa: F401
+        from acp_tui.ui import app, themes  # noqa: F401 - the app is needed next
 
         return themes.theme_for(shade.result(), os.environ)
 

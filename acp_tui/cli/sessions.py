@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.resume import find_session, recordings_index, say_error
+from acp_tui.cli.resume import find_session, recordings_index
+from acp_tui.cli.saying import say_error
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession, line_with, recorded_sessions, short_ids
 from acp_tui.conversation.visible import make_visible_line

@@ -13,6 +13,7 @@ ClientError
 ├── PromptInProgress            one prompt a session at a time
 ├── OpeningInProgress           one opening a session at a time
 ├── CommandFailed               a command of the user's own cannot be run
+├── SessionNotOpened            an old one that the user named is not to be had from the agent
 ├── SessionClosed               the session was closed, or loaded anew in another's place
 └── SettingsError               a settings file that cannot be used
 """
@@ -53,6 +54,10 @@ class AgentLost(ClientError):
 
 class UnsupportedProtocol(AgentLost):
     """The agent speaks a version of the protocol that we do not."""
+
+
+class SessionNotOpened(ClientError):
+    """The agent does not open a session that the user named; the message says which and why."""
 
 
 class AgentRefused(ClientError):

@@ -6,9 +6,12 @@ It does not interpret them: escape sequences and text are for whoever reads.
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
-CHUNK_BYTES = 4096
+CHUNK_BYTES: Final = 4096
 """Appends smaller than this share a chunk, so that a stream of single bytes costs no object each."""
+_CONTINUATION_BYTES: Final = bytes(range(0x80, 0xC0))
+"""Of UTF-8: what a character goes on with."""
 
 
 class ByteRing:
@@ -94,6 +97,3 @@ def from_character_boundary(data: bytes) -> bytes:
     """`data` without the rest of a UTF-8 character that begins before it."""
     longest_rest = data[:3]
     return data[len(longest_rest) - len(longest_rest.lstrip(_CONTINUATION_BYTES)) :]
-
-
-_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.entries import Entry, EntryId, TerminalState, ToolCallEntry
+from acp_tui.conversation.entries import Entry, EntryId, Remark, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import (
     Command,
     ConfigOption,
@@ -21,7 +21,7 @@ from acp_tui.conversation.facts import (
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import Role
 
-MAX_NOTICES = 50
+MAX_NOTICES: Final = 50
 
 
 class Change(NamedTuple):
@@ -33,7 +33,7 @@ class Change(NamedTuple):
     """The terminal whose output grew or ended."""
 
 
-NOTHING = Change()
+NOTHING: Final = Change()
 
 
 @dataclass(slots=True)
@@ -80,6 +80,11 @@ class Conversation:
     """The message that a chunk without an id joins."""
     unsettled_calls: set[ToolCallId] = field(default_factory=set)
     echo: Echo | None = None
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing was said or done yet; words of the client's do not count."""
+        return all(isinstance(entry, Remark) for entry in self.entries)
 
     @property
     def is_idle(self) -> bool:

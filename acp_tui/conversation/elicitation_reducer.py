@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.updates import ElicitationAnswered, ElicitationAsked, ElicitationCompleted
 
-CHANGED = Change(facts=(Fact.ELICITATIONS,))
+CHANGED: Final = Change(facts=(Fact.ELICITATIONS,))
 
 
 def apply_elicitation(

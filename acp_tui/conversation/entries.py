@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NewType, TypeAlias
+from typing import Any, Final, NewType, TypeAlias
 
 from acp_tui.conversation.byte_ring import ByteRing
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
@@ -14,7 +14,7 @@ from acp_tui.conversation.updates import Role
 EntryId = NewType("EntryId", int)
 """The entry's place in the conversation, from 0; entries are never removed."""
 
-TERMINAL_SCROLLBACK_BYTES = 1 << 20
+TERMINAL_SCROLLBACK_BYTES: Final = 1 << 20
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class Message:
     message_id: str | None = None
     parts: list[TextBuffer | ContentBlock] = field(default_factory=list)
     notes: tuple[str, ...] = ()
-    """What the user should know of his own prompt, one sentence each."""
+    """What the user should know of this prompt of theirs, one sentence each."""
 
     def append(self, block: ContentBlock) -> None:
         """Text joins the text before it without a separator; any other block stands alone.
@@ -114,6 +114,17 @@ class Restart:
 
     remembers: bool
     """Whether it knows what stands above."""
+    is_loaded: bool = False
+    """What was said stands here as the agent kept it."""
+    why: str = ""
+    """Why it remembers nothing though it was asked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A word of the client's about the session."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +135,9 @@ class Unknown:
     raw: Any
 
 
-Entry: TypeAlias = Message | ToolCallEntry | OwnCommand | Compaction | TurnEnd | Failure | Restart | Unknown
+Entry: TypeAlias = (
+    Message | ToolCallEntry | OwnCommand | Compaction | TurnEnd | Failure | Restart | Remark | Unknown
+)
 
 
 @dataclass(slots=True)

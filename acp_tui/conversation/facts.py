@@ -159,6 +159,17 @@ class PermissionRequest:
     note: str | None = None
     """What the user is to know beside it."""
 
+    @property
+    def rejection_once(self) -> PermissionOption | None:
+        """The option that rejects this and decides nothing else; None where the agent does not offer it."""
+        return next((option for option in self.options if option.kind == "reject_once"), None)
+
+    @property
+    def rejection(self) -> PermissionOption | None:
+        """The option that rejects just this, else one that rejects for good; None where neither is offered."""
+        for_good = (option for option in self.options if option.is_rejection)
+        return self.rejection_once or next(for_good, None)
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:

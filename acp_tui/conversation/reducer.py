@@ -20,6 +20,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Remark,
     Restart,
     ToolCallEntry,
     TurnEnd,
@@ -50,6 +51,7 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptSent,
     Reconnected,
+    Remarked,
     SessionUpdate,
     TerminalAnswered,
     TerminalExited,
@@ -84,8 +86,10 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return _turn_failed(conversation, Failure(message, detail))
         case Disconnected(reason, stderr_tail):
             return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
-        case Reconnected(remembers):
-            return _reconnected(conversation, Restart(remembers))
+        case Reconnected():
+            return _reconnected(conversation, update)
+        case Remarked(text):
+            return Change((_append(conversation, Remark(text)),))
         case PermissionAsked() | PermissionAnswered() | PermissionNoted():
             return _permission(conversation, update)
         case ElicitationAsked() | ElicitationAnswered() | ElicitationCompleted():
@@ -223,7 +227,10 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
     return Change((*let_go.entries, _append(conversation, failure)), let_go.facts)
 
 
-def _reconnected(conversation: Conversation, restart: Restart) -> Change:
+def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
+    restart = Restart(update.remembers, update.is_loaded, update.why)
+    if update.is_loaded:  # into a conversation of its own, in which nothing is of the process before
+        return Change((_append(conversation, restart),))
     let_go = _let_go(conversation)
     conversation.is_connected = True
     # The ids of what stands above are free again: what comes under them now is something else.

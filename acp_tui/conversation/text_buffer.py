@@ -43,7 +43,5 @@ class TextBuffer:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TextBuffer) and self.length == other.length and self.text == other.text
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
-
     def __repr__(self) -> str:
         return f"TextBuffer({self.text!r})"

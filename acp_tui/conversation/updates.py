@@ -1,7 +1,7 @@
 """Everything that can happen to a session, one frozen value each; what is said, not how it came over the wire.
 
 The protocol adapters make these from the agent's messages, the client from the user's actions and from its own
-terminals. Folding them with `Conversation.apply` gives the same conversation live and in a replay.
+terminals. Folding them with `reducer.apply` gives the same conversation live and in a replay.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ class ElicitationCompleted:
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """The user runs a command of his own beside the agent; its terminal is opened with it."""
+    """The user runs a command of their own beside the agent; its terminal is opened with it."""
 
     line: str
     terminal_id: TerminalId
@@ -288,6 +288,17 @@ class Reconnected:
 
     remembers: bool
     """Whether it has the session of before; otherwise it knows nothing of what was said."""
+    is_loaded: bool = False
+    """What was said stands here as the agent kept it, not as it was heard before."""
+    why: str = ""
+    """Why it remembers nothing though it was asked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remarked:
+    """The client has something to say about the session, in one line."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,5 +340,6 @@ SessionUpdate: TypeAlias = (
     | TerminalAnswered
     | Disconnected
     | Reconnected
+    | Remarked
     | UnknownUpdate
 )

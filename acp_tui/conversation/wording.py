@@ -22,7 +22,7 @@ STOP_REASONS: Final = {
 
 
 def value_name(option: ConfigOption) -> str:
-    """What the agent calls the value that an option has now."""
+    """What the agent calls the value that an option has now; a value it does not name stays as it is (R-MODE-3)."""
     if isinstance(option, BooleanOption):
         return "on" if option.value else "off"
     return next((choice.name for choice in option.choices if choice.value == option.value), option.value)

@@ -29,7 +29,7 @@ from pydantic_core import CoreSchema, core_schema
 from acp_tui.conversation.unset import UNSET, UnsetType
 from acp_tui.protocol.errors import MalformedMessage
 
-logger = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 M = TypeVar("M", bound="WireModel")
@@ -58,7 +58,7 @@ def skip_invalid(fallback: Callable[[], Any]) -> WrapValidator:
         except ValidationError as error:
             if isinstance(value, list):
                 return _valid_items(value, handler)
-            logger.debug("replaced a malformed list: %s", describe(error))
+            log.debug("replaced a malformed list: %s", describe(error))
             return fallback()
 
     return WrapValidator(validate)
@@ -70,7 +70,7 @@ def _valid_items(items: list[Any], handler: ValidatorFunctionWrapHandler) -> lis
         try:
             kept += handler([item])
         except ValidationError as error:
-            logger.debug("dropped a malformed item: %s", describe(error))
+            log.debug("dropped a malformed item: %s", describe(error))
     return kept
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from acp_tui.rpc.errors import FrameTooLarge
 
-DEFAULT_MAX_FRAME_BYTES = 64 << 20
+DEFAULT_MAX_FRAME_BYTES: Final = 64 << 20
 
 
 class FrameSplitter:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from enum import Enum
 from itertools import count
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup
@@ -38,7 +38,7 @@ class Direction(Enum):
     OUT = "out"
 
 
-Tap = Callable[[Direction, bytes], None]
+Tap: TypeAlias = Callable[[Direction, bytes], None]
 """Sees every frame as its raw bytes, without the line end, junk included; for recording."""
 
 
@@ -173,6 +173,8 @@ class Peer:
                     await self._outgoing_changed.wait()
                 frames = tuple(self._outgoing)
                 await self._stream.send(b"".join(frame + b"\n" for frame in frames))
+                if self._lost is not None:
+                    return  # meanwhile: the queue is emptied
                 for _ in frames:
                     self._outgoing.popleft()
                 self._signal()

@@ -25,6 +25,7 @@ from acp_tui.client.errors import (
 from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.agent_link import AgentLink
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.questions_desk import QuestionsDesk
 
 if TYPE_CHECKING:
@@ -148,14 +149,15 @@ class AgentDesk:
         return directories
 
     async def _mcp_servers(self) -> Sequence[mcp.Server]:
-        """The user's servers and, once the user trusts them, the project's; what is left out is said (R-MCP-2)."""
+        """The user's servers and, once the user trusts them, the project's (R-MCP-2).
+
+        What is left out stands in each session that is opened without it.
+        """
         assert self.agent is not None
         user = await self._readable(to_thread.run_sync(mcp.read_user_servers, mcp.settings_file()))
         theirs = await self._readable(self._project_servers())
         wanted = self.agent.command.mcp_servers
-        servers, notes = usable_servers(self.agent.capabilities, (user, theirs), wanted)
-        for note in notes:
-            self.say(note, severity="warning", title="MCP servers")
+        servers, self._link.servers_left_out = usable_servers(self.agent.capabilities, (user, theirs), wanted)
         return servers
 
     async def _readable(self, servers: Awaitable[mcp.ServerList]) -> mcp.ServerList:
@@ -170,14 +172,14 @@ class AgentDesk:
         project = await to_thread.run_sync(mcp.read_project_servers, self._cwd)
         if project is None:
             return mcp.ServerList()
-        trust = mcp.trust_state(project, mcp.trust_file())
+        trust = await to_thread.run_sync(mcp.trust_state, project, mcp.trust_file())
         if trust is mcp.Trust.UNDECIDED and project.declared.servers:
             from acp_tui.ui.screens.trust import TrustDialog
 
             is_trusted = await self.ask(TrustDialog(project.file, project.declared.servers))
             trust = mcp.Trust.TRUSTED if is_trusted else mcp.Trust.REJECTED
             try:
-                mcp.remember(project, trust, mcp.trust_file())
+                await to_thread.run_sync(mcp.remember, project, trust, mcp.trust_file())
             except SettingsError as error:
                 self.say_error(error)  # the answer holds all the same
         return mcp.trusted_servers(project, trust)
@@ -255,6 +257,10 @@ class AgentDesk:
         self._screen.notify(
             make_visible(text), severity=severity, title=make_visible_line(title), markup=False
         )
+
+    def hint(self, text: str) -> str:
+        """The text with the keys in force in it (keymap.Keymap.hint)."""
+        return keys_in_force(self._screen).hint(text)
 
     def agent_or_say(self) -> Agent | None:
         """The agent; where there is none, the user is told."""

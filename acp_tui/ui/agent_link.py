@@ -30,6 +30,8 @@ class AgentLink:
         """Set before: it may ask something, and nothing else is to be wanted of it yet."""
         self.servers: Sequence[Server] = ()
         """The MCP servers for each session."""
+        self.servers_left_out: Sequence[str] = ()
+        """What the user is to know of the others, a sentence each."""
         self.directories: Sequence[Path] = ()
         """The directories beside its own for each session."""
         self.listeners: list[Callable[[], None]] = []

@@ -192,7 +192,7 @@ class AcpTuiApp(SettingsApp):
         yield from (each for each in super().get_system_commands(screen) if each.title not in not_these)
         if isinstance(screen, SessionScreen):
             for command in COMMANDS:
-                if command.action and command.id != "command_palette":
+                if command.action and command.where != "replay" and command.id != "command_palette":
                     about = " · ".join(filter(None, (self.keymap.all_shown(command.id), command.help)))
                     yield SystemCommand(
                         command.title, about, partial(self.run_action, command.action, screen)
@@ -221,6 +221,7 @@ class AcpTuiApp(SettingsApp):
             offer=replace(INTERACTIVE, trace_context=trace_context),
             on_phase=on_phase,
             policy=policy_of(settings),
+            keeps_frames=True,
             recordings=recording_plan(
                 settings.recordings,
                 command.cwd or self._cwd,

@@ -1,6 +1,6 @@
 """What a user does with the changes in a workspace: sees how many there are, opens the list, takes some back.
 
-It owns the tracker, which runs as long as the app, and the reverts that can be undone. It draws
+It owns the tracker, which runs as long as the folder has a tab, and the reverts that can be undone. It draws
 nothing, and loads nothing of the tracker before it is started.
 """
 
@@ -18,6 +18,7 @@ import anyio
 from anyio import to_thread
 from textual.app import App
 from textual.message import Message
+from textual.worker import Worker
 
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.editor import edit
@@ -53,7 +54,7 @@ class ChangesDesk:
         *,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
-        """Runs as long as the app does; None for the limits that the tracker has by itself."""
+        """Runs from `start` to `end`, or to the end of the app; None for the limits that the tracker has by itself."""
         self.root = cwd
         self.since = ""
         """The time of day from which on changes are known; "" until there is one."""
@@ -62,6 +63,7 @@ class ChangesDesk:
         self._now = now
         self._tracker: ChangeTracker | None = None
         self._ready = anyio.Event()
+        self._following: Worker[None] | None = None
         self._failure = ""
         self._done: list[Swapped] = []
         """The reverts, the last one at the end."""
@@ -73,7 +75,12 @@ class ChangesDesk:
 
     def start(self) -> None:
         """Begin to look at the files, and follow them from then on."""
-        self._app.run_worker(self._follow(), group="changes")
+        self._following = self._app.run_worker(self._follow(), group="changes")
+
+    def end(self) -> None:
+        """Follow them no longer: nobody works there any more."""
+        if self._following is not None:
+            self._following.cancel()
 
     async def ready(self) -> None:
         """Return once it is known what all files are, or that it will not be: then the agent may begin."""

@@ -21,6 +21,7 @@ Place: TypeAlias = Literal[
     "inspector",
     "frames",
     "frame",
+    "replay",
 ]
 """Where a command's keys count: everywhere, on the session's screen, or where the focus is."""
 
@@ -38,6 +39,7 @@ PLACES: Final[dict[Place, str]] = {
     "inspector": "In the inspector",
     "frames": "Among its frames",
     "frame": "In one of them",
+    "replay": "In a replay",
     "session": "With a session",
     "app": "Everywhere",
 }
@@ -65,3 +67,5 @@ class Command:
     """What may follow that; "" where nothing does."""
     typed: str = ""
     """What is typed for it: characters that cannot be chosen, and so no keys."""
+    like: str = ""
+    """The command of a session that this one is elsewhere: a key that the user chose for that one counts here too."""

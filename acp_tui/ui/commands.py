@@ -12,6 +12,7 @@ from textual.binding import Binding
 
 from acp_tui.ui.command import Command
 from acp_tui.ui.inspector.keys import INSPECTOR_COMMANDS
+from acp_tui.ui.replaying.keys import REPLAY_COMMANDS
 from acp_tui.ui.widget_commands import WIDGET_COMMANDS
 
 OURS: Final = "acp:"
@@ -20,6 +21,7 @@ OURS: Final = "acp:"
 COMMANDS: Final = (
     *WIDGET_COMMANDS,
     *INSPECTOR_COMMANDS,
+    *REPLAY_COMMANDS,
     # With a session
     Command("next_mode", "Next mode of the agent", "where it has modes", "shift+tab", "next_mode"),
     Command(

@@ -15,6 +15,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.clipboard import copy_by_tool, fits_terminal, said, through_tmux
+from acp_tui.ui.textual_internals import write_to_terminal
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
@@ -32,8 +33,8 @@ class ConversationDesk:
         app, by_terminal = self._screen.app, fits_terminal(text)
         if by_terminal:
             app.copy_to_clipboard(text)
-            if os.environ.get("TMUX") and app._driver is not None:
-                app._driver.write(through_tmux(text))
+            if os.environ.get("TMUX"):
+                write_to_terminal(app, through_tmux(text))
         tool = await to_thread.run_sync(copy_by_tool, text)
         self._screen.notify(said(len(text), tool, by_terminal=by_terminal), markup=False)
 

@@ -6,20 +6,41 @@ Which keys those are is worked out in `keymap`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from textual import events
 from textual.app import App
+from textual.binding import Binding, BindingType
 from textual.reactive import var
+from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from acp_tui.ui.command import Command
 from acp_tui.ui.keymap import AS_BUILT, Keymap, is_writing, places_of
+from acp_tui.ui.textual_internals import bindings_of_key
 
 
 class KeyedApp(App[None]):
     """Turns the keys that the user chose into what they stand for."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Without priority, Textual passes over the app's bindings while a dialog is open.
+        Binding("f1", "help_dialog", "Help", show=False, priority=True),
+    ]
+
     keymap: var[Keymap] = var(AS_BUILT, init=False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether it can be done now: a screen that is no dialog, or has a help of its own, gives that."""
+        if action == "help_dialog":
+            return isinstance(self.screen, ModalScreen) and not tuple(bindings_of_key(self.screen, "f1"))
+        return super().check_action(action, parameters)
+
+    def action_help_dialog(self) -> None:
+        """Show the keys of the dialog that is open."""
+        from acp_tui.ui.screens.dialog_help import DialogHelp  # when it is first asked for
+
+        self.push_screen(DialogHelp(self.screen))
 
     async def on_event(self, event: events.Event) -> None:
         """Do what a chosen key stands for, or pass it on as the key that the widgets know."""

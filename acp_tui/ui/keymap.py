@@ -29,6 +29,8 @@ _KEPT: Final = frozenset(
 )
 """Every widget needs them for itself: no command of the whole screen can have them."""
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
+_APART: Final[tuple[Place, ...]] = ("inspector", "frames", "frame", "replay")
+"""Other screens than a session's: only what counts everywhere counts there too."""
 _REFERENCE: Final = re.compile(r"\{(\w+)\}")
 _TEXTUAL: Final[dict[str, Place]] = {
     "PromptInput": "prompt",
@@ -45,6 +47,7 @@ _TEXTUAL: Final[dict[str, Place]] = {
     "InspectorScreen": "inspector",
     "FrameList": "frames",
     "FrameView": "frame",
+    "ReplayScreen": "replay",
 }
 """Where a widget's keys belong, by its name as in a stylesheet: most of them are loaded later than this."""
 
@@ -126,7 +129,17 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
         id_: accepted.get(id_, tuple(key for key in keys if not _is_taken(BY_ID[id_].where, key, taken)))
         for id_, keys in AS_BUILT.keys.items()
     }
+    for command in COMMANDS:
+        if command.like in accepted and command.id not in accepted:
+            kept[command.id] = _like(command, kept)
     return Keymap(kept, tuple(notes))
+
+
+def _like(command: Command, keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The keys of a command that follows another's, of which the user chose the keys: those, beside its own."""
+    others = {key for id_, each in keys.items() if BY_ID[id_].where == command.where for key in each}
+    own = [key for key in keys[command.id] if key not in AS_BUILT.keys[command.like]]
+    return (*own, *(key for key in keys[command.like] if key not in others))
 
 
 def _is_taken(place: Place, key: str, taken: Iterable[tuple[Place, str]]) -> bool:
@@ -172,8 +185,8 @@ def _objection(command: Command, key: str, accepted: _Chosen) -> str:
     where = PLACES[command.where].lower()
     if is_typed(key) and command.where in ("prompt", "find", "app"):
         return f"{where} it writes a character"
-    if command.where in ("card", "review") and key.isdigit():
-        return "the digits answer there, always"
+    if command.where in ("card", "review", *_ALL_OVER) and key.isdigit():
+        return "the digits answer permission requests, always"
     if command.where in _ALL_OVER and key in _KEPT:
         return "every list and every text needs it for itself"
     for id_, keys in accepted.items():
@@ -199,6 +212,8 @@ def _prices(accepted: _Chosen) -> Iterator[str]:
 
 def _price(command: Command, other: Command, key: str) -> Iterator[str]:
     where = PLACES[other.where].lower()
+    if {command.where, other.where} & {*_APART} and "app" not in (command.where, other.where):
+        return
     if _is_same(command.where, other.where):
         yield f"keys.{command.id}: {shown_key(key)} is taken from {other.id} ({where})"
     elif command.where in _ALL_OVER and other.where not in ("review", "terminal"):

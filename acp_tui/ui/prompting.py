@@ -1,4 +1,4 @@
-"""What becomes of what the user writes: sent to the agent, queued, or run as a command of his own.
+"""What becomes of what the user writes: sent to the agent, queued, or run as a command of their own.
 
 It draws nothing but what waits above the prompt, and loads the client only when it is first used.
 """

@@ -74,7 +74,7 @@ class QuestionsDesk:
         else:
             from acp_tui.ui.screens.form import FormDialog
 
-            form = FormDialog(elicitation, title)
+            form = FormDialog(elicitation, title, self._screen.type_on)
             self._asked = (owner, elicitation, form)
             action, values = await self._open(form)
             self._answer(owner, elicitation, action, values)

@@ -32,15 +32,17 @@ class Reopening:
 
     async def __call__(self, sessions: SessionsDesk) -> Session:
         """The session, open or read again. Raises ClientError where it can be had in neither way."""
+        why = ""
         if self.by_agent:
             try:
                 return await sessions.open(self.past.session_id, self.past.cwd)
             except ClientError as error:
+                refusal = sessions.not_opened(self.past.session_id, error)
                 if self.past.recorded is None:
-                    raise
-                sessions.say_not_opened(error)
+                    raise refusal from error
+                why = "\n".join(filter(None, (str(refusal), refusal.detail, refusal.hint)))
         assert self.past.recorded is not None
-        return await to_thread.run_sync(reread, self.index, self.past.recorded)
+        return await to_thread.run_sync(reread, self.index, self.past.recorded, why)
 
 
 def is_of(past: PastSession, link: AgentLink) -> bool:

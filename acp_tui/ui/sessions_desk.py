@@ -7,16 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.errors import AgentLost, AgentRefused, ClientError, SessionNotOpened
 from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.entries import Remark
 from acp_tui.conversation.facts import Fact, SessionId
+from acp_tui.conversation.updates import Reconnected, Remarked
+from acp_tui.conversation.visible import make_visible_line
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_desk import AgentDesk
+
+
+WAYS_ON: Final = (
+    "{choose_session} shows the sessions there are, so does `acp-tui sessions`; {begin_session} begins one"
+)
+"""Where the one that the user wanted is not to be had."""
 
 
 class SessionsDesk:
@@ -30,18 +39,31 @@ class SessionsDesk:
         self._cwd = cwd
         self._show = show
 
-    async def begin(self, earlier: Session | None = None) -> Session:
-        """A new session; the agent is started where it does not run."""
+    async def begin(self, earlier: Session | None = None, why_anew: str = "") -> Session:
+        """A new session; the agent is started where it does not run.
+
+        It goes on below what was said in an `earlier` one; `why_anew` says why that one does not.
+        """
         await self._desk.ensure_agent()
         link = self._desk.link
-        return await self._desk.logged_in(
+        session = await self._desk.logged_in(
             lambda agent: agent.new_session(
                 self._cwd,
                 additional_directories=link.directories,
                 mcp_servers=link.servers,
                 earlier=earlier,
+                why_anew=why_anew,
             )
         )
+        return self._with_remark(session)
+
+    def _with_remark(self, session: Session) -> Session:
+        """The session, in which it is said, once, which MCP servers it is without."""
+        left_out = "; ".join(self._desk.link.servers_left_out)
+        remark = Remarked(f"MCP servers: {left_out}")
+        if left_out and Remark(remark.text) not in session.conversation.entries:
+            session.apply(remark)
+        return session
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """The session as it is where it is open already, else as the agent gives it (R-SESS-10)."""
@@ -59,7 +81,7 @@ class SessionsDesk:
             if session is not None and Fact.PERMISSIONS in change.facts:
                 self._desk.run(self._show(session))
 
-        return await self._desk.logged_in(
+        session = await self._desk.logged_in(
             lambda agent: agent.open_session(
                 session_id,
                 cwd,
@@ -68,6 +90,7 @@ class SessionsDesk:
                 mcp_servers=link.servers,
             )
         )
+        return self._with_remark(session)
 
     async def go_on(self, earlier: Session) -> Session:
         """Start the agent again where it is gone, and go on with a session as far as the agent remembers it."""
@@ -77,24 +100,26 @@ class SessionsDesk:
         try:
             if agent.capabilities.resume_session:
                 return await self._desk.logged_in(lambda agent: self._resumed(agent, earlier))
-            if agent.capabilities.load_session and earlier.conversation.entries:
-                return await self.open(earlier.session_id, earlier.cwd)
+            if agent.capabilities.load_session and not earlier.conversation.is_blank:
+                return await self._loaded(earlier)
         except AgentRefused as refused:
-            self._desk.say_error(refused)
+            return await self.begin(earlier, str(self.not_opened(earlier.session_id, refused)))
         return await self.begin(earlier)
 
+    async def _loaded(self, earlier: Session) -> Session:
+        session = await self.open(earlier.session_id, earlier.cwd)
+        session.apply(Reconnected(remembers=True, is_loaded=True))
+        return session
+
     async def _resumed(self, agent: Agent, earlier: Session) -> Session:
-        return await agent.resume_session(
+        session = await agent.resume_session(
             earlier.session_id,
             earlier.cwd,
             additional_directories=self._desk.link.directories,
             mcp_servers=self._desk.link.servers,
             earlier=earlier,
         )
-
-    def say_not_opened(self, error: ClientError) -> None:
-        """Why a session is shown from its recording instead."""
-        self._desk.say_error(error)
+        return self._with_remark(session)
 
     async def delete(self, session_id: SessionId) -> None:
         """Let the agent forget a session."""
@@ -107,3 +132,11 @@ class SessionsDesk:
         agent = self._desk.agent
         if agent is not None and agent.lost is None and not session.is_closed:
             await agent.close_session(session)
+
+    def not_opened(self, session_id: SessionId, error: ClientError) -> ClientError:
+        """The error as one about this session, with what can be done instead; the loss of the agent stays that."""
+        if isinstance(error, AgentLost):
+            return error
+        hint = "\n".join(filter(None, (error.hint, self._desk.hint(WAYS_ON))))
+        named = f"Session {make_visible_line(session_id)} was not opened. {error}"
+        return SessionNotOpened(named, hint=hint, detail=error.detail)

@@ -23,7 +23,9 @@ from acp_tui.ui.preloading import preload
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.tabbed_app import TabbedApp
 from acp_tui.ui.terminal_colours import has_unicode
+from acp_tui.ui.textual_internals import forget_callbacks
 from acp_tui.ui.themes import ANSI_DARK, DARK, OWN_THEMES
+from acp_tui.ui.toasts import ToastingApp
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.project_settings import ProjectSettings
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.settings_desk import SettingsDesk
 
 
-class SettingsApp(KeyedApp, TabbedApp):
+class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
     """Puts settings into force, from the start and as they change."""
 
     def __init__(
@@ -58,7 +60,7 @@ class SettingsApp(KeyedApp, TabbedApp):
 
     def _style_once(self) -> None:
         """Nothing is styled yet: the theme is in the first parse of the style sheets, and needs no second one."""
-        self._next_callbacks.clear()
+        forget_callbacks(self)
         self.stylesheet.set_variables(self.get_css_variables())
 
     # How it looks

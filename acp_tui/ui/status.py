@@ -10,6 +10,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import value_name
 from acp_tui.ui.tabs import TabState
 
 PREAMBLE: Final = re.compile(r"\s*<([\w-]+)>.*?</\1>", re.DOTALL)
@@ -40,9 +41,8 @@ def facts_of(conversation: Conversation) -> tuple[str, ...]:
 
 
 def _value(option: ConfigOption) -> str:
-    if isinstance(option, BooleanOption):
-        return f"{option.name}: {'on' if option.value else 'off'}"
-    return next((choice.name for choice in option.choices if choice.value == option.value), option.value)
+    value = value_name(option)
+    return f"{option.name}: {value}" if isinstance(option, BooleanOption) else value
 
 
 def _usage(usage: Usage) -> str:

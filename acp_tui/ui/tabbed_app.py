@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import work
+from textual.screen import Screen
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.pacing import PacedApp
@@ -42,7 +43,7 @@ class TabbedApp(PacedApp):
         return await self.tabs.open(make)
 
     def changes_in(self, cwd: Path) -> ChangesDesk:
-        """What has changed in a folder since its first tab was opened."""
+        """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
         from acp_tui.client.changes import Limits
         from acp_tui.ui.changes_desk import ChangesDesk
 
@@ -96,10 +97,18 @@ class TabbedApp(PacedApp):
         if not await tab.may_close():
             return
         if len(self.tabs) > 1:
-            await self.tabs.close(tab)
+            await self.take_away(tab)
             await tab.leave()
         else:
             await tab.begin_anew()
+
+    async def take_away(self, tab: Screen[None]) -> None:
+        """Take a tab away, and what was followed for it alone."""
+        await self.tabs.close(tab)
+        followed = [tab.changes for tab in self.tabs]
+        for cwd, desk in tuple(self._changes.items()):
+            if desk not in followed:
+                self._changes.pop(cwd).end()
 
     @work
     async def action_show_board(self) -> None:

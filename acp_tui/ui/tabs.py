@@ -22,12 +22,12 @@ FIRST_MODE = "tab-1"
 
 
 class TabState(Enum):
-    """What a user wants to know of a tab that he does not look at, the most urgent last."""
+    """What a user wants to know of a tab that is not looked at, the most urgent last."""
 
     STARTING = "starting"
     IDLE = "idle"
     DONE = "done"
-    """A turn has ended, and he has not seen it."""
+    """A turn has ended, and the user has not seen it."""
     WORKING = "working"
     FAILED = "failed"
     NEEDS_YOU = "needs you"

@@ -94,4 +94,4 @@ class InputParser(XTermParser):
 
 def mend_terminal_input() -> None:
     """Have Textual's driver use the parser from its next start on."""
-    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]
+    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, not meant for others

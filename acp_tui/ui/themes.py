@@ -6,7 +6,7 @@ Text keeps the contrast of WCAG 2 AA, 4.5 to 1, on every ground that it can lie 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from rich.color import Color as RichColor
 from rich.console import Console
@@ -61,10 +61,23 @@ COLOR_NAMES: Final = (
 )
 
 _palettes: dict[str, tuple[Theme, Palette]] = {}
+"""Made once for each theme, by its name: a palette does not change, and what is drawn is kept by its identity."""
+
+
+class _Attributes(TypedDict, total=False):
+    """How text can look beside its colour."""
+
+    bold: bool
+    dim: bool
+    italic: bool
+    reverse: bool
+    strike: bool
+    underline: bool
 
 
 def theme_for(shade: Shade | None, environ: Mapping[str, str]) -> str:
     """The theme that fits a terminal with a background of this shade, None being any, in this environment."""
+    # Textual says that this is a str; it is one of Rich's names.
     console = Console(force_terminal=True, color_system=COLOR_SYSTEM, _environ=environ)  # type: ignore[arg-type]
     if console.color_system in ("256", "truecolor"):
         return LIGHT.name if shade == "light" else DARK.name
@@ -86,8 +99,8 @@ def _true_color_palette(theme: Theme) -> Palette:
     colors = {name: Color.parse(generated[name]) for name in COLOR_NAMES}
     ground, ink = colors["background"], colors["foreground"]
 
-    def style(color: Color, *, on: Color | None = None, **attributes: bool) -> Style:
-        return Style(color=_rich(color), bgcolor=_rich(on) if on else None, **attributes)  # type: ignore[arg-type]
+    def style(color: Color, *, on: Color | None = None, **attributes: Unpack[_Attributes]) -> Style:
+        return Style(color=_rich(color), bgcolor=_rich(on) if on else None, **attributes)
 
     panel = ground.blend(ink, 0.055 if dark else 0.045)
     added, removed = (ground.blend(colors[name], 0.14) for name in ("success", "error"))
@@ -158,8 +171,8 @@ def _true_color_palette(theme: Theme) -> Palette:
 def _ansi_palette(dark: bool) -> Palette:
     """The sixteen colours of the terminal's own palette; nothing is known of how they look."""
 
-    def style(color: str | None = None, **attributes: bool) -> Style:
-        return Style(color=color, **attributes)  # type: ignore[arg-type]
+    def style(color: str | None = None, **attributes: Unpack[_Attributes]) -> Style:
+        return Style(color=color, **attributes)
 
     yellow = "yellow" if dark else "magenta"
     return Palette(

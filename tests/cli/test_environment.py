@@ -5,15 +5,8 @@ Each start is a real process on a terminal of its own.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
-import select
-import struct
 import subprocess
-import sys
-import termios
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,90 +15,58 @@ import pyte
 import pytest
 
 from acp_tui.cli.environment import find_home, forget_coerced_locale, reason_not_to_draw
+from support.terminal_process import TerminalProcess, process_on_terminal
 
-WAIT_S = 30.0
-QUIT = b"\x11"
+QUIT = "\x11"
 
 
-class OnTerminal:
-    """A process, and what its terminal shows."""
+class DrawnTerminal(TerminalProcess):
+    """A terminal that can be drawn on."""
 
-    def __init__(self, process: subprocess.Popen[bytes], fd: int, columns: int, rows: int) -> None:
-        self.process = process
-        self.said = b""
-        """All that came, raw."""
-        self._fd = fd
-        self._screen = pyte.Screen(columns, rows)
+    def __init__(self, process: subprocess.Popen[bytes], fd: int, size: tuple[int, int]) -> None:
+        super().__init__(process, fd)
+        self._screen = pyte.Screen(*size)
         self._stream = pyte.ByteStream(self._screen)
-        self._deadline = time.monotonic() + WAIT_S
 
     @property
     def rows(self) -> list[str]:
+        """What stands on the screen."""
         return [row.rstrip() for row in self._screen.display]
 
     def shows(self, text: str) -> None:
         """Wait until it stands on the screen."""
         while not any(text in row for row in self.rows):
-            assert self._read(), f"it ended without {text!r}: {self.said[-2000:]!r}"
+            assert self.read(), f"it ended without {text!r}: {self.said[-2000:]!r}"
 
-    def press(self, keys: bytes) -> None:
-        os.write(self._fd, keys)
-
-    def end(self) -> int:
-        """Wait for its end; gives the status."""
-        while self._read():
-            pass
-        return self.process.wait(WAIT_S)
-
-    def _read(self) -> bool:
-        ready = select.select([self._fd], [], [], max(0.0, self._deadline - time.monotonic()))[0]
-        assert ready, f"nothing more came: {self.rows}"
-        try:
-            data = os.read(self._fd, 1 << 16)
-        except OSError:  # Linux, where nobody holds the other end any more
-            return False
-        self.said += data
+    def read(self) -> bytes:
+        """What comes next, drawn."""
+        data = super().read()
         self._stream.feed(data)
-        return bool(data)
+        return data
 
 
 @contextmanager
 def started(
     *argv: str, env: Mapping[str, str | None], cwd: Path, size: tuple[int, int] = (80, 24)
-) -> Iterator[OnTerminal]:
+) -> Iterator[DrawnTerminal]:
     """acp-tui on a terminal of this size; None takes a variable away."""
-    master, slave = pty.openpty()
-    columns, rows = size
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    usual = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8", "HOME": str(cwd)}
+    usual = {"TERM": "xterm-256color", "HOME": str(cwd)}
     environ = {name: value for name, value in {**usual, **env}.items() if value is not None}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "acp_tui", *argv],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env=environ,
-        cwd=cwd,
-        start_new_session=True,
-    )
-    os.close(slave)
-    try:
-        yield OnTerminal(process, master, columns, rows)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(master)
+    with process_on_terminal(argv, environ, cwd, size) as (process, fd):
+        yield DrawnTerminal(process, fd, size)
 
 
-def demo_runs(terminal: OnTerminal, until: str = "Demo") -> None:
+def demo_runs(terminal: DrawnTerminal, until: str = "Demo") -> None:
     """The demo comes as far as this, and ends when it is told to; what stands there is still to be seen."""
     terminal.shows(until)
-    terminal.press(QUIT)
+    terminal.type(QUIT)
     assert terminal.end() == 0
 
 
 @pytest.mark.parametrize("term", ["dumb", None])
-def test_a_terminal_that_cannot_be_drawn_on_is_refused_with_what_to_do(tmp_path: Path, term: str | None):
+def test_a_terminal_that_cannot_be_drawn_on_is_refused_with_what_to_do(
+    tmp_path: Path, term: str | None
+) -> None:
     with started("demo", env={"TERM": term}, cwd=tmp_path) as terminal:
         assert terminal.end() == 2
     said = terminal.said.decode()
@@ -114,20 +75,20 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused_with_what_to_do(tmp_path:
     assert "\x1b" not in said
 
 
-def test_exec_needs_no_such_terminal(tmp_path: Path):
+def test_exec_needs_no_such_terminal(tmp_path: Path) -> None:
     with started(
         "exec", "--prompt", "hi", "--", "no-such-agent", env={"TERM": "dumb"}, cwd=tmp_path
     ) as terminal:
         assert terminal.end() == 127
 
 
-def test_without_a_home_that_of_the_user_is_taken(tmp_path: Path):
+def test_without_a_home_that_of_the_user_is_taken(tmp_path: Path) -> None:
     with started("demo", env={"HOME": None, "XDG_STATE_HOME": str(tmp_path)}, cwd=tmp_path) as terminal:
         demo_runs(terminal)
     assert not (tmp_path / "~").exists()
 
 
-def test_what_cannot_be_kept_stops_nothing(tmp_path: Path):
+def test_what_cannot_be_kept_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     nowhere = str(tmp_path / "file" / "folder")  # also for root, whom no mode keeps out
     env = {"XDG_STATE_HOME": nowhere, "XDG_CACHE_HOME": nowhere}
@@ -135,7 +96,7 @@ def test_what_cannot_be_kept_stops_nothing(tmp_path: Path):
         demo_runs(terminal)
 
 
-def test_settings_that_cannot_be_read_stop_the_start_since_they_may_refuse(tmp_path: Path):
+def test_settings_that_cannot_be_read_stop_the_start_since_they_may_refuse(tmp_path: Path) -> None:
     config = tmp_path / "config"
     (config / "acp-tui" / "settings.toml").mkdir(parents=True)
     with started("demo", env={"XDG_CONFIG_HOME": str(config)}, cwd=tmp_path) as terminal:
@@ -143,14 +104,14 @@ def test_settings_that_cannot_be_read_stop_the_start_since_they_may_refuse(tmp_p
     assert b"settings.toml cannot be read" in terminal.said
 
 
-def test_in_a_locale_without_unicode_all_that_is_drawn_is_ascii(tmp_path: Path):
+def test_in_a_locale_without_unicode_all_that_is_drawn_is_ascii(tmp_path: Path) -> None:
     with started("demo", env={"LANG": "C"}, cwd=tmp_path) as terminal:
         demo_runs(terminal)
         assert all(row.isascii() for row in terminal.rows)
     assert terminal.said.isascii()
 
 
-def test_a_terminal_of_a_few_cells_is_drawn_on(tmp_path: Path):
+def test_a_terminal_of_a_few_cells_is_drawn_on(tmp_path: Path) -> None:
     with started("demo", env={}, cwd=tmp_path, size=(20, 5)) as terminal:
         demo_runs(terminal, until="╭─")
 
@@ -158,7 +119,7 @@ def test_a_terminal_of_a_few_cells_is_drawn_on(tmp_path: Path):
 # The pieces
 
 
-def test_a_home_that_is_set_stays():
+def test_a_home_that_is_set_stays() -> None:
     environ = {"HOME": "/home/ada"}
     find_home(environ)
     assert environ == {"HOME": "/home/ada"}
@@ -167,7 +128,7 @@ def test_a_home_that_is_set_stays():
 @pytest.mark.parametrize("home", [None, "", "relative"])
 def test_a_user_of_whom_the_system_knows_nothing_has_the_root(
     home: str | None, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 987654)
     environ = {} if home is None else {"HOME": home}
     find_home(environ)
@@ -184,11 +145,11 @@ def test_a_user_of_whom_the_system_knows_nothing_has_the_root(
 )
 def test_the_locale_that_python_puts_in_the_place_of_c_is_taken_back(
     environ: dict[str, str], left: dict[str, str]
-):
+) -> None:
     forget_coerced_locale(environ)
     assert environ == left
 
 
-def test_terminals_that_can_be_drawn_on_are():
+def test_terminals_that_can_be_drawn_on_are() -> None:
     assert reason_not_to_draw({"TERM": "linux"}) == ""
     assert "TERM is not set" in reason_not_to_draw({})

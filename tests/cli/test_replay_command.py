@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from acp_tui.cli.arguments import read_arguments
+from acp_tui.cli.inspect import run_inspect
 from acp_tui.cli.main import main
+from acp_tui.cli.rehearsed import recording_of
 from acp_tui.cli.render import run_render
-from acp_tui.cli.requests import Render, Replay
+from acp_tui.cli.replay import run_replay
+from acp_tui.cli.requests import Inspect, Render, Replay
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.picturing import rehearsal
+from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
 from support.filming import HEADER, two_turns
@@ -24,6 +30,8 @@ OUT = Path("a.svg")
     ("line", "request_"),
     [
         ("replay run.jsonl", Replay(FILE, Pace(1.0, 2.0))),
+        ("replay demo:coding", Replay("coding", Pace(1.0, 2.0))),
+        ("inspect demo:coding", Inspect("coding")),
         ("replay run.jsonl --speed 4 --until 1:05", Replay(FILE, Pace(4.0, 2.0), Spot(seconds=65.0))),
         ("replay run.jsonl --max-wait 0.5 --follow", Replay(FILE, Pace(1.0, 0.5), None, True)),
         ("render run.jsonl -o a.svg", Render(FILE, OUT)),
@@ -42,6 +50,7 @@ def test_each_way_to_call_them(line: str, request_: Replay | Render) -> None:
     ("line", "said"),
     [
         ("replay", "replay wants a recording"),
+        ("replay demo:coding --follow", "a scenario is played beforehand"),
         ("replay run.jsonl --until soon", "'soon' is no moment"),
         ("replay run.jsonl --speed fast", "fast is no number"),
         ("render run.jsonl", "and a file to write"),
@@ -80,6 +89,28 @@ def test_a_recording_is_rendered_to_a_file(tmp_path: Path) -> None:
     write(file, two_turns(), HEADER)
     assert main(["render", str(file), "-o", str(output), "--size", "60x20"]) == 0
     assert "You are welcome." in output.read_text()
+
+
+def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Here the test is the user: it answers the scripted agent.
+    monkeypatch.setattr(
+        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
+    )
+    with recording_of("permissions") as file, open_playable(file) as recording:
+        film = Film(recording)
+        film.read_on()
+        assert film.length_s > 3.0
+        assert any(answer.decision is not None for answer in film.answers.values())
+        assert all(answer.after_s > 0.1 for answer in film.answers.values())
+    assert not file.parent.exists()
+
+
+def test_a_scenario_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_replay("nowhere", Pace(), None, Settings()) == 2
+    assert run_inspect("nowhere", Settings()) == 2
+    assert capsys.readouterr().err.count("acp-tui demo --list") == 2
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

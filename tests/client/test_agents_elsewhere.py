@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.user_agents import read_user_agents
 from acp_tui.client.sessions.offers import INTERACTIVE
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.workplaces import usable_servers
@@ -33,6 +36,42 @@ async def test_an_agent_elsewhere_is_not_told_of_this_machine():
         capabilities = (await shake_hands(agent, wire))["params"]["clientCapabilities"]
     assert not any(capabilities.get("fs", {}).values())
     assert not capabilities.get("terminal")
+
+
+# Logging in
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "argv"),
+    [
+        (
+            ["docker", "exec", "-i", "box"],
+            ("docker", "exec", "-i", "box", "env", "A=a; b", "a", "--x", "$(c) d"),
+        ),
+        (["ssh", "host"], ("ssh", "-t", "host", "env 'A=a; b' a --x '$(c) d'")),
+    ],
+)
+def test_what_an_agent_elsewhere_adds_for_its_login_is_for_the_other_side_and_no_shell(
+    wrapper: list[str], argv: tuple[str, ...], tmp_path: Path
+):
+    """R-AUTH-6. What leads there from here runs with this machine's rights."""
+    file = tmp_path / "agents.toml"
+    file.write_text(f'[agents.a]\ncommand = ["a"]\nwrapper = {wrapper}\nenv = {{ B = "b" }}\n')
+    command = read_user_agents(file, {}).agents["a"].command
+    login = command.for_terminal(["--x", "$(c) d"], {"A": "a; b"})
+    assert (login.argv, login.env) == (argv, {"B": "b"})
+
+
+def test_a_command_line_that_is_ssh_is_quoted_too_and_gets_no_variable_of_the_agents():
+    login = AgentCommand("ssh", ("/usr/bin/ssh", "host", "a")).for_terminal(["$(c) d"], {"LD_PRELOAD": "x"})
+    assert (login.argv, login.env) == (("/usr/bin/ssh", "-t", "host", "a", "'$(c) d'"), {})
+
+
+def test_behind_a_wrapper_that_stays_here_a_login_is_as_without(tmp_path: Path):
+    file = tmp_path / "agents.toml"
+    file.write_text('[agents.a]\ncommand = ["a"]\nwrapper = ["nice"]\nruns = "here"\n')
+    login = read_user_agents(file, {}).agents["a"].command.for_terminal(["--x"], {"A": "a"})
+    assert (login.argv, login.env) == (("nice", "a", "--x"), {"A": "a"})
 
 
 # MCP servers

@@ -31,6 +31,7 @@ from acp_tui.conversation.updates import (
     PermissionNoted,
     PlanReplaced,
     Reconnected,
+    Remarked,
     SessionUpdate,
     TerminalAnswered,
     TerminalExited,
@@ -93,6 +94,8 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     UnknownUpdate("k", {"a": 1}),
     Disconnected("gone"),
     Reconnected(remembers=False),
+    Reconnected(remembers=True, is_loaded=True),
+    Remarked("a word"),
 )
 UPDATES = st.lists(st.sampled_from(EVERY_KIND), max_size=40)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.abc import ByteStream
 
 from acp_tui.rpc import ConnectionLost, Direction, FrameTooLarge, Peer
 from support.peers import WAIT_S, RecordingHandler, connected, notification, request, serving, settle
@@ -177,6 +178,32 @@ async def test_a_counterpart_that_does_not_read_delays_nothing_that_it_says() ->
         await counterpart.send(notification("n"))
         await settle()
     assert handler.notifications == [("n", {})]
+
+
+class EndsAsItTakes(ByteStream):
+    """The counterpart takes what was sent in the same moment in which it ends."""
+
+    def __init__(self) -> None:
+        self._taken = anyio.Event()
+
+    async def send(self, item: bytes) -> None:
+        await self._taken.wait()
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        await settle()  # the message is on its way
+        self._taken.set()
+        raise anyio.EndOfStream
+
+    async def send_eof(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+async def test_a_counterpart_that_ends_as_it_takes_the_last_message_is_an_ordinary_end() -> None:
+    peer = Peer(EndsAsItTakes(), RecordingHandler())
+    peer.notify("last", {})
+    with anyio.fail_after(WAIT_S):
+        await peer.serve()
 
 
 # The tap

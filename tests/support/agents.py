@@ -22,6 +22,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.protocol.handler import ClientOffer
 from support.peers import WAIT_S, Counterpart, connected, notification
@@ -76,7 +77,10 @@ class MemoryProcess:
 
 @asynccontextmanager
 async def in_memory(
-    offer: ClientOffer | None = None, policy: Policy | None = None, command: AgentCommand | None = None
+    offer: ClientOffer | None = None,
+    policy: Policy | None = None,
+    command: AgentCommand | None = None,
+    recordings: RecordingPlan | None = None,
 ) -> AsyncIterator[tuple[Agent, Counterpart]]:
     """An agent of a hub, and the far end of its connection for the test to play."""
     with connected() as (wire, stream), anyio.fail_after(WAIT_S), pytest.MonkeyPatch.context() as patch:
@@ -88,7 +92,7 @@ async def in_memory(
         patch.setattr(agent_module, "running_agent", running_agent)
         async with open_hub() as hub:
             played = command or AgentCommand("played", ("played",))
-            agent = await hub.start_agent(played, offer=offer, policy=policy)
+            agent = await hub.start_agent(played, offer=offer, policy=policy, recordings=recordings)
             yield agent, wire
 
 

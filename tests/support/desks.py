@@ -19,6 +19,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Settings
 from acp_tui.rpc import Direction
 from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.tabbed_app import TabbedApp
 from support.agents import scripted
 from support.frame_log import FrameLog
@@ -140,11 +141,15 @@ OpenDesk: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]
 
 @asynccontextmanager
 async def desk_of(
-    script: Sequence[str], cwd: Path, log: FrameLog, settings: Settings | None = None
+    script: Sequence[str],
+    cwd: Path,
+    log: FrameLog,
+    settings: Settings | None = None,
+    opening: Opening | None = None,
 ) -> AsyncIterator[Desk]:
     """A desk of an agent that works in `cwd`; no longer than a page is open."""
     command = scripted("\n".join(dedent(piece) for piece in script))
-    async with open_agent_page(command, cwd, settings=settings) as page:
+    async with open_agent_page(command, cwd, settings=settings, opening=opening) as page:
         desk = Desk(page.pilot, page.session, page.connection, page.clock)
         desk.log = log
         yield desk

@@ -212,8 +212,15 @@ def own_commands() -> Updates:
 
 
 def restarts() -> Updates:
-    """The agent comes back twice: once it remembers, once it does not."""
-    return [prompt("go"), Disconnected("Agent exited with code 1"), Reconnected(True), Reconnected(False)]
+    """The agent comes back: it remembers, it does not, it cannot, and it tells all once more."""
+    return [
+        prompt("go"),
+        Disconnected("Agent exited with code 1"),
+        Reconnected(True),
+        Reconnected(False),
+        Reconnected(False, why="Session s1 was not opened: Agent: no such session"),
+        Reconnected(True, is_loaded=True),
+    ]
 
 
 def turn_ends() -> Updates:

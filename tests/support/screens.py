@@ -32,6 +32,7 @@ from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.themes import DARK
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
@@ -168,7 +169,9 @@ async def settled(pilot: Pilot[Any]) -> None:
 
 
 def _is_frame_due(pilot: Pilot[Any]) -> bool:
-    return not all(view.is_settled for view in pilot.app.screen_stack[0].query(ConversationView))
+    # What is covered is not drawn before it is seen again.
+    session = pilot.app.screen_stack[0]
+    return session.is_current and not all(view.is_settled for view in session.query(ConversationView))
 
 
 async def _work_off_messages(pilot: Pilot[Any]) -> None:
@@ -347,17 +350,23 @@ class AgentApp(AcpTuiApp):
         self.clock = Clock()
         assert self._command is not None
         link = self.link_to(self._command)
-        return SessionScreen(link, self._cwd, settings=self.settings, clock=self.clock)
+        return SessionScreen(link, self._cwd, opening=self.opening, settings=self.settings, clock=self.clock)
 
 
 @asynccontextmanager
 async def open_agent_page(
-    command: AgentCommand, cwd: Path, *, size: tuple[int, int] = SIZE, settings: Settings | None = None
+    command: AgentCommand,
+    cwd: Path,
+    *,
+    size: tuple[int, int] = SIZE,
+    settings: Settings | None = None,
+    opening: Opening | None = None,
 ) -> AsyncIterator[Page]:
     """A page of the whole app with an agent's process; it makes its own session. No longer than `WAIT_S`."""
     with anyio.fail_after(WAIT_S):
         async with open_hub() as hub:
             app = AgentApp(hub, command, cwd, settings=settings)
+            app.opening = opening
             async with app.run_test(size=size, notifications=True) as pilot:
                 nothing: Any = None
                 yield Page(pilot, nothing, nothing, app.clock)

@@ -11,6 +11,7 @@ import pytest
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.screens.form import FormDialog
+from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.screens.trust import TrustQuestion
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
@@ -28,8 +29,10 @@ def open_desk(tmp_path: Path, frame_log: FrameLog) -> OpenDesk:
     """Opens the app with a scripted agent that works in `tmp_path`."""
 
     @asynccontextmanager
-    async def opened(*script: str, settings: Settings | None = None) -> AsyncIterator[Desk]:
-        async with desk_of(script, tmp_path, frame_log, settings) as desk:
+    async def opened(
+        *script: str, settings: Settings | None = None, opening: Opening | None = None
+    ) -> AsyncIterator[Desk]:
+        async with desk_of(script, tmp_path, frame_log, settings, opening) as desk:
             yield desk
 
     return opened

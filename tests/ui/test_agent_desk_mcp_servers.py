@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client import settings
+from acp_tui.conversation.entries import Remark
 from support.desks import SESSION, OpenDesk
 
 SERVED = SESSION + "serve_until_closed()"
@@ -80,8 +81,24 @@ async def test_a_server_that_the_agent_cannot_reach_is_left_out_and_told(open_de
     user_has(LOCAL, REMOTE)
     async with open_desk(SERVED) as desk:
         await desk.has_session()
-        await desk.shows("MCP servers", "docs: the agent takes no MCP servers over http")
+        await desk.shows("! MCP servers: docs: the agent takes no MCP servers over http")
         assert names(desk.sent("session/new")[0]["mcpServers"]) == ["local"]
+
+
+async def test_what_is_left_out_is_told_once_in_each_session(open_desk: OpenDesk) -> None:
+    user_has(REMOTE)
+    script = """
+    answer(expect("session/new"), sessionId="s2")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.shows("! MCP servers: docs")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.shows("! MCP servers: docs")
+        (remark,) = desk.shown_session.conversation.entries
+        assert isinstance(remark, Remark)
+        assert desk.shown_session.conversation.is_blank
 
 
 async def test_a_file_that_cannot_be_read_is_told_and_the_other_one_counts(

@@ -52,9 +52,9 @@ def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        (("A", "d", "a", "enter"), {"action": "accept", "content": {"name": "Ada"}}),
-        (("tab", "tab", "enter"), {"action": "decline"}),
-        (("A", "escape"), {"action": "cancel"}),
+        (("tab", "A", "d", "a", "enter"), {"action": "accept", "content": {"name": "Ada"}}),
+        (("tab", "tab", "tab", "enter"), {"action": "decline"}),
+        (("tab", "A", "escape"), {"action": "cancel"}),
     ],
     ids=["accept", "decline", "cancel"],
 )
@@ -68,6 +68,15 @@ async def test_a_form_is_filled_in_declined_or_cancelled(
         assert await desk.gets_answers() == [answer]
         await desk.hides("Who are you?")
         await desk.shows("answered with")
+
+
+async def test_what_is_typed_while_a_form_comes_up_goes_on_in_the_draft(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, ASKING, FORM) as desk:
+        await desk.shows("Who are you?")
+        await desk.press(*"my draft", "enter")
+        await desk.press("escape")
+        assert await desk.gets_answers() == [{"action": "cancel"}]
+        assert desk.draft == "my draft"
 
 
 async def test_a_form_that_the_agent_withdraws_goes_and_the_next_question_comes(open_desk: OpenDesk) -> None:
@@ -109,9 +118,9 @@ async def test_two_questions_are_asked_after_each_other(open_desk: OpenDesk) -> 
     async with open_desk(SESSION, ASKING, script) as desk:
         await desk.shows("Who are you?")
         assert "And who else?" not in desk.words
-        await desk.press("A", "enter")
+        await desk.press("tab", "A", "enter")
         await desk.shows("And who else?")
-        await desk.press("B", "enter")
+        await desk.press("tab", "B", "enter")
         assert [answer["content"]["name"] for answer in await desk.gets_answers(2)] == ["A", "B"]
         await desk.hides("And who else?")
 
@@ -143,7 +152,7 @@ async def test_a_question_before_any_session_is_asked_too(open_desk: OpenDesk) -
     """
     async with open_desk(ASKING, script) as desk:
         await desk.shows("Where do you work?")
-        await desk.press("H", "enter")
+        await desk.press("tab", "H", "enter")
         await desk.shows("welcome")
         assert desk.answers() == [{"action": "accept", "content": {"name": "H"}}]
 
@@ -163,7 +172,7 @@ async def test_a_question_before_the_handshake_is_answered_is_asked(open_desk: O
         await desk.shows("Which of your accounts?")
         await desk.press("f4")
         assert desk.sent("session/new") == []
-        await desk.press("A", "enter")
+        await desk.press("tab", "A", "enter")
         await desk.shows('"content": {"name": "A"}')
 
 
@@ -200,7 +209,7 @@ async def test_a_question_in_the_middle_of_a_login_is_asked_over_its_dialog(open
         await desk.shows("With a key")
         await desk.press("enter")
         await desk.shows("Which code?")
-        await desk.press("4", "2", "enter")
+        await desk.press("tab", "4", "2", "enter")
         await desk.shows("welcome")
         assert desk.answers() == [{"action": "accept", "content": {"name": "42"}}]
 
@@ -226,7 +235,7 @@ async def test_a_login_that_ends_before_its_question_is_answered_leaves_the_ques
         await desk.shows("Which code?")
         desk.let_go_on()
         await desk.hears("logged in")
-        await desk.press("4", "2", "enter")
+        await desk.press("tab", "4", "2", "enter")
         await desk.shows("Who are you?")
         await desk.press("escape")
         await desk.shows("welcome")

@@ -96,7 +96,7 @@ async def test_a_long_line_of_a_failure_stays_behind_its_indentation() -> None:
     async with open_page(TurnFailed("failed", "word " * 40)) as page:
         lines = [line for line in page.lines if "word" in line]
         assert len(lines) > 1
-        assert all(line.startswith("  word") for line in lines)
+        assert all(line.startswith("    word") for line in lines)
 
 
 async def test_unfinished_calls_of_a_cancelled_turn_are_marked_at_once() -> None:

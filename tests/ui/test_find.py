@@ -59,6 +59,16 @@ async def test_what_a_fold_hides_is_found_and_unfolded_when_one_goes_there() -> 
         assert "the needle" in page.text
 
 
+async def test_what_stands_far_down_in_a_long_prompt_is_found_there() -> None:
+    pasted = "\n".join(f"line {number}" for number in range(500))
+    async with open_page(prompt(pasted), agent("I see.")) as page:
+        await look_for(page, "line 480")
+        assert "-/1 " in page.text
+        await page.press("enter")
+        assert "line 480" in page.text
+        assert "more lines" not in page.text
+
+
 async def test_every_hit_that_a_fold_hides_is_counted() -> None:
     terminal = TerminalId("t")
     output = "".join(f"line {number} of needles\r\n" for number in range(30)).encode()

@@ -11,13 +11,13 @@ from acp_tui.client.settings.tree import Appearance, ConversationSettings, Setti
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
-from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.conversation.updates import PromptSent, SessionUpdate
 from acp_tui.ui.drawings.drawing import Drawing, Scene
 from acp_tui.ui.drawings.entries import drawing_of
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.rendering.palette import PLAIN
 from support.desks import SESSION, OpenDesk
-from support.folding import call, fold, thought
+from support.folding import call, fold, prompt, thought
 
 LINES = "\n\n".join(f"line {number}" for number in range(20))
 TEXT = BlockContent(Text(LINES))
@@ -107,6 +107,37 @@ def test_what_is_unfolded_is_shown_whole() -> None:
     assert "new 39" in text
 
 
+# Prompts
+
+PASTED = "".join(f"line {number}\n" for number in range(500))
+
+
+def test_a_long_prompt_shows_its_beginning_and_how_much_more_there_is() -> None:
+    drawing = _drawing(prompt(PASTED))
+    assert _shown(drawing, Folds()) == [
+        *(f"▌ line {number}" for number in range(20)),
+        "▌ … 480 more lines",
+    ]
+    assert len(drawing.whole(_scene(Folds()))) == 500
+    assert drawing.toggle()
+    assert len(_shown(drawing, Folds())) == 500
+    assert drawing.toggle()
+    assert len(_shown(drawing, Folds(prompt_lines=3))) == 4
+
+
+def test_a_prompt_that_is_not_long_does_not_fold() -> None:
+    drawing = _drawing(prompt("".join(f"line {number}\n" for number in range(21))))
+    assert len(_shown(drawing, Folds())) == 21
+    assert not drawing.toggle()
+    scene = _scene(Folds())
+    assert drawing.whole(scene) is drawing.lines(scene)
+
+
+def test_what_is_to_be_known_of_a_prompt_is_not_folded_away() -> None:
+    drawing = _drawing(PromptSent((Text(PASTED),), ("a.png was left out",)))
+    assert _shown(drawing, Folds())[-2:] == ["▌ … 480 more lines", "▌ ! a.png was left out"]
+
+
 # By kind
 
 
@@ -162,7 +193,13 @@ def test_where_thoughts_are_open_folding_everything_again_leaves_them_as_set() -
 def test_what_holds_without_settings_is_what_the_settings_have_as_defaults() -> None:
     shown = ConversationSettings()
     assert (
-        Folds(frozenset(shown.fold_kinds), shown.diff_lines, shown.text_lines, shown.terminal_lines, False)
+        Folds(
+            frozenset(shown.fold_kinds),
+            shown.diff_lines,
+            shown.text_lines,
+            shown.prompt_lines,
+            shown.terminal_lines,
+        )
         == AS_BY_DEFAULT
     )
     assert shown.thoughts == "folded"

@@ -68,7 +68,7 @@ async def test_priorities_are_marked_where_they_are_not_medium() -> None:
     steps = tuple(PlanStep(f"a {priority} step", priority) for priority in ("high", "medium", "low"))
     async with open_page(PlanReplaced(steps)) as page:
         await page.press("ctrl+t")
-        for line in ("○ a high step !\n", "○ a medium step\n", "○ a low step ↓\n"):
+        for line in ("○ a high step (high priority)\n", "○ a medium step\n", "○ a low step (low priority)\n"):
             assert line in page.text
 
 
@@ -116,9 +116,9 @@ async def test_all_plans_are_shown_when_they_are_opened() -> None:
     ) as page:
         await page.press("ctrl+t")
         assert [line.strip() for line in page.text.partition("▾ ")[2].splitlines()[:6]] == [
-            *("Plan 0/1  in_progress step", "◐ in_progress step !"),
-            *("Plan 0/1  pending step", "○ pending step !"),
-            *("Plan 1/1  all steps are done", "✓ completed step !"),
+            *("Plan 0/1  in_progress step", "◐ in_progress step (high priority)"),
+            *("Plan 0/1  pending step", "○ pending step (high priority)"),
+            *("Plan 1/1  all steps are done", "✓ completed step (high priority)"),
         ]
 
 
@@ -143,7 +143,7 @@ async def test_the_lines_of_a_long_step_stand_below_each_other() -> None:
     async with open_page(PlanReplaced((PlanStep("word " * 20 + "END", "high"),)), size=(60, 20)) as page:
         await page.press("ctrl+t")
         at = page.lines.index(f"    ○ {'word ' * 10}".rstrip())
-        assert page.lines[at + 1 : at + 3] == [f"      {'word ' * 10}".rstrip(), "      END !"]
+        assert page.lines[at + 1 : at + 3] == [f"      {'word ' * 10}".rstrip(), "      END (high priority)"]
 
 
 async def test_a_plan_that_was_taken_back_is_gone() -> None:

@@ -6,8 +6,8 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from textual.document._document import Document
 from textual.events import Key
+from textual.widgets.text_area import Document
 
 from support.screens import open_page
 

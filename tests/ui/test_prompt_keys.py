@@ -146,7 +146,7 @@ async def test_escape_on_the_card_leads_to_the_prompt_and_the_request_waits() ->
         await page.press("tab")
         assert page.card.has_focus
         await page.press("escape")
-        assert page.prompt.has_focus
+        await page.until(lambda: page.prompt.has_focus)  # by way of two messages
         assert page.connection.cancels == 0
         assert page.decisions == {}
         assert page.card.display
@@ -174,7 +174,7 @@ async def test_tab_leads_to_the_card_and_back_and_the_draft_survives() -> None:
         await page.press("tab")
         assert page.card.has_focus
         await page.press("tab")
-        assert page.prompt.has_focus
+        await page.until(lambda: page.prompt.has_focus)  # by way of two messages
         await page.press("2")
         assert page.draft == "a draft2"
 

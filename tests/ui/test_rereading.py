@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.sessions.recordings import recording_store
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.conversation.facts import SessionId
+from acp_tui.ui.reopening import Reopening
 from support.desks import SESSION, OpenDesk
 from support.recordings import demo, play
 
@@ -65,9 +69,31 @@ async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path,
         await desk.shows("Run this command?")
         await desk.press("y")
         await desk.shows("goes on with it in its agent", "How are zebras made?")
+        await desk.shows("demo-1 was not opened", "`acp-tui sessions`", "Re-read from its recording")
         await desk.press("alt+r")
         await desk.has_session()
         assert "How are zebras made?" in desk.words
+
+
+async def test_a_session_that_nobody_has_is_named_and_another_is_begun_once_the_user_wants_one(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    wanted = PastSession("scripted", SessionId("lost-1"), tmp_path, is_listed=True)
+    opening = Reopening(wanted, SessionIndex(recording_store(RecordingSettings())))
+    script = """
+    handshake(agentCapabilities={"loadSession": True})
+    refuse(expect("session/load"), -32002, "Resource not found")
+    answer(expect("session/new"), sessionId="s1")
+    say("another one")
+    """
+    async with open_desk(script, IDLE, opening=opening) as desk:
+        await desk.shows(
+            "Session lost-1 was not opened", "Resource not found", "F3 shows the sessions there are"
+        )
+        assert desk.sent("session/new") == []
+        await desk.press("ctrl+n")
+        await desk.shows("another one")
+        assert len(desk.tabs) == 1
 
 
 async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenDesk) -> None:

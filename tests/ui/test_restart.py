@@ -64,7 +64,7 @@ async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_desk: OpenDes
     async with open_desk(LOADS, first_run, script) as desk:
         await crashed(desk)
         await desk.press("alt+r")
-        await desk.shows("as I kept it")
+        await desk.shows("as I kept it", "what was said is shown as it has kept it")
         assert "out of memory" not in desk.text
 
 
@@ -94,7 +94,8 @@ async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(
     async with open_desk(RESUMES, first_run, script) as desk:
         await crashed(desk)
         await desk.press("alt+r")
-        await desk.shows("no such session", "a clean sheet")
+        await desk.shows("a clean sheet", "Session s1 was not opened. scripted: no such session")
+        assert any("no such session" in line for line in desk.lines[: desk.view.region.bottom])
 
 
 async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk, first_run: str) -> None:
@@ -127,3 +128,20 @@ async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk:
         await desk.press("alt+r", "down", "enter")
         await desk.shows("You have stopped the agent", "it knows nothing of what stands above")
         assert len(desk.sent("initialize")) == 2
+
+
+async def test_which_other_tabs_a_restart_ends_stands_in_the_question(open_desk: OpenDesk) -> None:
+    script = """
+    prompt = expect("session/prompt")
+    answer(prompt, stopReason="end_turn")
+    answer(expect("session/new"), sessionId="s2")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Count the stars")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("alt+r")
+        await desk.shows("also ends another tab of this agent: “Count the stars”")

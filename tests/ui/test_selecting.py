@@ -54,6 +54,16 @@ async def test_a_selection_goes_on_over_entries_and_beyond_what_is_in_view() -> 
         assert text.endswith("answer 59")
 
 
+async def test_of_a_long_prompt_that_is_selected_as_a_whole_all_is_copied() -> None:
+    pasted = "\n".join(f"line {number}" for number in range(40))
+    async with open_page(prompt(pasted), agent("I see.")) as page:
+        column, row = place_of(page, "I see.")
+        await drag(page, (0, 0), (column + 6, row))
+        assert page.view.selected_text.startswith(pasted)
+        page.view.action_select_all()
+        assert page.view.selected_text == f"{pasted}\n\nI see."
+
+
 async def test_what_is_selected_is_drawn_so() -> None:
     async with open_page(agent("the quick brown fox")) as page:
         column, row = place_of(page, "quick")

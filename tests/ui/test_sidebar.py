@@ -123,7 +123,14 @@ async def test_what_is_written_as_a_slash_command_shows_it() -> None:
 
 async def test_it_shows_plan_and_session_and_follows_them() -> None:
     async with open_page(PLAN, OptionsReplaced((MODE,)), size=WIDE) as page:
-        for text in ("▾ Plan", "1/2", "✓ Read the parser", "○ Mend it !", "Ask first", "not reported by"):
+        for text in (
+            "▾ Plan",
+            "1/2",
+            "✓ Read the parser",
+            "○ Mend it (high priority)",
+            "Ask first",
+            "not reported by",
+        ):
             assert text in page.text
         await page.apply(PlanReplaced((PlanStep("Another", status="in_progress"),)), _usage(1200))
         for text in ("0/1", "◐ Another", "1,200 of 20,000"):

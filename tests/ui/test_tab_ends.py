@@ -183,3 +183,29 @@ async def test_a_form_that_is_withdrawn_while_another_tab_is_in_front_is_gone_wh
         await desk.until(lambda: first.state.value != "needs you")
         await desk.press("alt+1")
         await desk.hides("Which name?")
+
+
+async def test_the_files_of_a_folder_are_followed_until_the_last_of_its_tabs_is_closed(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        app = desk.pilot.app
+        assert isinstance(app, AcpTuiApp)
+        link = app.link_to(scripted(SESSION + SECOND + IDLE))
+        await app.open_tab(link, elsewhere)
+        await desk.has_session()
+        await app.open_tab(link, elsewhere)
+        await desk.has_session()
+        followed = app.changes_in(elsewhere)
+        following = followed._following
+        assert following is not None
+        await desk.press("alt+w")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        assert not following.is_finished
+        await desk.press("alt+w")
+        await desk.until(lambda: following.is_finished)
+        assert app.changes_in(desk.tabs[0].cwd) is desk.tabs[0].changes
+        assert elsewhere not in app._changes

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.status_line import Status, StatusLine
 from support.desks import SESSION, Desk, OpenDesk
 
 TWO = """
@@ -36,6 +39,27 @@ async def test_each_tab_has_its_own_draft_conversation_and_queue(open_desk: Open
         assert desk.draft == "draft"
         await desk.press("ctrl+pagedown")
         await desk.shows("in the second")
+
+
+async def test_a_tab_that_nobody_sees_lays_out_no_status_line_and_one_that_comes_up_is_right(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = TWO + 'expect("_go_on")\nupdate("usage_update", used=5, size=10)\nsay("in the first")\n'
+    shown: list[Status] = []
+    async with open_desk(SESSION, script + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        first, _ = desk.tabs
+        line = first.query_one(StatusLine)
+        monkeypatch.setattr(line, "show", shown.append)
+        desk.let_go_on()
+        await desk.hears("in the first")
+        assert shown == []
+        await desk.press("alt+1")
+        await desk.shows("in the first")
+        assert shown[-1].facts == ("5/10",)
 
 
 async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_desk: OpenDesk) -> None:

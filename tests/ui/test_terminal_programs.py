@@ -92,9 +92,7 @@ async def test_vim_edits_a_file_and_gives_the_screen_back(tmp_path: Path) -> Non
         vim.press("down", "A")
         vim.paste("!")
         vim.press("escape", "g", "g", "d", "d", "G")
-        await vim.until(
-            lambda rows: rows[:3] == ["漢字 two!", "three", "~"] and vim.emulator.cursor[1] == 1
-        )
+        await vim.until(lambda rows: rows[:3] == ["漢字 two!", "three", "~"] and vim.emulator.cursor[1] == 1)
         vim.press(":", "x", "enter")
         assert await vim.end() == 0
         assert not vim.emulator.modes.alternate_screen

@@ -62,7 +62,7 @@ class Permissions:
     async def _ask(self, request: PermissionRequest) -> None:
         await self._outbox.flush()
         self._console.say(f"\n{await self._text(request)}")
-        rejection = rejection_among(request.options)
+        rejection = request.rejection
         why = "" if rejection is None else ", w to reject and say why"
         prompt = f"Your choice, 1-{len(request.options)}{why} (Ctrl+C cancels the turn): "
         while request.key in self._session.conversation.permissions:
@@ -91,9 +91,3 @@ class Permissions:
             reason = await self._console.ask("Rejected. Why? (Enter: no reason) ", is_guarded=False)
             if reason:
                 self._queue_first(reason_prompt((title,), reason))
-
-
-def rejection_among(options: tuple[PermissionOption, ...]) -> PermissionOption | None:
-    """The option that rejects and decides nothing else, else one that rejects for good; None without one."""
-    rejections = (option for option in options if option.is_rejection)
-    return min(rejections, key=lambda option: option.kind != "reject_once", default=None)

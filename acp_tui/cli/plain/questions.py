@@ -32,6 +32,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.web_address import host_of, is_openable, warnings_of
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
@@ -112,7 +113,7 @@ class Questions:
                 return raw
             raws[field.name] = raw
         values, wrong = check_all(form.fields, raws)
-        return await self._confirm(values, is_sendable=not wrong)
+        return await self._decide("send", ("accept", values), is_possible=not wrong)
 
     async def _ask_field(self, field: Field) -> Raw | Answered:
         """What the user says to it, when it fits; or the answer to the whole form."""
@@ -133,23 +134,20 @@ class Questions:
             else:
                 return raw
 
-    async def _confirm(self, values: FormValues, *, is_sendable: bool) -> Answered:
-        prompt = "Type send, decline or cancel: " if is_sendable else "Type decline or cancel: "
+    async def _decide(self, yes: str, accepted: Answered, *, is_possible: bool) -> Answered:
+        """The user's last word: `accepted` for `yes`, where that is possible, else no, or no answer."""
+        answers = {yes: accepted} if is_possible else {}
+        answers |= {"decline": DECLINE, "cancel": CANCEL}
+        *others, last = answers
         while True:
-            line = await self._console.ask(prompt)
-            match "cancel" if line is None else line.lower().removeprefix("/"):
-                case "send" if is_sendable:
-                    return "accept", values
-                case "decline":
-                    return DECLINE
-                case "cancel":
-                    return CANCEL
+            line = await self._console.ask(f"Type {', '.join(others)} or {last}: ")
+            said = "cancel" if line is None else line.lower().removeprefix("/")
+            if said in answers:
+                return answers[said]
 
     # Pages
 
     async def _ask_to_visit(self, visit: UrlVisit) -> Answered:
-        from acp_tui.ui.screens.visit import host_of, is_openable, warnings_of
-
         host = make_visible_line(host_of(visit.url)) or "none"
         lines = [
             f"\n{self._title} asks you to visit a page: {make_visible(visit.message)}",
@@ -158,17 +156,7 @@ class Questions:
             *(f"Warning: {make_visible_line(warning)}" for warning in warnings_of(visit.url)),
         ]
         self._console.say("\n".join(lines))
-        can_open = is_openable(visit.url)
-        prompt = "Type open, decline or cancel: " if can_open else "Type decline or cancel: "
-        while True:
-            line = await self._console.ask(prompt)
-            match "cancel" if line is None else line.lower().removeprefix("/"):
-                case "open" if can_open:
-                    return "accept", None
-                case "decline":
-                    return DECLINE
-                case "cancel":
-                    return CANCEL
+        return await self._decide("open", ("accept", None), is_possible=is_openable(visit.url))
 
     async def _open(self, url: str) -> None:
         if not await to_thread.run_sync(_open_in_window, url):

@@ -33,6 +33,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Remark,
     Restart,
     ToolCallEntry,
     TurnEnd,
@@ -57,7 +58,7 @@ class _Told:
     """How much of a message is told."""
 
     is_typed_here: bool
-    """The user has it before his eyes."""
+    """The user has just typed it, and has no need to hear it."""
     part: int = 0
     """The part that is told, as far as `characters`."""
     characters: int = 0
@@ -263,9 +264,12 @@ def _words(entry: Entry) -> str:
             return ours(f"the turn ended: {make_visible_line(stop_reason)}")
         case Failure(message, detail, stderr_tail):
             return ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
-        case Restart(remembers):
+        case Restart(remembers, _, why):
             knows = "knows" if remembers else "does not know"
-            return ours(f"another process of the agent goes on here; it {knows} what was said above")
+            told = f"another process of the agent goes on here; it {knows} what was said above"
+            return ours("\n".join(filter(None, (told, make_visible(why)))))
+        case Remark(text):
+            return ours(make_visible_line(text))
         case OwnCommand(line):
             return ours(f"you run: {make_visible_line(line)}")
         case Unknown(kind):

@@ -37,6 +37,8 @@ _RUNNERS: Final = {
     "uvx": ("uv", "brew install uv", "curl -LsSf https://astral.sh/uv/install.sh | sh"),
 }
 """What a runner comes with, and how that is installed: with Homebrew, and without."""
+_MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
+"""What the registry calls machines that systems have other names for."""
 _NEAREST: Final = 3
 
 
@@ -107,6 +109,12 @@ class Catalogue:
     """When the registry was fetched, in seconds since the epoch; None: never."""
 
 
+def this_platform() -> str:
+    """As the registry spells it, as in `linux-x86_64`."""
+    machine = platform.machine().lower()
+    return f"{sys.platform}-{_MACHINES.get(machine, machine)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """What a catalogue is made from: this user's files, this machine."""
@@ -115,17 +123,11 @@ class Place:
     registry_file: Path = field(default_factory=registry_file)
     recent_file: Path = field(default_factory=recent_file)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    platform: str = field(default_factory=lambda: this_platform())
+    platform: str = field(default_factory=this_platform)
 
     def has(self, program: str, env: Mapping[str, str] | None = None) -> bool:
         """Whether there is such a program, for an agent that is started with `env` over the user's environment."""
         return shutil.which(program, path={**self.environ, **(env or {})}.get("PATH", "")) is not None
-
-
-def this_platform() -> str:
-    """As the registry spells it, as in `linux-x86_64`."""
-    machine = platform.machine().lower()
-    return f"{sys.platform}-{ {'amd64': 'x86_64', 'arm64': 'aarch64'}.get(machine, machine) }"
 
 
 def read_catalogue(place: Place | None = None) -> Catalogue:

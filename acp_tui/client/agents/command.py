@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Final
+
+SHELL_LINE_WRAPPERS: Final = frozenset({"ssh", "autossh"})
+"""They hand their arguments to a shell on the other side, joined by spaces; `-t` gives it a terminal."""
+
+
+def leads_to_shell(argv: Sequence[str]) -> bool:
+    """Whether what is run reads its arguments as a line for a shell."""
+    return PurePath(argv[0]).name in SHELL_LINE_WRAPPERS
+
+
+def behind(wrapper: tuple[str, ...], argv: Sequence[str]) -> tuple[str, ...]:
+    """The wrapper with what is to be run behind it, so that each word arrives as it is."""
+    return (*wrapper, shlex.join(argv)) if leads_to_shell(wrapper) else (*wrapper, *argv)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +55,34 @@ class AgentCommand:
     """The names of the MCP servers that it gets; None: all of them."""
     cwd: Path | None = None
     """Where its sessions work; None: where the user is."""
+    wrapper: tuple[str, ...] = ()
+    """What leads to where it runs; stands in `argv` too."""
+    wrapped: tuple[str, ...] = ()
+    """What is run there; () without a wrapper."""
+    greeting: str = ""
+    """What a session says as long as it is empty."""
 
     @property
     def line(self) -> str:
         """The command as one would type it."""
         return shlex.join(self.argv)
+
+    def for_terminal(self, args: Sequence[str], env: Mapping[str, str]) -> AgentCommand:
+        """The same with more arguments and variables, in a terminal of the user's.
+
+        The agent has chosen both, so no shell on the way may read anything into them; and where the agent runs
+        elsewhere, what leads there from here must not get its variables.
+        """
+        is_led_by_ssh = leads_to_shell(self.argv)
+        if not (self.is_elsewhere or is_led_by_ssh):
+            argv = behind(self.wrapper, (*self.wrapped, *args)) if self.wrapper else (*self.argv, *args)
+            return replace(self, argv=argv, env={**self.env, **env})
+        if self.wrapper:
+            words = ("env", *(f"{name}={value}" for name, value in env.items())) if env else ()
+            argv = behind(self.wrapper, (*words, *self.wrapped, *args))
+        else:
+            argv = (*self.argv, *(map(shlex.quote, args) if is_led_by_ssh else args))
+        return replace(self, argv=(argv[0], "-t", *argv[1:]) if is_led_by_ssh else argv)
 
     @property
     def is_offered_this_machine(self) -> bool:

@@ -24,6 +24,8 @@ from acp_tui.client.settings.location import cache_folder
 from acp_tui.conversation.byte_ring import ByteRing
 
 STDERR_KEPT_BYTES: Final = 64 << 10
+STDIN_CLOSE_S: Final = 0.2
+"""What is still to be written into a pipe that nobody reads does not hold the end up."""
 CLOSE_GRACE_S: Final = 1.0
 TERMINATE_GRACE_S: Final = 1.5
 
@@ -106,7 +108,7 @@ class AgentProcess:
             assert self._process.stdin is not None
             with (
                 suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError),
-                anyio.move_on_after(0.2),
+                anyio.move_on_after(STDIN_CLOSE_S),
             ):
                 await self._process.stdin.aclose()
             if not await self.wait(CLOSE_GRACE_S):

@@ -18,18 +18,18 @@ MOST_WORDS: Final = 64
 MOST_CHARACTERS: Final = 2_000
 """Of any one string."""
 
-_ID = re.compile(r"[a-z][a-z0-9-]{0,63}")
-_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
-_PINNED = r"[0-9][0-9A-Za-z.+!_-]*"
+_ID: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
+_VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
+_PINNED: Final = r"[0-9][0-9A-Za-z.+!_-]*"
 # From a package registry and in one version, so that what the user agrees to stays what runs: no URL, no folder.
 _PACKAGE: Final = {
     "npx": re.compile(rf"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~_][a-zA-Z0-9._~-]*@{_PINNED}"),
     "uvx": re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9._,-]+\])?(@|==){_PINNED}"),
 }
-_PLATFORM = re.compile(r"[a-z0-9]{1,20}-[a-z0-9_]{1,20}")
-_PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
+_PLATFORM: Final = re.compile(r"[a-z0-9]{1,20}-[a-z0-9_]{1,20}")
+_PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SHA256: Final = re.compile(r"[0-9A-Fa-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)

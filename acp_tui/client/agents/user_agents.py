@@ -5,13 +5,12 @@ Whether what they name is there to be run is `catalogue`'s matter.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final, TypeGuard
 
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, behind
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.expansion import expand, expand_path
 from acp_tui.client.settings.toml_file import read_toml
@@ -22,8 +21,6 @@ EXAMPLE: Final = """\
 command = ["my-agent", "--acp"]
 env = { MY_AGENT_MODEL = "large" }
 """
-SHELL_LINE_WRAPPERS: Final = frozenset({"ssh", "autossh"})
-"""They hand their arguments to a shell on the other side, joined by spaces."""
 
 _KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "description")
 
@@ -93,20 +90,16 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
     argv = _expanded(entry, "command", key, environ, has_home=not wrapper or runs == "here")
     command = AgentCommand(
         name,
-        _wrapped(wrapper, argv) if wrapper else argv,
+        behind(wrapper, argv) if wrapper else argv,
         _env(entry, key, environ),
         is_listed=True,
         is_elsewhere=runs == "elsewhere",
         shares_files=_one_of(entry, "files", ("shared",), key) == "shared",
         mcp_servers=_strings(entry["mcp"], f"{key}.mcp") if "mcp" in entry else None,
+        wrapper=wrapper,
+        wrapped=argv if wrapper else (),
     )
     return UserAgent(command, _text(entry, "description", key))
-
-
-def _wrapped(wrapper: tuple[str, ...], argv: tuple[str, ...]) -> tuple[str, ...]:
-    if PurePath(wrapper[0]).name in SHELL_LINE_WRAPPERS:
-        return (*wrapper, shlex.join(argv))
-    return (*wrapper, *argv)
 
 
 def _table(entry: object, key: str) -> Mapping[str, object]:

@@ -15,7 +15,7 @@ from acp_tui.client.attachments.mentions import Mention, each_reading
 from acp_tui.client.attachments.reading import LineRange
 from acp_tui.conversation.content import ContentBlock, Text
 
-_DEFAULT_LIMITS = Limits()
+_DEFAULT_LIMITS: Final = Limits()
 MAX_SUFFIX: Final = 5
 """A name with a longer one is probably no file's."""
 

@@ -6,7 +6,7 @@ It watches nothing; `capture` fills it.
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from anyio import to_thread
 
@@ -20,7 +20,7 @@ Source: TypeAlias = bytes | Copied | str
 """Where the content is: the id of a blob of git, a copy, or why it is nowhere."""
 
 # The clock of a file system is coarse: a write so soon after another may leave the times as they are.
-_SETTLED_NS = 100_000_000
+_SETTLED_NS: Final = 100_000_000
 
 
 class Entry(NamedTuple):

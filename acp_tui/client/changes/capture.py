@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -25,7 +25,7 @@ from acp_tui.client.changes.git import Git, GitFailed, IndexEntry
 from acp_tui.client.changes.tree import Tree, join
 from acp_tui.client.changes.values import Limits
 
-MAX_REPOSITORIES = 64
+MAX_REPOSITORIES: Final = 64
 """Repositories inside the workspace that are asked; more are walked."""
 
 T = TypeVar("T")

@@ -63,5 +63,5 @@ class Copies:
             raise OSError(errno.EBADF, "the copies are gone")
         if self._file is None:
             # Removed as soon as it is open: a crash leaves nothing, and nobody else can open it.
-            self._file = tempfile.TemporaryFile(prefix="acp-tui-", buffering=0)  # noqa: SIM115
+            self._file = tempfile.TemporaryFile(prefix="acp-tui-", buffering=0)  # noqa: SIM115 - closed with the copies
         return self._file

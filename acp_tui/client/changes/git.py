@@ -1,8 +1,8 @@
-"""Runs git to ask what a repository holds, so that nothing that the repository configures is run.
+"""Asks git what a repository holds, so that nothing that the repository configures is run.
 
-It does not interpret the answers beyond their syntax. The repository may be hostile: hooks, the file system
-monitor and the network are off in every call, and the two calls that could run a content filter
-(`changed`, `converted_blob`) take every configured one away first.
+It does not interpret the answers beyond their syntax. The repository may be hostile: `safe_git` has what every call
+leaves out, and the two calls that could run a content filter (`changed`, `converted_blob`) take every configured one
+away first.
 """
 
 import os
@@ -12,37 +12,21 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple, Self
+from typing import IO, Final, NamedTuple, Self
 
 import anyio
 from anyio import to_thread
 from anyio.abc import Process
 
-MAX_OUTPUT_BYTES = 256 << 20
-MAX_PATH_ARGUMENTS = 500
+from acp_tui.client.safe_git import git_command, git_environment
+
+MAX_OUTPUT_BYTES: Final = 256 << 20
+MAX_PATH_ARGUMENTS: Final = 500
 """With more paths than this a question is asked about the whole directory: a command line has an end."""
 
-_TIMEOUT_S = 15.0
-_SETTINGS = (
-    "core.fsmonitor=false",
-    "core.untrackedCache=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "safe.bareRepository=explicit",
-    "submodule.recurse=false",
-)
-_ENVIRONMENT = {
-    "LC_ALL": "C",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    # A partial clone fetches what it lacks, by programs that its configuration names.
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_NO_LAZY_FETCH": "1",
-}
-# Of the user's own variables those that point to another repository must not count.
-_KEPT_VARIABLES = ("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM")
-_FILTER_KEYS = r"^filter\..*\.(clean|smudge|process|required)$"
-_CONVERTING_ATTRIBUTES = ("filter", "working-tree-encoding")
+_TIMEOUT_S: Final = 15.0
+_FILTER_KEYS: Final = r"^filter\..*\.(clean|smudge|process|required)$"
+_CONVERTING_ATTRIBUTES: Final = ("filter", "working-tree-encoding")
 
 
 class GitFailed(Exception):
@@ -158,7 +142,6 @@ class Git:
     async def _run(
         self, *words: str, question: bytes = b"", settings: Sequence[str] = (), ok: Sequence[int] = (0,)
     ) -> bytes:
-        overrides = [word for setting in (*_SETTINGS, *settings) for word in ("-c", setting)]
         try:
             with (
                 anyio.fail_after(_TIMEOUT_S),
@@ -167,12 +150,12 @@ class Git:
             ):
                 await to_thread.run_sync(_fill, asked, question)
                 process = await anyio.open_process(
-                    ["git", *overrides, *words],
+                    git_command(*words, settings=settings),
                     stdin=asked,
                     stdout=subprocess.PIPE,
                     stderr=complaint,
                     cwd=self.directory,
-                    env=_environment(),
+                    env=git_environment(),
                     start_new_session=True,
                 )
                 async with process:
@@ -218,15 +201,6 @@ def _failure(command: str, code: int, complaint: IO[bytes]) -> GitFailed:
     return kind(f"git {command}: {reason or f'exit code {code}'}")
 
 
-def _environment() -> dict[str, str]:
-    own = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
-    }
-    return own | _ENVIRONMENT
-
-
 def _paths(listed: bytes) -> list[str]:
     return [os.fsdecode(path) for path in listed.split(b"\0") if path]
 
@@ -253,7 +227,7 @@ def _parse_attributes(answer: bytes) -> set[str]:
     return {os.fsdecode(path) for path, value in values if value not in (b"unspecified", b"unset")}
 
 
-_HEADER = re.compile(rb"([0-9a-f]+) (?:blob (\d+)|\S.*)\n")
+_HEADER: Final = re.compile(rb"([0-9a-f]+) (?:blob (\d+)|\S.*)\n")
 
 
 def _parse_blobs(answer: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -4,11 +4,12 @@ It reads and writes no file.
 """
 
 from dataclasses import replace
+from typing import Final
 
 from acp_tui.client.changes.lines import compare, split_lines
 from acp_tui.client.changes.values import CannotRevert, ChangeKind, FileChange, FileState, Hunk, Review
 
-_SNIFFED_BYTES = 8000  # as far as git looks for a NUL
+_SNIFFED_BYTES: Final = 8000  # as far as git looks for a NUL
 
 
 def review(path: str, before: FileState | None, after: FileState | None) -> Review:

@@ -14,12 +14,13 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Final
 
 from acp_tui.client.changes.tree import Tree, join, name_of, read_at
 from acp_tui.client.changes.values import CannotRevert, ChangedMeanwhile, FileState
 
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
+_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 def swap(tree: Tree, path: str, expected: FileState | None, wanted: FileState | None) -> None:

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 import anyio
 from anyio import to_thread
@@ -21,15 +22,15 @@ from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, na
 from acp_tui.client.changes.values import FileChange, FileState, Hunk, Limits, Review, Swapped
 from acp_tui.client.changes.watching import Happened, watch
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS: Final = Limits()
 
-_MAX_WATCH_FAILURES = 3
-_WATCH_AGAIN_S = 0.5
-_BATCH_FILES = 256
-_BATCH_BYTES = 16 << 20
+_MAX_WATCH_FAILURES: Final = 3
+_WATCH_AGAIN_S: Final = 0.5
+_BATCH_FILES: Final = 256
+_BATCH_BYTES: Final = 16 << 20
 # After each look at the disk as much time again, twice, belongs to others.
-_REST_RATIO = 2
-_MIN_REST_S = 0.05
+_REST_RATIO: Final = 2
+_MIN_REST_S: Final = 0.05
 
 
 class ChangeTracker:
@@ -82,10 +83,6 @@ class ChangeTracker:
             if self._baseline is not None:
                 self._baseline.close()
                 self._baseline = None
-
-    async def wait_until_ready(self) -> None:
-        """Return once the workspace is remembered, or never will be."""
-        await self._ready.wait()
 
     async def rescan(self) -> None:
         """Look at the whole workspace now; `changes` is current when this returns."""

@@ -11,19 +11,20 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from acp_tui.client.changes.values import FileState
 
-SKIPPED_DIRECTORIES = frozenset({".git", ".hg", ".jj", ".svn"})
+SKIPPED_DIRECTORIES: Final = frozenset({".git", ".hg", ".jj", ".svn"})
 """Stores of version control: no business of the user's, at any depth."""
 
 # O_PATH asks for no right to list a directory, so that one which may only be passed through can be.
 _ENTER: int = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LIST: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a named pipe must not wait for its other end.
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 # Which of the two a link on the way gives depends on the system.
-_NOTHING_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+_NOTHING_THERE: Final = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ It reads no file and compares nothing; `tree` reads, `comparing` compares.
 
 import stat
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
-ChangeKind = Literal["added", "modified", "deleted", "mode", "type"]
+ChangeKind: TypeAlias = Literal["added", "modified", "deleted", "mode", "type"]
 """`mode`: the same content with other permissions; `type`: a file became a link, a pipe, or the reverse."""
 
 

@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 import anyio
 from anyio import from_thread, to_thread
 
-_DEBOUNCE_MS = 200
-_STEP_MS = 50
-_TIMEOUT_MS = 100
+_DEBOUNCE_MS: Final = 200
+_STEP_MS: Final = 50
+_TIMEOUT_MS: Final = 100
 """How long at most until the first answer, from which it is clear that the watch has begun."""
 
 

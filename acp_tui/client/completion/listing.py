@@ -19,33 +19,13 @@ import anyio
 from anyio import to_thread
 from anyio.abc import Process
 
+from acp_tui.client.safe_git import git_command, git_environment
+
 MOST_FILES: Final = 200_000
 MOST_BYTES: Final = 64 << 20
 GIT_LIMIT_S: Final = 15.0
 WALK_LIMIT_S: Final = 5.0
 
-_GIT: Final = (
-    "git",
-    *("-c", "core.fsmonitor=false"),
-    *("-c", "core.untrackedCache=false"),
-    *("-c", "core.hooksPath=/dev/null"),
-    *("-c", "safe.bareRepository=explicit"),
-    *("ls-files", "-z", "--cached", "--others", "--exclude-standard"),
-)
-_GIT_ENVIRONMENT: Final = {
-    "LC_ALL": "C",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_NO_LAZY_FETCH": "1",
-}
-# Of the user's own variables those that point to another repository must not count.
-_KEPT_VARIABLES: Final = (
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_CONFIG_SYSTEM",
-)
 _SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "venv"})
 """What hardly ever is meant and often is large; hidden folders are skipped too."""
 
@@ -63,11 +43,11 @@ async def _listed_by_git(root: Path) -> bytes | None:
     try:
         with anyio.fail_after(GIT_LIMIT_S):
             process = await anyio.open_process(
-                _GIT,
+                git_command("ls-files", "-z", "--cached", "--others", "--exclude-standard"),
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd=root,
-                env=_environment(),
+                env=git_environment(),
                 start_new_session=True,
             )
             async with process:
@@ -88,15 +68,6 @@ async def _output(process: Process) -> bytes:
             process.kill()
             break
     return bytes(pieces)
-
-
-def _environment() -> dict[str, str]:
-    own = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
-    }
-    return own | _GIT_ENVIRONMENT
 
 
 def _parse(listed: bytes) -> list[str]:

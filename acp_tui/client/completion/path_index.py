@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import Final
+from typing import Final, TypeAlias
 
 from acp_tui.client.completion.matching import Match, fit, is_exact_case
 
@@ -23,7 +23,7 @@ MOST_SCATTERED: Final = 600
 LINES_AT_ONCE: Final = 2000
 """After so many paths another thread may go on, and the search looks whether it is still wanted."""
 
-IsStale = Callable[[], bool]
+IsStale: TypeAlias = Callable[[], bool]
 """Whether nobody waits for the answer any more."""
 
 

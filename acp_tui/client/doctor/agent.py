@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 
@@ -36,7 +36,7 @@ SLOW_S: Final = 5.0
 """Whoever waits longer for a start wonders."""
 SHOWN_LINES: Final = 12
 
-Servers = Callable[[AgentCapabilities], Sequence[McpServer]]
+Servers: TypeAlias = Callable[[AgentCapabilities], Sequence[McpServer]]
 """The MCP servers that an agent of these capabilities is given."""
 
 
@@ -184,7 +184,7 @@ class AgentCheck:
         """Once each, as the agent offers it; where it does not, only cancelling the turn refuses."""
         for request in list(session.conversation.permissions.values()):
             self._rejected += 1
-            rejection = next((option for option in request.options if option.kind == "reject_once"), None)
+            rejection = request.rejection_once
             if rejection is None:
                 session.cancel()
                 return

@@ -62,6 +62,7 @@ _TYPES: Final[Mapping[type, str]] = {
     entries.TurnEnd: "turn_end",
     entries.Failure: "failure",
     entries.Restart: "restart",
+    entries.Remark: "remark",
     entries.Unknown: "unknown",
     content.Text: "text",
     content.Image: "image",

@@ -17,6 +17,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Remark,
     Restart,
     ToolCallEntry,
     TurnEnd,
@@ -66,9 +67,10 @@ def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
             return Section("event", "Turn ended", (Note(STOP_REASONS.get(stop_reason, stop_reason)),))
         case Failure():
             return _failure(entry)
-        case Restart(remembers):
-            words = "It goes on with this session." if remembers else "It knows nothing of what stands above."
-            return Section("event", "The agent was started again", (Note(words),))
+        case Restart():
+            return _restart(entry)
+        case Remark(text):
+            return Section("event", "Note", (Note(text),))
         case Unknown(kind, raw):
             title = f"{kind}: an update that acp-tui does not know"
             return Section("event", title, (json_code(raw),), is_folded=True)
@@ -90,6 +92,14 @@ def _said(part: TextBuffer | ContentBlock, role: Role) -> tuple[Part, ...]:
     if isinstance(part, TextBuffer):
         return (Typed(part.text) if role == "user" else Prose(part.text),)
     return block_parts(part)
+
+
+def _restart(restart: Restart) -> Section:
+    words = "It goes on with this session." if restart.remembers else "It knows nothing of what stands above."
+    if restart.is_loaded:
+        words = "What was said is shown as it has kept it."
+    why = [Note(restart.why, is_problem=True)] if restart.why else []
+    return Section("event", "The agent was started again", (Note(words), *why))
 
 
 def _compaction(compaction: Compaction) -> Section:

@@ -1,7 +1,7 @@
 """Writes a conversation into a file, whole or not at all; what a format looks like is its own module's matter.
 
 The file is made under another name beside its place and then renamed, so nobody ever sees half of it. A new file's
-mode is what the user's umask makes it (mostly 0644), as with any document that he saves: the page is for handing on.
+mode is what the user's umask makes it (mostly 0644), as with any document: the page is for handing on.
 A file that is replaced keeps its mode; a symbolic link is replaced itself, not the file that it leads to.
 """
 

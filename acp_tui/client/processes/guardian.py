@@ -135,4 +135,4 @@ def _signal(watched: list[Watched], number: signal.Signals) -> None:
 def _wait(watched: list[Watched], limit_s: float) -> None:
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline and any(is_running(row) for each in watched for row in each.known):
-        time.sleep(POLL_S)
+        time.sleep(POLL_S)  # what is not our child tells nobody of its end

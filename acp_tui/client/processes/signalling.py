@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Final
 
 from acp_tui.client.processes.table import HAS_PROC, Process, is_running
 
@@ -18,7 +19,7 @@ def _can_hold_processes() -> bool:
     return HAS_PROC
 
 
-_CAN_HOLD = _can_hold_processes()
+_CAN_HOLD: Final = _can_hold_processes()
 
 
 def signal_all(leader: int, processes: Iterable[Process], number: signal.Signals) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-PROC = Path("/proc")
-HAS_PROC = (PROC / "self" / "stat").exists()
+PROC: Final = Path("/proc")
+HAS_PROC: Final = (PROC / "self" / "stat").exists()
 PS_LIMIT_S: Final = 2.0
 
 

@@ -41,7 +41,7 @@ def _take(lock: int, file: Path) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            time.sleep(LOCK_RETRY_S)
+            time.sleep(LOCK_RETRY_S)  # flock can wait for ever or not at all
         except OSError:
             return  # a file system without locks: writing unguarded is better than losing all
     raise TimeoutError(errno.ETIMEDOUT, "another acp-tui is holding it", str(file))

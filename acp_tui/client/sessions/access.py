@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acp_tui.client.sessions.policy import Grant
 from acp_tui.client.settings.refusal_rule import RefusalRule
@@ -32,7 +32,7 @@ REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
 WHY_SETTINGS: Final = "acp-tui asks this, because your settings have it ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks this, because it lies outside of the workspace."
 
-Ask = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
+Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
 """Shows a question with a word on why it is asked, and gives the id of what was chosen; None: it was taken back."""
 
 

@@ -27,6 +27,7 @@ from acp_tui.client.inspection.frame_log import FrameLog
 from acp_tui.client.sessions.calls import AgentCalls
 from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.policy import Policy
+from acp_tui.client.sessions.stderr_lines import StderrLines
 from acp_tui.conversation.updates import Disconnected, SessionUpdate
 from acp_tui.protocol.errors import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.handler import ClientOffer
@@ -53,6 +54,7 @@ class Agent(AgentCalls):
         extensions: Extensions | None = None,
         policy: Policy | None = None,
         recordings: RecordingPlan | None = None,
+        keeps_frames: bool = False,
     ) -> None:
         policy = (policy or Policy()).for_agent(command)
         super().__init__(
@@ -63,8 +65,11 @@ class Agent(AgentCalls):
             on_phase=on_phase,
         )
         self.lost: AgentLost | None = None
-        self.frames = FrameLog(command.name, command.argv, {**os.environ, **command.env})
-        """The last lines that passed, for whoever looks."""
+        self.frames: FrameLog | None = None
+        """The last lines that passed, where there is somebody who can look."""
+        if keeps_frames:
+            self.frames = FrameLog(command.name, command.argv, {**os.environ, **command.env})
+        self._stderr_lines = StderrLines(self.log)
         self._tap = tap
         self._recordings = recordings
         self._process: AgentProcess | None = None
@@ -124,7 +129,8 @@ class Agent(AgentCalls):
             self._recorder = self._recordings.begin(self.command.name, self.command.argv, self.command.env)
 
     def _see(self, direction: Direction, frame: bytes) -> None:
-        self.frames.tap(direction, frame)
+        if self.frames is not None:
+            self.frames.tap(direction, frame)
         if self._recorder is not None:
             self._recorder.tap(direction, frame)
         if self._tap is not None:
@@ -134,7 +140,8 @@ class Agent(AgentCalls):
         if self._process is None:
             return
         how = self._process.describe_exit()
-        self.frames.exited(how)
+        if self.frames is not None:
+            self.frames.exited(how)
         if self._recorder is not None:
             self._recorder.exited(how)
             await anyio.to_thread.run_sync(self._recorder.close)
@@ -150,10 +157,11 @@ class Agent(AgentCalls):
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
-        self.frames.stderr(data)
+        if self.frames is not None:
+            self.frames.stderr(data)
         if self._recorder is not None:
             self._recorder.stderr(data)
-        self.log.extend(data.decode("utf-8", "replace").splitlines())
+        self._stderr_lines.append(data)
 
     async def initialize(self, limit_s: float | None = None) -> None:
         """Agree on the protocol. Raises UnsupportedProtocol too, and AgentLost where it takes longer than `limit_s`.

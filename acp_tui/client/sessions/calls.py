@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, Unsupported
@@ -20,7 +19,7 @@ from acp_tui.rpc import RpcError
 
 T = TypeVar("T")
 
-ChooseMethod = Callable[[AuthenticationRequired], Awaitable[str | None]]
+ChooseMethod: TypeAlias = Callable[[AuthenticationRequired], Awaitable[str | None]]
 """Lets the user choose a way to log in, by its id; None: none."""
 
 
@@ -61,8 +60,7 @@ class AgentCalls(SessionCalls):
         method = self._auth_method(method_id)
         is_offered = method.kind == "terminal" and self._offer.auth_terminal
         self._require(is_offered, f"{method.name!r} in a terminal")
-        argv = (*self.command.argv, *method.args)
-        return replace(self.command, argv=argv, env={**self.command.env, **method.env})
+        return self.command.for_terminal(method.args, method.env)
 
     def _auth_method(self, method_id: str) -> AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)

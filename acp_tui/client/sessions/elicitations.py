@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from acp_tui.client.permissions import Broker
 from acp_tui.client.sessions.form_values import misfit
@@ -19,7 +20,7 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.protocol.handler import ElicitationAnswer
 
-CANCEL = ElicitationAnswer("cancel")
+CANCEL: Final = ElicitationAnswer("cancel")
 
 
 class Elicitations:

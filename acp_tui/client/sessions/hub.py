@@ -53,10 +53,12 @@ class SessionHub:
         extensions: Extensions | None = None,
         policy: Policy | None = None,
         recordings: RecordingPlan | None = None,
+        keeps_frames: bool = False,
     ) -> Agent:
         """Start the agent's process; `offer` None is ClientOffer(). Raises AgentNotFound and AgentNotRunnable.
 
-        What `policy` turns off is not offered, whatever `offer` says. Without `recordings` nothing is recorded.
+        What `policy` turns off is not offered, whatever `offer` says. Without `recordings` nothing is recorded;
+        `keeps_frames` is for those who can look at what passes.
         """
         from acp_tui.client.sessions.agent import Agent
 
@@ -68,6 +70,7 @@ class SessionHub:
             extensions=extensions,
             policy=policy,
             recordings=recordings,
+            keeps_frames=keeps_frames,
         )
         on_phase(agent.phase)
         await self._tasks.start(self._run, agent)

@@ -24,21 +24,23 @@ from acp_tui.rpc import RpcError
 class RereadSession(Session):
     """What was said in a session; until it goes on in another, nothing can be said in it."""
 
-    def __init__(self, recorded: RecordedSession, conversation: Conversation) -> None:
+    def __init__(self, recorded: RecordedSession, conversation: Conversation, why: str = "") -> None:
+        """`why` tells the user why its agent has not opened it, where that was tried."""
         # A connection that leads to nobody: whatever would use it asks first whether the agent is there.
         unconnected = Connection(ReplayedSessions({}), ClientOffer())
         super().__init__(recorded.session_id, recorded.cwd, unconnected, Quirks(), _explain)
         self.recorded = recorded
         self.conversation = conversation
         last = datetime.fromtimestamp(recorded.last_at)
-        self.apply(Disconnected(f"Re-read from its recording, which ends {last:%Y-%m-%d %H:%M}"))
+        told = f"Re-read from its recording, which ends {last:%Y-%m-%d %H:%M}"
+        self.apply(Disconnected(f"{why}\n{told}" if why else told))
 
 
-def reread(index: SessionIndex, recorded: RecordedSession) -> RereadSession:
+def reread(index: SessionIndex, recorded: RecordedSession, why: str = "") -> RereadSession:
     """Read a session again; it blocks. Raises RecordingUnreadable."""
     if not recorded.cwd.is_absolute() or "\0" in str(recorded.cwd):
         raise RecordingUnreadable(f"the recording names no folder that the session worked in: {recorded.cwd}")
-    return RereadSession(recorded, index.reread(recorded))
+    return RereadSession(recorded, index.reread(recorded), why)
 
 
 async def _explain(error: RpcError | MalformedMessage) -> NoReturn:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from acp_tui.client.errors import (
     AgentLost,
@@ -63,10 +63,10 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.v1.connection import Connection
 
-Listener = Callable[[Change], None]
+Listener: TypeAlias = Callable[[Change], None]
 """Called on the client's loop after each change; it may only mark what to draw."""
 
-Explain = Callable[[RpcError | MalformedMessage], Awaitable[ClientError]]
+Explain: TypeAlias = Callable[[RpcError | MalformedMessage], Awaitable[ClientError]]
 """Turns an error of the connection into one that a user understands."""
 
 
@@ -243,7 +243,7 @@ class Session:
         rule = await self._rules.against_call(call)
         if rule is None:
             return
-        rejection = next((option for option in request.options if option.kind == "reject_once"), None)
+        rejection = request.rejection_once
         if rejection is not None:
             self._answer(request.key, rejection.option_id, rule)
         else:

@@ -19,6 +19,7 @@ from acp_tui import __version__
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.quirks import Quirks, quirks_of
 from acp_tui.client.errors import (
+    AgentLost,
     AgentRefused,
     ClientError,
     PromptInProgress,
@@ -153,10 +154,12 @@ class SessionCalls(ABC):
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
         earlier: Session | None = None,
+        why_anew: str = "",
     ) -> Session:
         """Open a session in the absolute directory `cwd`; in place of an `earlier` one, below what was said there.
 
-        Raises AuthenticationRequired where the agent wants a login first; Unsupported where it takes no additional
+        `why_anew` tells the user why the earlier one is not gone on with, where that was tried. Raises
+        AuthenticationRequired where the agent wants a login first; Unsupported where it takes no additional
         directories, or not such servers.
         """
         workplace = self._workplace(cwd, additional_directories, mcp_servers)
@@ -164,7 +167,7 @@ class SessionCalls(ABC):
         def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, listener, earlier)
             if earlier is not None:
-                session.apply(Reconnected(remembers=False))
+                session.apply(Reconnected(remembers=False, why=why_anew))
             return self._table.add(session, state)
 
         with self._in_phase(Phase.OPENING):
@@ -293,6 +296,9 @@ class SessionCalls(ABC):
         with self._in_phase(Phase.OPENING):
             try:
                 await self._ask(request(session.session_id, workplace, on_opened, on_refused))
+            except AgentLost:
+                on_refused()  # nobody will answer any more
+                raise
             finally:
                 await self._table.close_retired()
             self._set_phase(Phase.READY)

@@ -74,8 +74,10 @@ class SessionTable:
             session.apply(update)
 
     def give_up(self, session: Session) -> None:
-        """The agent has not opened it: what was open before is open still."""
-        replaced = self._opening.pop(session.session_id, None)
+        """The agent has not opened it, or is gone: what was open before is open still."""
+        if session.session_id not in self._opening:
+            return  # it was given up before
+        replaced = self._opening.pop(session.session_id)
         self.remove(session)
         self._retire(session)
         if replaced is not None:

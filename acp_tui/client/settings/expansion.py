@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Final
 
 from acp_tui.client.errors import SettingsError
 
-_REFERENCE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?\}|\$\{")
-_HOME = re.compile(r"\A~(?=/|\Z)")
+_REFERENCE: Final = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?\}|\$\{")
+_HOME: Final = re.compile(r"\A~(?=/|\Z)")
 
 
 def expand_path(text: str, environ: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 
 def settings_file() -> Path:
@@ -12,7 +13,7 @@ def settings_file() -> Path:
     return platformdirs.user_config_path("acp-tui") / "settings.toml"
 
 
-PROJECT_SETTINGS = ".acp-tui.toml"
+PROJECT_SETTINGS: Final = ".acp-tui.toml"
 """What a project may bring along."""
 
 

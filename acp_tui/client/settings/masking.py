@@ -12,10 +12,10 @@ from typing import Final
 
 MASK: Final = "***"
 
-_OPEN_KEYS = ("name", "type", "command")
-_ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
+_OPEN_KEYS: Final = ("name", "type", "command")
+_ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
 # Nothing that we send is nested so deep. Beyond it no frame is searched, and what is not searched is not shown.
-_MAX_DEPTH = 100
+_MAX_DEPTH: Final = 100
 
 
 def mask(value: str) -> str:

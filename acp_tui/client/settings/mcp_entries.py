@@ -13,8 +13,8 @@ from acp_tui.client.settings.mcp import HttpKind, HttpServer, Pairs, Server, Ser
 from acp_tui.client.settings.wording import shown_name
 
 _HTTP_KINDS: Final[Mapping[str, HttpKind]] = {"http": "http", "streamable-http": "http", "sse": "sse"}
-_STDIO_KEYS = ("command", "args", "env", "type", "disabled")
-_HTTP_KEYS = ("url", "headers", "type", "disabled")
+_STDIO_KEYS: Final = ("command", "args", "env", "type", "disabled")
+_HTTP_KEYS: Final = ("url", "headers", "type", "disabled")
 
 
 def read_servers(table: object, where: str) -> ServerList:

@@ -16,7 +16,7 @@ from acp_tui.client.errors import SettingsError
 MAX_BYTES: Final = 1 << 20
 
 # O_NONBLOCK: opening a named pipe must not wait for its other end.
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read_project_file(file: Path) -> bytes | None:

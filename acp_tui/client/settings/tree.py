@@ -87,6 +87,14 @@ class ConversationSettings:
         maximum=MAX_FOLDED_LINES,
         project="choose",
     )
+    prompt_lines: int = setting(
+        20,
+        "How much is shown of a text in a prompt of yours.",
+        unit="lines",
+        minimum=0,
+        maximum=MAX_FOLDED_LINES,
+        project="choose",
+    )
     terminal_lines: int = setting(
         12,
         "How much is shown of a command's output, from its end.",

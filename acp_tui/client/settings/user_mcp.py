@@ -6,13 +6,14 @@ What else stands in that file is not its matter.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.mcp import ServerList
 from acp_tui.client.settings.mcp_entries import read_servers
 from acp_tui.client.settings.toml_file import read_toml
 
-EXAMPLE = """\
+EXAMPLE: Final = """\
 [mcp.github]
 command = ["npx", "-y", "@modelcontextprotocol/server-github"]
 env = { GITHUB_TOKEN = "${GITHUB_TOKEN}" }

@@ -16,7 +16,7 @@ from acp_tui.client.settings.setting import Declared
 MAX_SHOWN: Final = 60
 """Characters of a string that a message repeats."""
 
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _KINDS: Final[dict[type[Any], tuple[str, str]]] = {
     str: ("a string", "strings"),
     bool: ("true or false", "true and false"),

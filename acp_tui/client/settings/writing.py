@@ -39,6 +39,7 @@ def _change(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
         for _ in range(MAX_TRIES):
             before = _content(target)
             after = _changed(file, before, path, value)
+            # It asks before it returns: `before` is that of this round.
             if after == before or replace_file(target, after, lambda: _content(target) == before):  # noqa: B023
                 return
     except OSError as error:

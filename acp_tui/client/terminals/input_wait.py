@@ -15,15 +15,16 @@ import platform
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-PROC = Path("/proc")
-MAX_PROCESSES = 16
+PROC: Final = Path("/proc")
+MAX_PROCESSES: Final = 16
 """As many of a command are looked at, in less than a millisecond."""
-CONTROLLING_TERMINAL = "/dev/tty"
+CONTROLLING_TERMINAL: Final = "/dev/tty"
 
-QUIET_S = 1.0
+QUIET_S: Final = 1.0
 """A command that has printed something so lately works."""
-LONGEST_PAUSE_S = 8.0
+LONGEST_PAUSE_S: Final = 8.0
 """Between two looks at one that is silent for long."""
 
 # The numbers of read, and of select and pselect6.

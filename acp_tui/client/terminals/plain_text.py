@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from typing import Final
 
 # Linear on any input: no body can run past the next ESC, and every part but the first two characters is optional, so
 # that a sequence cut short at either end of the output goes too.
-_ESCAPE_SEQUENCE = re.compile(
+_ESCAPE_SEQUENCE: Final = re.compile(
     r"\x1b(?:"
     r"\[[0-?]*[ -/]*[@-~]?"  # CSI: colours, cursor, modes
     r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links; ends with the line at the latest
@@ -15,9 +16,9 @@ _ESCAPE_SEQUENCE = re.compile(
     r"|[ -/]*[0-~]"  # character sets, keypad modes, resets
     r")"
 )
-_STRUCK_OUT = re.compile(r"[^\n\x08]\x08")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_NO_CONTROL = dict.fromkeys([*range(0x09), *range(0x0B, 0x20), 0x7F])
+_STRUCK_OUT: Final = re.compile(r"[^\n\x08]\x08")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NO_CONTROL: Final = dict.fromkeys([*range(0x09), *range(0x0B, 0x20), 0x7F])
 
 
 def plain_text(data: bytes, *, is_complete: bool) -> str:

@@ -9,19 +9,20 @@ import struct
 import termios
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Final
 
 from acp_tui.client.terminals.errors import TerminalInputFull
 from acp_tui.client.terminals.input_wait import waits_for_input
 
-READ_BYTES = 4096
+READ_BYTES: Final = 4096
 """As much as one read of a PTY gives on Linux, whatever is asked for."""
-WAKE_BYTES = 64 * 1024
+WAKE_BYTES: Final = 64 * 1024
 """How much is read at one turn of the event loop, in about 2 ms: commands fill their PTYs while they are emptied, so
 that one wake does the work of many, and a flood leaves the loop to others all the same."""
-LAST_READ_BYTES = 1024 * 1024
+LAST_READ_BYTES: Final = 1024 * 1024
 """How much is read at once at the end, so that a flood by whoever still holds the PTY cannot stop the event loop."""
 
-MAX_WAITING_BYTES = 4 * 1024 * 1024
+MAX_WAITING_BYTES: Final = 4 * 1024 * 1024
 """Of what was typed, and not read by the program; one paste of any size is taken, where nothing waits."""
 
 

@@ -13,20 +13,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.terminals.errors import TerminalSpawnFailed
 
-LAUNCHER = Path(__file__).with_name("launcher.py")
+LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 
-_SHELL_SYNTAX = re.compile(r"""[\s|&;<>()$`\\"'*?\[\]#~=%{}!]""")
+_SHELL_SYNTAX: Final = re.compile(r"""[\s|&;<>()$`\\"'*?\[\]#~=%{}!]""")
 
-_DEFAULT_ENV = {
+_DEFAULT_ENV: Final = {
     "TERM": "xterm-256color",  # what the emulator is, not what we run in
     "PAGER": "cat",  # nobody would leave a pager
     "GIT_PAGER": "cat",
 }
-_OUR_SIZE = frozenset({"COLUMNS", "LINES"})  # of the terminal that we run in; the PTY has its own
+_OUR_SIZE: Final = frozenset({"COLUMNS", "LINES"})  # of the terminal that we run in; the PTY has its own
 
 
 @dataclass(frozen=True, slots=True)

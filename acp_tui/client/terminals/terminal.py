@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 import anyio
 
@@ -18,11 +19,11 @@ from acp_tui.client.terminals.pty import Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, Order, spawn
 from acp_tui.conversation.byte_ring import ByteRing, from_character_boundary
 
-DRAIN_GRACE_S = 0.25
+DRAIN_GRACE_S: Final = 0.25
 """How long an exit waits for the end of the output, where a grandchild still holds the PTY (R-TERM-8)."""
-KILL_GRACE_S = 0.5
+KILL_GRACE_S: Final = 0.5
 """How long a command has between SIGTERM and SIGKILL."""
-REAP_LIMIT_S = 2.0
+REAP_LIMIT_S: Final = 2.0
 """How long a kill waits for the system to end a process: one that waits for a dead disk may never end."""
 
 

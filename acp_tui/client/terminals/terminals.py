@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import anyio
 
@@ -15,8 +16,8 @@ from acp_tui.client.terminals.pty import ReadBudget
 from acp_tui.client.terminals.spawning import Order, environment
 from acp_tui.client.terminals.terminal import ExitStatus, Terminal, TerminalOutputSnapshot
 
-DEFAULT_LIMIT_BYTES = 1024 * 1024
-MAX_LIMIT_BYTES = 64 * 1024 * 1024
+DEFAULT_LIMIT_BYTES: Final = 1024 * 1024
+MAX_LIMIT_BYTES: Final = 64 * 1024 * 1024
 """No agent makes us keep more than that, whatever limit it asks for."""
 
 

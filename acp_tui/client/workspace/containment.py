@@ -19,21 +19,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self, TypeAlias
 
 from acp_tui.client.workspace.errors import IsDirectory, NotAbsolute, SpecialFile, TooManyLinks, UnusablePath
 
-Names = tuple[str, ...]
+Names: TypeAlias = tuple[str, ...]
 """An absolute path as the names below `/`."""
 
-_MAX_HOPS = 40  # what Linux allows; a `..` counts too, so that no path costs more than 40 walks
-_MAX_PATH_BYTES = 4096
+_MAX_HOPS: Final = 40  # what Linux allows; a `..` counts too, so that no path costs more than 40 walks
+_MAX_PATH_BYTES: Final = 4096
 # O_PATH asks for no right to list the directory, so that one which may only be passed through can be.
 _OPEN_DIRECTORY: int = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 # O_NONBLOCK: opening a named pipe must not wait for its other end (R-FS-3).
-_OPEN_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_OPEN_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
-_SPECIAL_KINDS = {
+_SPECIAL_KINDS: Final = {
     stat.S_IFIFO: "named pipe",
     stat.S_IFSOCK: "socket",
     stat.S_IFCHR: "character device",

@@ -24,11 +24,11 @@ It does not decide what the protocol answers: the caller maps the classes to err
 import errno
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal, TypeAlias
 
-Action = Literal["find", "read", "write"]
+Action: TypeAlias = Literal["find", "read", "write"]
 
-_SHOWN_PATH_CHARACTERS = 300
+_SHOWN_PATH_CHARACTERS: Final = 300
 
 
 class WorkspaceError(Exception):

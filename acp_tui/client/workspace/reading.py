@@ -13,19 +13,19 @@ import codecs
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self, TypeAlias
 
 from acp_tui.client.workspace.containment import Place, open_regular
 from acp_tui.client.workspace.errors import FileTooLarge, NotText
 
-_CHUNK_BYTES = 1 << 20
-_SNIFFED_BYTES = 8192
-_FOREIGN_MARKS = (
+_CHUNK_BYTES: Final = 1 << 20
+_SNIFFED_BYTES: Final = 8192
+_FOREIGN_MARKS: Final = (
     codecs.BOM_UTF16_LE,
     codecs.BOM_UTF16_BE,
 )  # UTF-32's little-endian mark begins with the first
 
-Piece = tuple[int, bytes]
+Piece: TypeAlias = tuple[int, bytes]
 """Bytes of a file, and the offset in it where they begin."""
 
 

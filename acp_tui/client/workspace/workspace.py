@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from anyio import Lock, to_thread
 
@@ -22,7 +23,7 @@ from acp_tui.client.workspace.errors import (
 from acp_tui.client.workspace.reading import LineRange, read_text
 from acp_tui.client.workspace.writing import Written, write_bytes
 
-DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024
+DEFAULT_MAX_READ_BYTES: Final = 64 * 1024 * 1024
 
 
 class Workspace:

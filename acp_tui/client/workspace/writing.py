@@ -18,11 +18,12 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from acp_tui.client.workspace.containment import Place, open_regular
 
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_CANNOT_REPLACE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
+_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CANNOT_REPLACE: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,11 @@ from acp_tui.protocol.wire import to_wire
 from acp_tui.protocol.workplace import Workplace
 from acp_tui.rpc import ConnectionLost, Peer, RequestFailed
 
-PROTOCOL_VERSION: Final = 1
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 """What `_meta` may hold of W3C trace context (R-EXT-2)."""
 
 T = TypeVar("T")
-Agreement = tuple[AgentIdentity | None, AgentCapabilities, tuple[AuthMethod, ...]]
+Agreement: TypeAlias = tuple[AgentIdentity | None, AgentCapabilities, tuple[AuthMethod, ...]]
 OnOpened: TypeAlias = Callable[[tuple[SessionUpdate, ...]], None]
 """Gets the options that a session was loaded or resumed with, inside the read loop."""
 OnRefused: TypeAlias = Callable[[], None]
@@ -62,7 +61,7 @@ class Connection(InboundRequests):
 
     async def initialize(self, name: str, title: str, version: str) -> Agreement:
         """Agree on version and capabilities. Raises UnsupportedVersion where the agent speaks another one."""
-        request = outbound.initialize_request(PROTOCOL_VERSION, self._offer, name, title, version)
+        request = outbound.initialize_request(methods.PROTOCOL_VERSION, self._offer, name, title, version)
         return await self._request(methods.INITIALIZE, to_wire(request), _read_agreement)
 
     async def authenticate(self, method_id: str) -> None:
@@ -194,6 +193,6 @@ class Connection(InboundRequests):
 
 def _read_agreement(result: Any) -> Agreement:
     version, agreement = inbound.read_initialize_response(result)
-    if version != PROTOCOL_VERSION:
+    if version != methods.PROTOCOL_VERSION:
         raise UnsupportedVersion(version)
     return agreement

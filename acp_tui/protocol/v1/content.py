@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field, Tag
 
@@ -89,7 +89,7 @@ class EmbeddedResource(Variant):
     annotations: Lenient[Annotations] = None
 
 
-BLOCK_TYPES = frozenset({"text", "image", "audio", "resource_link", "resource"})
+BLOCK_TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
 
 ContentBlock: TypeAlias = Annotated[
     Annotated[TextContent, Tag("text")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 from acp_tui.conversation.content import Meta, Text
 from acp_tui.conversation.facts import (
@@ -42,7 +42,7 @@ from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block
 from acp_tui.protocol.v1.inbound_options import MODE, read_options, read_setup
 from acp_tui.protocol.wire import decode
 
-Updates = tuple[SessionUpdate, ...]
+Updates: TypeAlias = tuple[SessionUpdate, ...]
 
 # session/update
 

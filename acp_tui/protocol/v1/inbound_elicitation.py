@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from acp_tui.conversation.elicitation import (
     BooleanField,
@@ -25,7 +25,7 @@ from acp_tui.protocol.handler import ClientOffer, ElicitationAnswer
 from acp_tui.protocol.v1 import elicitation
 from acp_tui.protocol.wire import decode, to_wire
 
-UNPARKED = RequestKey(0)
+UNPARKED: Final = RequestKey(0)
 """The key of an elicitation until the client gives it one."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Discriminator, Tag
 
@@ -36,8 +36,8 @@ class Terminal(Variant):
     terminal_id: str
 
 
-_BARE_BLOCK = "block"
-_CONTENT_TYPES = frozenset({"content", "diff", "terminal"})
+_BARE_BLOCK: Final = "block"
+_CONTENT_TYPES: Final = frozenset({"content", "diff", "terminal"})
 
 
 def _content_tag(value: Any) -> str | None:

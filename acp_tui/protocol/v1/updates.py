@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import AliasChoices, Field, Tag
 
@@ -193,7 +193,7 @@ class CompactionSummaryChunk(Update):
     content: ContentBlock
 
 
-KINDS = frozenset(
+KINDS: Final = frozenset(
     {
         "user_message_chunk",
         "agent_message_chunk",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import unquote
 
 from acp_tui.conversation.content import (
@@ -15,7 +16,7 @@ from acp_tui.conversation.content import (
 )
 from acp_tui.conversation.visible import make_visible_line
 
-FILE_SCHEME = "file://"
+FILE_SCHEME: Final = "file://"
 
 
 def block_label(block: ContentBlock) -> str:

@@ -38,7 +38,7 @@ def terminal_runs(
 
 
 class OwnCommandDrawing(KeptDrawing):
-    """A command of the user's, on the ground that his prompts have, and its output below."""
+    """A command of the user's, on the ground that prompts have, and its output below."""
 
     def __init__(self, entry: OwnCommand) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.terminals import TerminalScreens
+from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class KeptDrawing(ABC):
         self._drawn = None
 
 
-class Indented(Sequence[Strip]):
+class Indented(Lines):
     """Lines with the same segment before each; a line is made when it is looked at, and once."""
 
     def __init__(
@@ -136,16 +137,11 @@ class Indented(Sequence[Strip]):
     def __len__(self) -> int:
         return len(self._lines)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence
-        if isinstance(index, slice):
-            return [self._line(at) for at in range(*index.indices(len(self._lines)))]
-        return self._line(range(len(self._lines))[index])
-
-    def _line(self, index: int) -> Strip:
-        line = self._lines[index]
-        made = self._made.get(index)
+    def _line(self, at: int) -> Strip:
+        line = self._lines[at]
+        made = self._made.get(at)
         if made is None or made[0] is not line:
-            made = self._made[index] = (line, self._indented(line, self._indent if index else self._first))
+            made = self._made[at] = (line, self._indented(line, self._indent if at else self._first))
         return made[1]
 
     def _indented(self, line: Strip, indent: Segment) -> Strip:
@@ -158,7 +154,7 @@ class Indented(Sequence[Strip]):
         return Strip(segments, cells).adjust_cell_length(self._width, self._ground)
 
 
-class Joined(Sequence[Strip]):
+class Joined(Lines):
     """Several runs of lines, one below the other."""
 
     def __init__(self, *runs: Sequence[Strip]) -> None:
@@ -167,12 +163,9 @@ class Joined(Sequence[Strip]):
     def __len__(self) -> int:
         return sum(map(len, self._runs))
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        index = range(len(self))[index]
+    def _line(self, at: int) -> Strip:
         for run in self._runs:
-            if index < len(run):
-                return run[index]
-            index -= len(run)
-        raise IndexError(index)
+            if at < len(run):
+                return run[at]
+            at -= len(run)
+        raise IndexError(at)

@@ -10,6 +10,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Remark,
     Restart,
     ToolCallEntry,
     TurnEnd,
@@ -35,7 +36,7 @@ def drawing_of(entry: Entry) -> Drawing:
             return ToolCallDrawing(entry)
         case OwnCommand():
             return OwnCommandDrawing(entry)
-        case Compaction() | Failure() | Restart() | TurnEnd() | Unknown():
+        case Compaction() | Failure() | Remark() | Restart() | TurnEnd() | Unknown():
             return NoteDrawing(entry)
         case _:
             assert_never(entry)

@@ -18,6 +18,7 @@ from acp_tui.ui.drawings.changed_files import UNKNOWN, state_words
 from acp_tui.ui.rendering import diff_model as model
 from acp_tui.ui.rendering.diff import DiffLayout, DiffRenderer
 from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS
+from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 
@@ -90,7 +91,7 @@ def _text(state: FileState | None) -> str | None:
     return None if state is None or state.data is None else state.data.decode(errors="surrogateescape")
 
 
-class _Below(Sequence[Strip]):
+class _Below(Lines):
     """Lines, and below them others from one of them on."""
 
     def __init__(self, above: Sequence[Strip], lines: Sequence[Strip], start: int) -> None:
@@ -101,11 +102,9 @@ class _Below(Sequence[Strip]):
     def __len__(self) -> int:
         return len(self._above) + len(self._lines) - self._start
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        below = range(len(self))[index] - len(self._above)
-        return self._above[index] if below < 0 else self._lines[self._start + below]
+    def _line(self, at: int) -> Strip:
+        below = at - len(self._above)
+        return self._above[at] if below < 0 else self._lines[self._start + below]
 
 
 def hunks_with_context(diff: model.Diff, context: int | None) -> list[model.Hunk]:

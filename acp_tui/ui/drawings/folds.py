@@ -9,6 +9,7 @@ from typing import Final
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation.tool_kinds import QUIET_KINDS
 from acp_tui.ui.rendering.palette import Palette
 
@@ -21,12 +22,25 @@ class Folds:
     """Tool calls of these kinds show no content: it is for the agent."""
     diff_lines: int = 24
     text_lines: int = 6
+    prompt_lines: int = 20
     terminal_lines: int = 12
     """The last ones."""
     are_thoughts_open: bool = False
 
 
 AS_BY_DEFAULT: Final = Folds()
+
+
+def folds_of(shown: ConversationSettings) -> Folds:
+    """As the user has set it."""
+    return Folds(
+        kinds=frozenset(shown.fold_kinds),
+        diff_lines=shown.diff_lines,
+        text_lines=shown.text_lines,
+        prompt_lines=shown.prompt_lines,
+        terminal_lines=shown.terminal_lines,
+        are_thoughts_open=shown.thoughts == "open",
+    )
 
 
 def folded(

@@ -23,6 +23,7 @@ from acp_tui.ui.rendering.kitty import KittyTerminal, draws_placeholders, kitty_
 from acp_tui.ui.rendering.pictures import NotAPicture, Picture, block_picture
 from acp_tui.ui.rendering.wrapping import wrap
 from acp_tui.ui.terminal.feeder import Feeder
+from acp_tui.ui.textual_internals import write_to_terminal
 
 Wanted: TypeAlias = Literal["auto", "kitty", "blocks", "off"]
 """How the user wants pictures shown."""
@@ -61,9 +62,8 @@ def pictures_for(view: Widget, wanted: Wanted, on_decoded: Callable[[Drawing], N
 
 
 def _write(app: App[Any], sequence: str) -> None:
-    # Textual has no public way to the terminal; before the app begins and after it has ended there is none.
-    if app._driver is not None and app.is_running:
-        app._driver.write(sequence)
+    if app.is_running:  # else nobody is there to take it
+        write_to_terminal(app, sequence)
 
 
 class Pictures:

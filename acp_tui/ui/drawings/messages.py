@@ -12,16 +12,17 @@ from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
+from acp_tui.ui.drawings.folds import folded
 from acp_tui.ui.drawings.images import BlockLines
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.plain import PlainStream, plain_lines
 from acp_tui.ui.rendering.rows import BLANK
 
-MAX_TEXT_CELLS = 120
+MAX_TEXT_CELLS: Final = 120
 """Longer lines are hard to read."""
-INDENT = "  "
-SLICE_CHARACTERS = 2_000
+INDENT: Final = "  "
+SLICE_CHARACTERS: Final = 2_000
 """Drawing so much Markdown takes about 4 ms."""
 GAP: Final = (BLANK,)
 """Between text and what is not text."""
@@ -99,18 +100,24 @@ class AgentMessage:
 
 
 class UserMessage(KeptDrawing):
-    """A prompt of the user: as it was typed, behind a bar, on a ground of its own over the whole width."""
+    """A prompt of the user: as it was typed, behind a bar, on a ground of its own over the whole width.
+
+    Of a long text, such as a log that was pasted, the first lines are shown until it is unfolded.
+    """
 
     def __init__(self, message: Message) -> None:
         super().__init__()
         self._message = message
+        self._is_long = False
+        """As it was last drawn: there is something to fold."""
 
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         style, width = scene.palette.user, scene.width - 4
         runs: list[Sequence[Strip]] = []
+        self._is_long = False
         for part in self._message.parts:
             if isinstance(part, TextBuffer):
-                runs.append(plain_lines(part.text, width, style))
+                runs += self._text(plain_lines(part.text, width, style), scene)
             elif is_for_user(part):
                 runs.append(BlockLines(part, self).lines(scene, width, style + scene.palette.muted))
         for note in self._message.notes:
@@ -118,13 +125,21 @@ class UserMessage(KeptDrawing):
         bar = Gutter("▌ ", scene.palette.accent + style.background_style)
         return Indented(Joined(*runs), bar, ground=style, width=scene.width)
 
+    def _text(self, lines: Sequence[Strip], scene: Scene) -> list[Sequence[Strip]]:
+        runs = folded(lines, scene.folds.prompt_lines, scene.palette)
+        if len(runs) == 1:
+            return runs
+        self._is_long = True
+        return [lines] if self._is_open else runs
+
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The prompt: it does not fold."""
-        return self.lines(scene)
+        """All of the prompt."""
+        lines = self.lines(scene)
+        return super().whole(scene) if self._is_long else lines
 
     def toggle(self) -> bool:
-        """A prompt does not fold."""
-        return False
+        """Show all of a long prompt, or its beginning; a short one does not fold."""
+        return self._is_long and super().toggle()
 
 
 class Thought(KeptDrawing):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +13,7 @@ from textual.strip import Strip
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.places import is_outside
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -189,18 +189,10 @@ def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip
     paths = [*diffs, *(location.path for location in call.locations)]
     if command is not None and command.cwd is not None:
         paths.append(command.cwd)
-    for path in dict.fromkeys(path for path in paths if _is_outside(path, asked.cwd)):
+    for path in dict.fromkeys(path for path in paths if is_outside(path, asked.cwd)):
         text = f"outside of the session's directory: {make_visible_path(path)}"
         lines += wrap([(text, palette.warning)], look.width)
     return lines
-
-
-def _is_outside(path: str, cwd: str) -> bool:
-    """Whether the path as it is spelled leads out of the session's directory; links are not followed."""
-    if not cwd:
-        return False
-    root = posixpath.normpath(cwd)
-    return posixpath.commonpath([root, posixpath.normpath(posixpath.join(root, path))]) != root
 
 
 def _command(command: ShellCommand, look: Look) -> list[Strip]:

@@ -22,7 +22,7 @@ from acp_tui.ui.drawings.changed_files import count_words, cut_left, note_in_pla
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, width_cells, wrap
 from acp_tui.ui.widgets.fields.row_list import cut
-from acp_tui.ui.widgets.plan_line import PRIORITY_MARKS, STEP_GLYPHS
+from acp_tui.ui.widgets.plan_line import PRIORITY_WORDS, STEP_GLYPHS
 
 INDENT: Final = 2
 LABEL_CELLS: Final = 10
@@ -120,7 +120,7 @@ def _plans(plans: Sequence[Plan], width: int, palette: Palette) -> Iterator[Stri
 
 def _step(step: PlanStep, width: int, palette: Palette) -> Iterator[Strip]:
     style = {"completed": palette.muted, "in_progress": palette.accent}.get(step.status, palette.text)
-    spans = [(make_visible_line(step.content), style), (PRIORITY_MARKS.get(step.priority, ""), palette.muted)]
+    spans = [(make_visible_line(step.content), style), (PRIORITY_WORDS.get(step.priority, ""), palette.muted)]
     return _indented(spans, width, Segment(f"{' ' * INDENT}{STEP_GLYPHS.get(step.status, '?')} ", style))
 
 

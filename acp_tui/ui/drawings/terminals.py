@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -14,6 +14,7 @@ from textual.strip import Strip
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.terminal.feeder import Feeder
 
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.terminal.emulator import Emulator, Line
     from acp_tui.ui.terminal.screen import MakeEmulator, TerminalScreen
 
-FLOOD_S = 0.1
+FLOOD_S: Final = 0.1
 """As long after a piece that was too large for the event loop, output counts as a flood."""
-LOADING_SWITCH_INTERVAL_S = 0.0001
-MAX_AWAKE = 8
+LOADING_SWITCH_INTERVAL_S: Final = 0.0001
+MAX_AWAKE: Final = 8
 """Emulators that are kept of commands that have ended: an emulator takes 0.5 to 5 MB."""
 
 
@@ -34,7 +35,7 @@ def strip_of(line: Line) -> Strip:
     return Strip([Segment(make_visible_line(text), style) for text, style, _ in line])
 
 
-class TerminalLines(Sequence[Strip]):
+class TerminalLines(Lines):
     """All lines of a terminal as it is now, each made when it is looked at; their number stays."""
 
     def __init__(self, screen: TerminalScreen, width: int) -> None:
@@ -45,15 +46,11 @@ class TerminalLines(Sequence[Strip]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence
-        if isinstance(index, slice):
-            start, stop, step = index.indices(self._count)
-            return self._strips(start, stop)[::step]
-        at = range(self._count)[index]
-        return self._strips(at, at + 1)[0]
+    def _line(self, at: int) -> Strip:
+        return self._some(range(at, at + 1))[0]
 
-    def _strips(self, start: int, stop: int) -> list[Strip]:
-        strips = [strip_of(line) for line in self._screen.lines(start, stop)]
+    def _some(self, indexes: range) -> list[Strip]:
+        strips = [strip_of(line) for line in self._screen.lines(indexes.start, indexes.stop)[:: indexes.step]]
         return [strip if strip.cell_length <= self._width else strip.crop(0, self._width) for strip in strips]
 
 

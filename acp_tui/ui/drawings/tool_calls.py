@@ -38,7 +38,7 @@ from acp_tui.ui.rendering.wrapping import wrap
 KIND_ICONS: Final = {
     "read": "→",
     "edit": "✎",
-    "delete": "✗",
+    "delete": "−",
     "move": "⇄",
     "search": "⌕",
     "execute": "$",

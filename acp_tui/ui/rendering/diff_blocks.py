@@ -10,12 +10,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final, NamedTuple, Protocol, TypeAlias, overload
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from textual.strip import Strip
 
 from acp_tui.ui.rendering.diff_model import DiffLine, Hunk, Run
 from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS, TAB, even_step, show
+from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.rows import Row, Rows
 from acp_tui.ui.rendering.wrapping import MIN_WIDTH, has_one_cell_each
 
@@ -207,7 +208,7 @@ def _padded(sizes: LineSizes, count: int) -> list[int]:
     return [*sizes, *[0] * (count - len(sizes))]
 
 
-class BlockRows(Sequence[Strip]):
+class BlockRows(Lines):
     """The rows of one block."""
 
     def __init__(self, block: Block, columns: Columns) -> None:
@@ -220,14 +221,8 @@ class BlockRows(Sequence[Strip]):
     def __len__(self) -> int:
         return self._count
 
-    @overload
-    def __getitem__(self, index: int) -> Strip: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Strip]: ...
-
-    def __getitem__(self, index: int | slice) -> Strip | list[Strip]:
-        return self._drawn()[index]
+    def _line(self, at: int) -> Strip:
+        return self._drawn()[at]
 
     def _drawn(self) -> Rows:
         if self._rows is None:
@@ -235,7 +230,7 @@ class BlockRows(Sequence[Strip]):
         return self._rows
 
 
-class DiffRows(Sequence[Strip]):
+class DiffRows(Lines):
     """Runs of rows, one below the other, of which there may be many."""
 
     def __init__(self, runs: Sequence[Sequence[Strip]] = ()) -> None:
@@ -245,17 +240,6 @@ class DiffRows(Sequence[Strip]):
     def __len__(self) -> int:
         return self._starts[-1]
 
-    @overload
-    def __getitem__(self, index: int) -> Strip: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Strip]: ...
-
-    def __getitem__(self, index: int | slice) -> Strip | list[Strip]:
-        if isinstance(index, slice):
-            return [self._row(at) for at in range(*index.indices(len(self)))]
-        return self._row(range(len(self))[index])
-
-    def _row(self, at: int) -> Strip:
+    def _line(self, at: int) -> Strip:
         run = bisect_right(self._starts, at) - 1
         return self._runs[run][at - self._starts[run]]

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import random
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import BytesIO
 from itertools import count
-from typing import Final, overload
+from typing import Final
 
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.pictures import MAX_COLUMNS, MAX_ROWS, Picture, Size, decode, fit
 from acp_tui.ui.rendering.rows import Rows
 
@@ -142,7 +143,7 @@ def _cells(size: Size, width: int) -> Size:
     return -(-pixels[0] // CELL[0]), -(-pixels[1] // CELL[1])
 
 
-class _Placeholders(Sequence[Strip]):
+class _Placeholders(Lines):
     """Rows of placeholders; looking at one of them brings the picture to the terminal."""
 
     def __init__(self, terminal: KittyTerminal, png: bytes, cells: Size) -> None:
@@ -155,15 +156,12 @@ class _Placeholders(Sequence[Strip]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, index: int) -> Strip: ...
+    def _line(self, at: int) -> Strip:
+        return self._some(range(at, at + 1))[0]
 
-    @overload
-    def __getitem__(self, index: slice) -> list[Strip]: ...
-
-    def __getitem__(self, index: int | slice) -> Strip | list[Strip]:
+    def _some(self, indexes: range) -> list[Strip]:
         self._terminal.hold(self._id, self._png, self._cells)
-        return self._rows[index]
+        return [self._rows[at] for at in indexes]
 
     def _row(self, row: int) -> Strip:
         style = Style.from_color(Color.from_rgb(self._id >> 16, self._id >> 8 & 0xFF, self._id & 0xFF))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -12,7 +14,7 @@ from acp_tui.ui.rendering.rows import Rows
 from acp_tui.ui.rendering.visible_stream import VisibleStream
 from acp_tui.ui.rendering.wrapping import break_words, has_one_cell_each, wrap
 
-TAB_CELLS = 4
+TAB_CELLS: Final = 4
 
 
 def plain_lines(text: str, width: int, style: Style) -> list[Strip]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeAlias, overload
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
 
 from textual.strip import Strip
+
+from acp_tui.ui.rendering.lines import Lines
 
 Row: TypeAlias = Strip | Callable[[], Strip]
 """A line that is drawn, or the way to draw it."""
@@ -13,7 +15,7 @@ Row: TypeAlias = Strip | Callable[[], Strip]
 BLANK: Final = Strip((), 0)
 
 
-class Rows(Sequence[Strip]):
+class Rows(Lines):
     """Strips of natural length, never wider than asked for; a lazy one is drawn once and then stays the same object."""
 
     __slots__ = ("_rows",)
@@ -24,17 +26,6 @@ class Rows(Sequence[Strip]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, index: int) -> Strip: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Strip]: ...
-
-    def __getitem__(self, index: int | slice) -> Strip | list[Strip]:
-        if isinstance(index, slice):
-            return [self._strip(at) for at in range(*index.indices(len(self._rows)))]
-        return self._strip(index)
-
     def extend(self, rows: Iterable[Row]) -> None:
         """Put lines behind those that are there."""
         self._rows.extend(rows)
@@ -43,8 +34,8 @@ class Rows(Sequence[Strip]):
         """Keep the first `length` lines."""
         del self._rows[length:]
 
-    def _strip(self, index: int) -> Strip:
-        row = self._rows[index]
+    def _line(self, at: int) -> Strip:
+        row = self._rows[at]
         if not isinstance(row, Strip):
-            row = self._rows[index] = row()
+            row = self._rows[at] = row()
         return row

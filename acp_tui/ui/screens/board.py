@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,7 +19,7 @@ from acp_tui.ui.widgets.tab_line import MARKS
 if TYPE_CHECKING:
     from acp_tui.ui.screens.session import SessionScreen
 
-KEYS = "Enter go there · Alt+↑ ↓ move it · Alt+W close it · Esc close"
+KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+W close it · Esc close"
 
 
 class Board(ModalScreen[None]):

@@ -28,7 +28,7 @@ class ExportDialog(ModalScreen[Path | None]):
         """`name` is proposed; what the user writes is relative to `folder`."""
         super().__init__(classes="dialog")
         self._folder = folder
-        self._name = name
+        self._proposed = name
         self._write = write
         self._to_replace: Path | None = None
         self._said = Static(classes="dialog-warning", markup=False)
@@ -36,7 +36,7 @@ class ExportDialog(ModalScreen[Path | None]):
     def compose(self) -> ComposeResult:
         """The file, and what is wrong with it."""
         self._said.display = False
-        field = Input(self._name, id="file")
+        field = Input(self._proposed, id="file")
         keys = "Enter write · .md, .html or .jsonl chooses the format · Esc close"
         yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -23,18 +24,32 @@ Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues |
 """What to answer, and for accept the values."""
 
 
+KEYS: Final = "Tab, Enter next field · Enter on the last, Ctrl+Enter send · Esc cancel"
+KEYS_BEFORE: Final = "Tab fill in · Ctrl+Enter send · Esc cancel"
+"""Until the user has gone to a field."""
+
+
 class FormDialog(ModalScreen[Answered]):
-    """Gives the user's answer; it is accepted only by a key or a button meant for that, and only when all fits."""
+    """Gives the user's answer; it is accepted only by a key or a button meant for that, and only when all fits.
+
+    It comes unasked, in the midst of what the user writes: no field takes a letter before the user has gone to it, and
+    no key counts that comes with the letters.
+    """
 
     clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", show=False),
         Binding("ctrl+enter", "accept", "Send", show=False),
+        Binding("tab", "go_on", "Next field", show=False),
     ]
 
-    def __init__(self, form: Form, agent_title: str) -> None:
+    def __init__(
+        self, form: Form, agent_title: str, on_typed: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`on_typed` gets what is typed before the user has gone to a field: it was meant for something else."""
         super().__init__(classes="dialog")
+        self._on_typed = on_typed
         self._form = form
         self._agent_title = agent_title
         self._editors: list[FieldEditor] = []
@@ -51,7 +66,7 @@ class FormDialog(ModalScreen[Answered]):
         send.disabled = bool(self._unanswerable)
         yield Frame(
             Content.assemble(shown_line(self._agent_title), " asks"),
-            "Tab, Enter next field · Enter on the last, Ctrl+Enter send · Esc cancel",
+            KEYS_BEFORE,
             VerticalScroll(
                 self._said,
                 Static(Content("\n").join(head), classes="dialog-head", markup=False),
@@ -67,13 +82,13 @@ class FormDialog(ModalScreen[Answered]):
         return [name_of(field) for field in fields if isinstance(field, UnknownField) and field.is_required]
 
     def on_mount(self) -> None:
-        """Begin with the first field; say at once what can never be sent (R-ELIC-7)."""
-        answerable = [editor for editor in self._editors if not isinstance(editor.field, UnknownField)]
-        if answerable:
-            answerable[0].focus_control()
-        else:
-            self.query_one(VerticalScroll).focus()
+        """Begin beside the fields; say at once what can never be sent (R-ELIC-7)."""
+        self._body.focus()
         self._say_unanswerable()
+
+    @property
+    def _body(self) -> VerticalScroll:
+        return self.query_one(VerticalScroll)
 
     def _say_unanswerable(self) -> None:
         names = ", ".join(f"“{name}”" for name in self._unanswerable)
@@ -82,6 +97,28 @@ class FormDialog(ModalScreen[Answered]):
         self._said.update(shown_line(why, "$text-warning"))
 
     # What the user does
+
+    def on_key(self, event: events.Key) -> None:
+        """Pass on what was not written into a field; whoever writes means no answer by the next key either."""
+        if self.focused is self._body and event.is_printable and event.character:
+            self._guard.arm()
+            self._on_typed(event.character)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Name the keys of where the user is now."""
+        self.query_one(Frame).show_keys(KEYS_BEFORE if event.widget is self._body else KEYS)
+
+    def action_go_on(self) -> None:
+        """To the next field, or button; to the first one only behind a pause."""
+        if self.focused is not self._body or self._may_answer():
+            self.focus_next()
+
+    def _may_answer(self) -> bool:
+        """Whether a key can have been meant for the form; where not, so can no other that comes right behind it."""
+        is_open = self._guard.is_open
+        if not is_open:
+            self._guard.arm()
+        return is_open
 
     def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:
         """To the next field; from the last one, send."""
@@ -98,7 +135,7 @@ class FormDialog(ModalScreen[Answered]):
 
     def action_accept(self) -> None:
         """Send where all fits; else say beside each field what does not."""
-        if self._unanswerable or not self._guard.is_open:
+        if self._unanswerable or not self._may_answer():
             return
         values, wrong = check_all(
             self._form.fields, {editor.field.name: editor.raw for editor in self._editors}
@@ -112,11 +149,12 @@ class FormDialog(ModalScreen[Answered]):
 
     def action_cancel(self) -> None:
         """Neither yes nor no."""
-        self.dismiss(("cancel", None))
+        if self._may_answer():
+            self.dismiss(("cancel", None))
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Send or decline."""
         if event.button.id == "accept":
             self.action_accept()
-        else:
+        elif self._may_answer():
             self.dismiss(("decline", None))

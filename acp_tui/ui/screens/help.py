@@ -27,16 +27,23 @@ class HelpScreen(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1", "dismiss(None)", "Close", show=False)]
 
-    def __init__(self, here: Sequence[Place] = ()) -> None:
-        """`here` is where the user is, from the focus outwards."""
+    KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · Enter does it · Esc close"
+
+    def __init__(self, here: Sequence[Place] = (), *, is_all: bool = True) -> None:
+        """`here` is where the user is, from the focus outwards; not `is_all`: nothing is to be said of other places."""
         super().__init__(classes="dialog")
         self._here = here
+        self._is_all = is_all
 
     def compose(self) -> ComposeResult:
         """A list that is searched by typing."""
         is_narrow = self.app.size.width < NARROW_CELLS
-        rows = FilteredList(list(help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)))
-        yield Frame(Content("Help"), "↑ ↓ PgUp PgDn read · Enter does it · Esc close", rows)
+        rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
+        shown = [row for row in rows if self._is_shown(row.value.where)]
+        yield Frame(Content("Help"), self.KEYS, FilteredList(shown))
+
+    def _is_shown(self, place: Place) -> bool:
+        return place in self._here or (self._is_all and place != "replay")
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Do it, where it does not need the focus to be elsewhere."""

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
+from acp_tui.conversation.wording import value_name
 from acp_tui.ui.screens.picker import Picker
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown_line
@@ -59,15 +60,7 @@ def value_picker(option: SelectOption) -> Picker[str]:
 
 
 def _option_row(option: ConfigOption) -> PickerRow[ConfigOption]:
-    label = f"{option.name}: {_shown_value(option)}"
-    return PickerRow(option, label, option.description or "")
-
-
-def _shown_value(option: ConfigOption) -> str:
-    if isinstance(option, BooleanOption):
-        return "on" if option.value else "off"
-    # A value that is not among the choices is shown as it is (R-MODE-3).
-    return next((choice.name for choice in option.choices if choice.value == option.value), option.value)
+    return PickerRow(option, f"{option.name}: {value_name(option)}", option.description or "")
 
 
 def _choice_row(choice: Choice, current: str) -> PickerRow[str]:

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.commands import bindings, slash_action
+from acp_tui.ui.commands import bindings
 from acp_tui.ui.keyed_app import follow_keys, keys_in_force
-from acp_tui.ui.preloading import BEFORE_AN_ANSWER, BEFORE_WRITING, preload
-from acp_tui.ui.screens.session_start import Opening, SessionStart
+from acp_tui.ui.screens.session_start import Opening
+from acp_tui.ui.screens.session_writing import SessionWriting
 from acp_tui.ui.tabs import TabState
 from acp_tui.ui.widgets.prompt import PromptFrame, PromptInput
 from acp_tui.ui.widgets.queue_lines import QueueLines
@@ -30,12 +28,11 @@ from acp_tui.ui.widgets.tab_line import TabLine
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_link import AgentLink
-    from acp_tui.ui.drawings.folds import Folds
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
 
-class SessionScreen(SessionStart):
+class SessionScreen(SessionWriting):
     """Shows one session; without one, how far the agent has come and why it got no further."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,12 +56,8 @@ class SessionScreen(SessionStart):
         """
         super().__init__(link, cwd or Path.cwd(), opening, clock)
         self._settings = settings or Settings()
-        self._agent_title = ""
         self._state = TabState.STARTING
         """As it was when the tabs were told last."""
-        self._is_written_in = False
-        self._sent_early: list[str] = []
-        """Prompts for a history that is not loaded yet."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -85,45 +78,6 @@ class SessionScreen(SessionStart):
         else:
             self.call_after_refresh(self._help_writing)
 
-    @work
-    async def _help_writing(self) -> None:
-        """Suggest what could be written, and let earlier prompts come back; unless the tab is closed by then."""
-        from anyio import to_thread
-
-        await to_thread.run_sync(preload, BEFORE_WRITING)
-        if self.query(PromptInput):  # taken away where the tab, or the app, has been closed meanwhile
-            self._begin_to_suggest()
-            await self._begin_to_recall()
-
-    async def _begin_to_recall(self) -> None:
-        """Know earlier prompts, and offer the draft that was left."""
-        from acp_tui.ui.widgets.history.recall import Recall
-
-        recall = Recall(self, self._prompt, self.tabbed.prompt_memory, self._cwd)
-        await recall.begin(lambda: not self._sent_early)
-        # Not before: what is being written now is no draft that was left.
-        self._recall = recall
-        if self._session is not None:
-            recall.show_session(self._session)
-        for text in self._sent_early:
-            recall.sent(text, self._agent_title)
-        self._sent_early.clear()
-
-    async def on_unmount(self) -> None:
-        """Keep what is written."""
-        if self._recall is not None:
-            await self._recall.end()
-
-    def _begin_to_suggest(self) -> None:
-        from acp_tui.ui.widgets.completion import Completion, Surroundings
-
-        def surroundings() -> Surroundings:
-            cwd = self._session.cwd if self._session is not None else self._cwd
-            conversation = self._panel.conversation if self._panel is not None else None
-            return Surroundings(cwd, conversation, self._agent_title)
-
-        self._prompt.assistants.insert(0, Completion(self._prompt, surroundings))
-
     def on_changes_desk_changed(self) -> None:
         """Say how much has changed, and what."""
         self._show_status()
@@ -138,6 +92,8 @@ class SessionScreen(SessionStart):
         """What the tab had to say is seen, what was held back is shown."""
         self._has_news = False
         self.show_tabs()
+        self._show_status()
+        self._show_sidebar()
         if self._panel is not None and self._panel.is_mounted:
             self._panel.view.come_to_front()
         if self._desk is not None:
@@ -200,24 +156,18 @@ class SessionScreen(SessionStart):
 
     def _panel_of(self, session: Session) -> SessionPanel:
         """A panel that shows as much of the session as the settings say."""
+        from acp_tui.ui.drawings.folds import folds_of
         from acp_tui.ui.widgets.session_panel import SessionPanel
 
-        images = self._settings.appearance.images
+        folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
+        agent = self._desk.agent if self._desk is not None else None
         return SessionPanel(
-            session.conversation, session, clock=self._clock, folds=self._folds, images=images
-        )
-
-    @property
-    def _folds(self) -> Folds:
-        from acp_tui.ui.drawings.folds import Folds
-
-        shown = self._settings.conversation
-        return Folds(
-            kinds=frozenset(shown.fold_kinds),
-            diff_lines=shown.diff_lines,
-            text_lines=shown.text_lines,
-            terminal_lines=shown.terminal_lines,
-            are_thoughts_open=shown.thoughts == "open",
+            session.conversation,
+            session,
+            clock=self._clock,
+            folds=folds,
+            images=images,
+            greeting=agent.command.greeting if agent is not None else "",
         )
 
     def use_settings(self, settings: Settings) -> None:
@@ -227,7 +177,9 @@ class SessionScreen(SessionStart):
             self._desk.use_settings(settings)
         self._show_sidebar()
         if self._panel is not None and self._panel.is_mounted:
-            self._panel.view.show_as(self._folds, settings.appearance.images)
+            from acp_tui.ui.drawings.folds import folds_of
+
+            self._panel.view.show_as(folds_of(settings.conversation), settings.appearance.images)
 
     async def _show_panel(self, panel: SessionPanel) -> None:
         shown, self._panel = self._panel, panel
@@ -264,8 +216,9 @@ class SessionScreen(SessionStart):
 
     def on_session_panel_facts_changed(self) -> None:
         """Say so in the status line and the sidebar, and show what the agent asks."""
-        self._show_status()
-        self._show_sidebar()
+        if self in self.app.screen_stack:  # else `look_again` does when the tab comes to the front
+            self._show_status()
+            self._show_sidebar()
         self._note_state()
         self._prompting.show_waiting(self._session)
         if self._desk is not None and self._panel is not None:
@@ -295,96 +248,7 @@ class SessionScreen(SessionStart):
         for line in self.query(StatusLine):  # none where the user has quit meanwhile
             line.show(status)
 
-    # From the user to the session
-
-    def on_text_area_changed(self) -> None:
-        """With the first letter of a prompt, load what its answer will be drawn with."""
-        if not self._is_written_in:
-            self._is_written_in = True
-            self.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
-
-    def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
-        """Do what is written, or say why not and keep the draft; a blank draft lets the queue go on."""
-        if not message.text.strip() and not message.images:
-            if self._session is not None:
-                self._prompting.go_on(self._session)
-            return
-        own = self._own_command(message.text)
-        if own is not None:
-            self._prompt.attach(*message.images)
-            self.run_worker(self.run_action(own))
-            return
-        reason = self._reason_not_to_send()
-        if reason is not None:
-            is_starting = self._panel is None
-            self._prompt.take_back(message, for_later=is_starting)
-            then = "It is sent then, unless you change it." if is_starting else "What you have written stays."
-            self.notify(f"{reason} {then}", severity="warning", markup=False)
-            return
-        assert self._panel is not None
-        assert self._panel.session is not None
-        self._panel.view.action_follow()
-        self._prompting.submit(self._panel.session, message)
-        if self._recall is not None:
-            self._recall.sent(message.text, self._agent_title)
-        else:
-            self._sent_early.append(message.text)
-
-    def _own_command(self, text: str) -> str | None:
-        """The action for a slash command of ours; those of the agent go before them."""
-        if not text.startswith("/"):
-            return None
-        commands = self._panel.conversation.commands if self._panel is not None else ()
-        return slash_action(text, {command.name.removeprefix("/") for command in commands})
-
-    def _reason_not_to_send(self) -> str | None:
-        if self._panel is None:
-            return f"There is no session yet: {self._phase}."
-        if self._panel.session is None:
-            return "There is no session. Alt+R tries again."
-        if self._is_reread:
-            return f"This is {self._rereading}."
-        return None if self._panel.conversation.is_connected else "The agent is gone; Alt+R starts it again."
-
-    @property
-    def _rereading(self) -> str:
-        """What can be done with a session that is shown from its recording."""
-        if self._link is None or not self._link.can_start:
-            return "re-read from a recording, only to be read"
-        return keys_in_force(self).hint("re-read from a recording; {restart} goes on with it in its agent")
-
-    def on_prompt_input_pull_back_requested(self) -> None:
-        """The last queued prompt becomes the draft again."""
-        text = self._prompting.pull_back(self._session) if self._session is not None else None
-        if text is not None:
-            self._prompt.put_before(text)
-
-    def on_prompt_input_paste_requested(self) -> None:
-        """Put what is on the desktop's clipboard into the prompt."""
-        from acp_tui.ui.pasting import paste_from_clipboard
-
-        agent = self._desk.agent if self._desk is not None else None
-        self.run_worker(paste_from_clipboard(self._prompt, agent))
-
-    def on_prompt_input_drop_requested(self) -> None:
-        """The next prompt is not to take the last output along."""
-        if self._session is not None:
-            self._prompting.drop_output(self._session)
-
-    def on_prompt_input_escape_requested(self) -> None:
-        """Cancel the turn."""
-        if self._session is not None:
-            self._prompting.cancel(self._session)
-
-    def on_prompt_input_leave_requested(self) -> None:
-        """To the card where a decision waits, else into the conversation."""
-        if self._panel is not None:
-            (self._panel.card if self._panel.card.display else self._panel.view).focus()
-
-    def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
-        """Page without leaving the prompt."""
-        if self._panel is not None:
-            self._panel.view.action_page(message.direction)
+    # From its widgets
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
         """Say how the search stands, where it is asked for."""
@@ -392,11 +256,6 @@ class SessionScreen(SessionStart):
 
         for bar in self.query(FindBar):
             bar.show_standing(message.standing)
-
-    def on_conversation_view_typed(self, message: ConversationView.Typed) -> None:
-        """Whoever types means the prompt."""
-        self._prompt.focus()
-        self._prompt.insert(message.text)
 
     def on_session_panel_left(self) -> None:
         """Back to the draft."""

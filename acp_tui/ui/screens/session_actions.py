@@ -20,7 +20,6 @@ from acp_tui.ui.prompting import Prompting
 from acp_tui.ui.tabbed_app import TabbedApp
 from acp_tui.ui.tabs import FIRST_MODE
 from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.queue_lines import QueueLines
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.sessions_desk import SessionsDesk
     from acp_tui.ui.sidebar_desk import SidebarDesk
     from acp_tui.ui.terminal_desk import TerminalDesk
-    from acp_tui.ui.widgets.history.recall import Recall
-    from acp_tui.ui.widgets.history.search import HistorySearch
     from acp_tui.ui.widgets.session_panel import SessionPanel
     from acp_tui.ui.widgets.sidebar import Sidebar
 
@@ -58,8 +55,6 @@ class SessionActions(Screen[None]):
         self._sidebar: SidebarDesk | None = None
         """None until there is a session to tell of."""
         self._prompting = Prompting(self)
-        self._recall: Recall | None = None
-        """Earlier prompts, once they are loaded."""
         self._has_news = False
         """A turn has ended while another tab was in front."""
 
@@ -81,45 +76,10 @@ class SessionActions(Screen[None]):
         """Show this session from now on, where there is one."""
         raise NotImplementedError
 
-    # Earlier prompts, and those that wait
-
-    async def action_search_history(self) -> None:
-        """Look for an earlier prompt."""
-        if self._recall is None:
-            self.notify("Your earlier prompts are still being loaded.")
-        else:
-            await self._recall.search()
-
-    def on_history_search_chosen(self, message: HistorySearch.Chosen) -> None:
-        """Put it into the draft."""
-        if self._recall is not None:
-            self._recall.choose(message.text)
-
-    def action_edit_queue(self) -> None:
-        """Go to the prompts that wait."""
-        if not self.query_one(QueueLines).enter():
-            self.notify("No prompt is queued. Enter queues one while the agent works.")
-
-    def on_queue_lines_edit_requested(self, message: QueueLines.EditRequested) -> None:
-        """Back into the draft."""
-        text = self._prompting.take(self._session, message.key) if self._session is not None else None
-        if text is not None:
-            self._prompt.put_before(text)
-            self._prompt.focus()
-
-    def on_queue_lines_remove_requested(self, message: QueueLines.RemoveRequested) -> None:
-        """It is not sent."""
-        if self._session is not None:
-            self._prompting.take(self._session, message.key)
-
-    def on_queue_lines_move_requested(self, message: QueueLines.MoveRequested) -> None:
-        """It is sent earlier or later."""
-        if self._session is not None:
-            self._prompting.move(self._session, message.key, message.step)
-
-    def on_queue_lines_left(self) -> None:
-        """Back to the draft."""
-        self._prompt.focus()
+    def type_on(self, text: str) -> None:
+        """Into the draft with what is typed while a dialog comes up over it."""
+        for prompt in self.query(PromptInput):
+            prompt.insert(text)
 
     # In the conversation
 
@@ -312,19 +272,32 @@ class SessionActions(Screen[None]):
     @property
     def is_blank(self) -> bool:
         """Whether nothing was said here yet."""
-        return self._session is not None and not self._session.conversation.entries
+        return self._session is not None and self._session.conversation.is_blank
 
     @work
     async def action_begin_session(self) -> None:
-        """Begin a session in a new tab."""
-        if self._desk is not None and self._desk.agent_or_say() is not None:
+        """Begin a session in a new tab; in this one where that it was opened for is not to be had."""
+        if self._desk is None or self._desk.agent_or_say() is None:
+            return
+        if self._panel is not None and self._session is None:
+            await self.begin_anew()
+        else:
             await self.tabbed.open_tab(self._desk.link, self._cwd)
+
+    async def begin_anew(self) -> None:
+        """Begin a session in place of the one that is shown."""
+        raise NotImplementedError
 
     @property
     def tabbed(self) -> TabbedApp:
         """The app, of which this is a tab."""
         assert isinstance(self.app, TabbedApp)
         return self.app
+
+    @property
+    def changes(self) -> ChangesDesk | None:
+        """What has changed in its folder; None where nobody looks."""
+        return self._changes
 
     @property
     def cwd(self) -> Path:

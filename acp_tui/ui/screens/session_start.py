@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from textual import work
 
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.sessions_desk import SessionsDesk
     from acp_tui.ui.widgets.session_panel import SessionPanel
 
-Opening = Callable[["SessionsDesk"], Awaitable["Session"]]
+Opening: TypeAlias = Callable[["SessionsDesk"], Awaitable["Session"]]
 """How a tab comes to its session. Raises ClientError."""
 
 HEAD_START_S: Final = 0.5
 """How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
+MOST_NAMED: Final = 5
+"""Other tabs of the agent, where it is asked whether to stop it."""
+MOST_TITLE_CELLS: Final = 40
 STILL_STARTING: Final = "The session is still being opened."
 
 
@@ -44,6 +47,8 @@ class SessionStart(SessionActions):
         super().__init__(cwd, clock)
         self._link = link
         self._opening = opening
+        self._agent_title = ""
+        """What the agent is called, once it is known; a line that can be shown."""
         self._phase = "starting"
         self._has_begun = False
         self._is_connecting = False
@@ -154,7 +159,7 @@ class SessionStart(SessionActions):
         assert self._desk is not None
         await self._desk.leave()
         self._desk.say_error(error)
-        self.tabbed.run_worker(self.tabbed.tabs.close(self))
+        self.tabbed.run_worker(self.tabbed.take_away(self))
 
     def _on_phase(self, phase: Phase) -> None:
         if phase is not phase.GONE:  # that is said with its reason
@@ -177,12 +182,28 @@ class SessionStart(SessionActions):
             self.notify(STILL_STARTING)
         elif session is None:
             await self._open(self._opening or _begin)
-        elif session.conversation.is_connected and not await self._desk.confirm(
-            "Stop the agent and start it again?"
-        ):
+        elif session.conversation.is_connected and not await self._desk.confirm(self._restart_question):
             return
         else:
             await self._go_on(session)
+
+    @property
+    def _restart_question(self) -> str:
+        """The same process serves other tabs, too: what becomes of them is to be known."""
+        from acp_tui.ui.widgets.fields.row_list import cut  # the dialog that asks has loaded it
+
+        question = "Stop the agent and start it again?"
+        others = [
+            cut(tab.tab_title, MOST_TITLE_CELLS)
+            for tab in self.tabbed.tabs
+            if tab is not self and tab.link is self.link
+        ]
+        if not others:
+            return question
+        tabs = "another tab" if len(others) == 1 else f"{len(others)} other tabs"
+        names = ", ".join(f"“{name}”" for name in others[:MOST_NAMED])
+        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        return f"{question} That also ends {tabs} of this agent: {names}{more}"
 
     async def _go_on(self, session: Session) -> None:
         from acp_tui.client.errors import ClientError

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from rich.cells import cell_len, chop_cells
 from rich.color import Color
@@ -27,13 +27,13 @@ from rich.style import Style
 from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.conversation.byte_ring import ByteRing
 
-Line = list[Segment]
+Line: TypeAlias = list[Segment]
 """One row, without trailing blanks that have no style."""
 
-MAX_REPLY_BYTES = 64 * 1024
+MAX_REPLY_BYTES: Final = 64 * 1024
 """More than that nobody has asked for in earnest: the rest of the replies is dropped."""
-PLAIN_KEPT_BYTES = 256 * 1024
-SCROLLBACK_BYTES_PER_CELL = 128
+PLAIN_KEPT_BYTES: Final = 256 * 1024
+SCROLLBACK_BYTES_PER_CELL: Final = 128
 """What libghostty reckons for a cell, generously: the limit that counts is that in lines."""
 
 
@@ -338,8 +338,8 @@ class PlainEmulator:
         return self._wrapped
 
 
-_SGR_RUN = re.compile(r"((?:\x1b\[[\d;:]*m)+)")
-_RESET = "\x1b[0m"
+_SGR_RUN: Final = re.compile(r"((?:\x1b\[[\d;:]*m)+)")
+_RESET: Final = "\x1b[0m"
 _ATTRIBUTES: dict[str, dict[str, Any]] = {
     "1": {"bold": True},
     "2": {"dim": True},
@@ -397,4 +397,4 @@ def _style(sequences: str) -> Style | None:
     return Style(**attributes) if attributes else None
 
 
-_GROUNDS = {"38": "color", "48": "bgcolor"}
+_GROUNDS: Final = {"38": "color", "48": "bgcolor"}

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
+from typing import TypeAlias
 
 log = logging.getLogger(__name__)
 
-Job = tuple[Callable[[], None], Callable[[], None], asyncio.AbstractEventLoop]
+Job: TypeAlias = tuple[Callable[[], None], Callable[[], None], asyncio.AbstractEventLoop]
 
 
 class Feeder:

@@ -6,9 +6,11 @@ work with either emulator. The keyboard protocol of kitty is not spoken: program
 
 from __future__ import annotations
 
+from typing import Final
+
 from acp_tui.ui.terminal.emulator import MouseReports, TerminalModes
 
-_PLAIN = {
+_PLAIN: Final = {
     "enter": b"\r",
     "tab": b"\t",
     "shift+tab": b"\x1b[Z",
@@ -23,13 +25,13 @@ _PLAIN = {
     "ctrl+circumflex_accent": b"\x1e",
     "ctrl+underscore": b"\x1f",
 }
-_LETTERED = {"up": "A", "down": "B", "right": "C", "left": "D", "end": "F", "home": "H"}
+_LETTERED: Final = {"up": "A", "down": "B", "right": "C", "left": "D", "end": "F", "home": "H"}
 """The cursor keys: CSI and the letter, or SS3 where the program has asked for that."""
-_NUMBERED = {"insert": 2, "delete": 3, "pageup": 5, "pagedown": 6} | dict(
+_NUMBERED: Final = {"insert": 2, "delete": 3, "pageup": 5, "pagedown": 6} | dict(
     zip((f"f{number}" for number in range(5, 13)), (15, 17, 18, 19, 20, 21, 23, 24), strict=True)
 )
-_FIRST_FUNCTION_KEYS = {"f1": "P", "f2": "Q", "f3": "R", "f4": "S"}
-_MODIFIERS = {"shift": 1, "alt": 2, "meta": 2, "ctrl": 4}
+_FIRST_FUNCTION_KEYS: Final = {"f1": "P", "f2": "Q", "f3": "R", "f4": "S"}
+_MODIFIERS: Final = {"shift": 1, "alt": 2, "meta": 2, "ctrl": 4}
 
 LEFT, MIDDLE, RIGHT, NO_BUTTON, WHEEL_UP, WHEEL_DOWN = 0, 1, 2, 3, 64, 65
 """The buttons of `encode_mouse`."""

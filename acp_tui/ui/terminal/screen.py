@@ -16,26 +16,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
+from typing import Final, TypeAlias
 
 from acp_tui.conversation.byte_ring import from_character_boundary
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.ui.terminal.emulator import Emulator, Line, TerminalModes
 from acp_tui.ui.terminal.feeder import Feeder
 
-SCROLLBACK_LINES = 5_000
+SCROLLBACK_LINES: Final = 5_000
 """About 5 MB a terminal of 120 columns, when they are full."""
-AT_ONCE_BYTES = 16 * 1024
+AT_ONCE_BYTES: Final = 16 * 1024
 """What the event loop feeds itself, in 0.2 ms: a thread would show the echo of a key a frame later."""
-PIECE_BYTES = 128 * 1024
+PIECE_BYTES: Final = 128 * 1024
 """What the thread feeds at a time, in 2 ms: as long may the event loop have to wait to read lines."""
-AFTER_A_GAP = b"\x18\x1b[m\x1b(B\x0f\r\x1b[K"
+AFTER_A_GAP: Final = b"\x18\x1b[m\x1b(B\x0f\r\x1b[K"
 """Ends the sequence that the gap may have cut, its style and character set, and drops the line that it has cut."""
 
-MakeEmulator = Callable[[int, int, int], Emulator]
+MakeEmulator: TypeAlias = Callable[[int, int, int], Emulator]
 """Of columns, rows and lines of scrollback."""
 
 
-Reply = Callable[[int, bytes], None]
+Reply: TypeAlias = Callable[[int, bytes], None]
 """Types what a program wants to know of its terminal, which it has asked before this offset in its output."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.conversation.searching import Standing
     from acp_tui.ui.widgets.conversation.view import ConversationView
 
-KEYS = "{next_match} next · {previous_match} previous · {end_search} close"
+KEYS: Final = "{next_match} next · {previous_match} previous · {end_search} close"
 
 
 class FindBar(Horizontal):

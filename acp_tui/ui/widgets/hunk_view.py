@@ -14,6 +14,7 @@ from rich.style import Style
 from textual.message import Message
 from textual.strip import Strip
 
+from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.widgets.strip_view import StripView
 
 BAR: Final = "▌ "
@@ -68,7 +69,7 @@ class HunkView(StripView):
         return range(*self._starts[self.hunk : self.hunk + 2]) if self._starts else range(0)
 
 
-class _Barred(Sequence[Strip]):
+class _Barred(Lines):
     """Lines with a bar before some of them, and as much room before the others."""
 
     def __init__(self, lines: Sequence[Strip], barred: range, style: Style) -> None:
@@ -80,10 +81,6 @@ class _Barred(Sequence[Strip]):
     def __len__(self) -> int:
         return len(self._lines)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        line = self._lines[index]
-        return Strip(
-            [self._bar if index in self._barred else self._blank, *line], line.cell_length + len(BAR)
-        )
+    def _line(self, at: int) -> Strip:
+        line = self._lines[at]
+        return Strip([self._bar if at in self._barred else self._blank, *line], line.cell_length + len(BAR))

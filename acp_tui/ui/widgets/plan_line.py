@@ -19,7 +19,7 @@ from acp_tui.ui.widgets.fields.row_list import cut
 from acp_tui.ui.widgets.strip_view import StripView
 
 STEP_GLYPHS: Final = {"completed": "✓", "in_progress": "◐", "pending": "○"}
-PRIORITY_MARKS: Final = {"high": " !", "low": " ↓"}
+PRIORITY_WORDS: Final = {"high": " (high priority)", "low": " (low priority)"}
 INDENT: Final = 4
 MOST_ROWS: Final = 12
 MOST_OF_SCREEN: Final = 0.5
@@ -131,7 +131,7 @@ def _step(step: PlanStep, width: int, palette: Palette) -> Iterator[Strip]:
     """A step, and below its text what does not fit into one line."""
     styles = {"completed": palette.muted, "in_progress": palette.accent}
     style = styles.get(step.status, palette.text)
-    text = [(make_visible_line(step.content), style), (PRIORITY_MARKS.get(step.priority, ""), palette.muted)]
+    text = [(make_visible_line(step.content), style), (PRIORITY_WORDS.get(step.priority, ""), palette.muted)]
     before = f"  {STEP_GLYPHS.get(step.status, '?')} "
     for line in wrap(text, width - INDENT):
         yield Strip([Segment(before, style), *line], INDENT + line.cell_length)

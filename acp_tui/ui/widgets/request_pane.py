@@ -1,47 +1,30 @@
-"""One permission request and the keys and clicks that answer it, docked or on a screen of its own.
+"""The keys and clicks that answer a permission request, docked or on a screen of its own.
 
 It never answers by itself: keys and clicks count only some time after the request has appeared and the pane has got
-the focus, since what was typed before was meant for something else. It decides neither where it stands nor how high.
+the focus, since what was typed before was meant for something else. How the request is shown is the view's part.
 """
 
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
-from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.ui.drawings import permissions as drawings
-from acp_tui.ui.drawings.permission_subject import Asked, Look, Subject, SubjectDrawing, changed_file
-from acp_tui.ui.rendering.diff import DiffLayout
-from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
-from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import wrap
-from acp_tui.ui.themes import palette_for
-from acp_tui.ui.widgets.answer_guard import AnswerGuard, age_of
-from acp_tui.ui.widgets.request_rows import RowCounts, start_row
-from acp_tui.ui.widgets.strip_view import StripView
+from acp_tui.ui.drawings.permission_subject import SubjectDrawing
+from acp_tui.ui.drawings.permissions import MAX_NUMBER
+from acp_tui.ui.widgets.answer_guard import age_of
+from acp_tui.ui.widgets.request_view import RequestView
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
-COMPARING_PAUSE_S: Final = 0.002
-"""Until a long diff is compared further; keys get their turn."""
-SLOW_DRAWING_S: Final = 0.1
-"""Where drawing a request takes longer, keys are pressed before it can be seen."""
 
 
-class RequestPane(Vertical, can_focus=True):
-    """What the agent wants to do, and below it the agent's own options.
-
-    The options come last: whatever the keys above them say, they stay where they are under the mouse.
-    """
+class RequestPane(RequestView, can_focus=True):
+    """A request that keys and clicks answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "confirm", "Answer with the chosen option", show=False),
@@ -51,7 +34,7 @@ class RequestPane(Vertical, can_focus=True):
         Binding("w", "reject_and_say_why", "Reject and say why", show=False),
         *(
             Binding(str(number), f"answer({number})", f"Option {number}", show=False)
-            for number in range(1, drawings.MAX_NUMBER + 1)
+            for number in range(1, MAX_NUMBER + 1)
         ),
     ]
 
@@ -80,70 +63,9 @@ class RequestPane(Vertical, can_focus=True):
         drawing: SubjectDrawing | None = None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        super().__init__(id=id)
-        self.guard = AnswerGuard(clock)
-        self._drawing = drawing or SubjectDrawing()
-        self._asked: Asked | None = None
-        self._state: tuple[object, ...] = ()
-        """Of what is shown: while the agent says other things, nothing is drawn again."""
-        self._whole = Subject()
-        self._drawn = Subject()
-        """What is shown of it: below the title, where that is cut."""
-        self._rows: RowCounts | None = None
-        """None: not enough room to answer here."""
-        self._start = 0
-        """From which line of the subject on it is shown at first."""
-        self._pending: int | None = None
-        """Which line comes up as soon as there is room for it; None where that is done."""
-        self._chosen: int | None = None
-        self._shows_raw = False
+        super().__init__(clock=clock, drawing=drawing, id=id)
         self._age_s = 0.0
         """How long the last key or click has waited."""
-        self._warning = ""
-        """What is said in the place of the keys, until the user does something else."""
-        self._option_rows: list[range] = []
-
-    def compose(self) -> ComposeResult:
-        """What is asked, what the keys do, and the answers."""
-        yield StripView(id="title")
-        yield StripView(id="subject")
-        yield StripView(id="keys")
-        yield StripView(id="options")
-
-    # What it shows
-
-    def show_request(self, asked: Asked | None) -> None:
-        """Show this request; another one than before from its beginning, with nothing chosen."""
-        shown, self._asked = self._asked, asked
-        state, self._state = self._state, asked.state if asked is not None else ()
-        if asked is not None and (shown is None or asked.request.key != shown.request.key):
-            self._begin()
-        elif self._state != state:
-            self.guard.arm()  # what is asked reads differently now
-            self.redraw()
-
-    def _begin(self) -> None:
-        """Show another request than before."""
-        self._chosen, self._shows_raw, self._warning = None, False, ""
-        self._pending = self._start
-        begin_s = time.monotonic()
-        self.redraw()
-        self._options.scroll_to(y=0, animate=False, force=True)
-        self.guard.arm()  # not before it is drawn
-        if time.monotonic() - begin_s > SLOW_DRAWING_S:
-            self.call_after_refresh(self.guard.arm)  # then painting it takes long as well
-
-    @abstractmethod
-    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """How many rows each part gets, at most as many as wanted; None where that is too little to answer."""
-
-    @abstractmethod
-    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """What can be done: keys and what they do; `is_cut` where more of the subject is to be read."""
-
-    def rows_too_small(self, title: int) -> RowCounts:
-        """How many rows the title, which wants so many, and the keys get where nothing can be answered."""
-        return RowCounts(title=title, keys=1)
 
     def warn_too_small(self) -> None:
         """Say that nothing can be answered here, if that is not to be seen anyway."""
@@ -151,165 +73,17 @@ class RequestPane(Vertical, can_focus=True):
     def answer_keys(self, others: str) -> str:
         """The keys that answer; `others` lead to options that have no number."""
         count = len(self.options)
-        numbers = f"1-{min(count, drawings.MAX_NUMBER)}" if count > 1 else "1"
-        return f"{numbers} {others}: answer" if count > drawings.MAX_NUMBER else f"{numbers}: answer"
+        numbers = f"1-{min(count, MAX_NUMBER)}" if count > 1 else "1"
+        return f"{numbers} {others}: answer" if count > MAX_NUMBER else f"{numbers}: answer"
 
     @property
     def can_reject(self) -> bool:
         """Whether the agent offers an option that refuses; else one can only cancel the turn."""
-        return rejection_among(self.options) is not None
+        return self._rejection is not None
 
     @property
-    def layout_of_diffs(self) -> DiffLayout:
-        """In one column or in two."""
-        return "unified"
-
-    @property
-    def context_of_diffs(self) -> int | None:
-        """How many unchanged lines to show around a change, None for the whole file."""
-        return CONTEXT_LINES
-
-    @property
-    def _subject(self) -> StripView:
-        return self.query_one("#subject", StripView)
-
-    @property
-    def _options(self) -> StripView:
-        return self.query_one("#options", StripView)
-
-    def on_mount(self) -> None:
-        """Draw again in other colours, and count nothing that was meant for another screen."""
-        self.watch(self.app, "theme", self.redraw, init=False)
-        # A screen that lay above is gone: only now one sees again what is asked.
-        self.watch(self.screen, "stack_updates", self.guard.arm, init=False)
-
-    def on_resize(self) -> None:
-        """Draw for the new width."""
-        self.redraw()
-
-    def watch_has_focus(self, has_focus: bool) -> None:
-        """Keys count a moment after the focus came."""
-        super().watch_has_focus(has_focus)
-        self.guard.arm()
-        self._warning = ""
-        self.lay_out()
-
-    def redraw(self) -> None:
-        """Draw the request as it is now."""
-        if self._asked is None or self._width < 2:
-            return
-        palette = self._palette
-        look = Look(self._width, palette, self.layout_of_diffs, self._shows_raw, self.context_of_diffs)
-        subject = self._drawing.draw(self._asked, look)
-        if not subject.is_whole:
-            self.set_timer(COMPARING_PAUSE_S, self.redraw)
-        self._whole = subject
-        self.lay_out()
-
-    def lay_out(self) -> None:
-        """Show what is drawn, with the answers and keys as they are now."""
-        if self._asked is None or self._width < 2:
-            return
-        was_at_start = self._at_row == self._start
-        options = drawings.option_lines(self._asked.request.options, self._chosen, self._palette, self._width)
-        self._option_rows = _rows_of(options)
-        answers = [strip for lines in options for strip in lines]
-        title = self._arrange("", len(answers))
-        if self._start_row > 0:
-            # The lines above go, and with them the name of the file: then the title tells it.
-            title = self._arrange(changed_file(self._asked), len(answers))
-        self._start = self._start_row
-        self._show_parts(title, answers)
-        if was_at_start:
-            self._go_to(self._start)
-
-    def _arrange(self, file: str, answers: int) -> list[Strip]:
-        """Share out the rows; the lines of the title come back. Where it is cut, it stands whole above the subject."""
-        assert self._asked is not None
-        title = drawings.title_lines(self._asked, self._palette, self._width, file=file)
-        self._drawn = self._whole
-        self._rows = self._share_out(len(title), answers)
-        if self._rows is not None and self._rows.title < len(title):
-            self._drawn = self._whole.below(title)
-            self._rows = self._share_out(len(title), answers)
-        return title
-
-    def _share_out(self, title: int, answers: int) -> RowCounts | None:
-        """How many rows each part gets, with the keys that are named then."""
-        subject = len(self._drawn.lines)
-        for is_cut in (False, True):
-            wanted = RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers)
-            rows = self.rows_for(wanted)
-            if rows is None or rows.subject >= subject:
-                break
-        return rows
-
-    @property
-    def _start_row(self) -> int:
-        """From which line on the subject shows what would change, in the rows that it has."""
-        if self._rows is None or not self._drawn.hunks:
-            return 0
-        return start_row(self._drawn.first_changed(0), len(self._drawn.lines), self._rows.subject)
-
-    def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
-        rows = self._rows or self.rows_too_small(len(title))
-        is_cut = rows.subject < len(self._drawn.lines)
-        keys = self.query_one("#keys", StripView)
-        keys.styles.margin = (rows.gap, 0, 0, 0)
-        keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
-        short = drawings.shortened(title, rows.title, self._width)
-        self.query_one("#title", StripView).show(short, rows.title)
-        self._subject.show(self._drawn.lines, rows.subject)
-        self._options.show(answers, rows.options)
-        self._reveal_chosen(rows.options)
-
-    def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
-        """What is said above the answers: a warning, else the keys."""
-        if self._warning:
-            return wrap([(self._warning, self._palette.warning)], self._width)
-        keys = self.keys(has_focus=self.has_focus, is_cut=is_cut)
-        return drawings.keys_lines(keys, self._palette.muted, self._width)
-
-    # Where it is read
-
-    @property
-    def _at_row(self) -> int:
-        """The first line of the subject in view, or about to be."""
-        return self._subject.scroll_offset.y if self._pending is None else self._pending
-
-    def _go_to(self, row: int) -> None:
-        """Bring this line of the subject up, as far as there are enough below it, once it is laid out."""
-        self._pending = row
-        self.call_after_refresh(self._arrive)
-
-    def _arrive(self) -> None:
-        if self._pending is None or not self.is_attached:
-            return
-        self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
-        # The beginning can always be reached; where it is not, the layout is still to come.
-        if self._pending != self._start or self._subject.scroll_offset.y == self._start:
-            self._pending = None
-
-    def _reveal_chosen(self, height: int) -> None:
-        if self._chosen is None:
-            return
-        rows, top = self._option_rows[self._chosen], self._options.scroll_offset.y
-        y = min(max(top, rows.stop - height), rows.start)
-        self._options.scroll_to(y=y, animate=False, force=True)
-
-    @property
-    def _width(self) -> int:
-        # The scroll bar's column is kept free, so that the text does not jump when it appears.
-        return self.content_size.width - 1
-
-    @property
-    def _palette(self) -> Palette:
-        return palette_for(self.app.current_theme)
-
-    @property
-    def options(self) -> tuple[PermissionOption, ...]:
-        """The answers that the agent offers."""
-        return self._asked.request.options if self._asked is not None else ()
+    def _rejection(self) -> PermissionOption | None:
+        return self._asked.request.rejection if self._asked is not None else None
 
     # What the user does
 
@@ -347,7 +121,7 @@ class RequestPane(Vertical, can_focus=True):
 
     def action_reject_and_say_why(self) -> None:
         """Answer with the agent's own rejection, and let the user write the reason."""
-        option = rejection_among(self.options)
+        option = self._rejection
         if option is not None and self._asked is not None and self._counts("press w again"):
             request, title = self._asked.request, self._asked.call.shown_title
             self.tell(self.RejectedWithReason(request.key, option.option_id, title))
@@ -369,36 +143,3 @@ class RequestPane(Vertical, can_focus=True):
     def tell(self, message: Message) -> None:
         """Let those know who wait for a decision."""
         self.post_message(message)
-
-    def warn(self, text: str) -> None:
-        """Say this in the place of the keys; "" for the keys."""
-        self._warning = text
-        self.lay_out()
-
-    def action_page(self, direction: int) -> None:
-        """Page through a long request."""
-        self._pending = None
-        self._subject.page(direction)
-
-    def action_toggle_raw(self) -> None:
-        """Show what the agent reported, as it came, or hide it and show the beginning."""
-        self._shows_raw = not self._shows_raw
-        self._warning = ""
-        self.redraw()
-        self._go_to(self._start if self._drawn.raw is None else self._drawn.raw)
-
-
-def rejection_among(options: Sequence[PermissionOption]) -> PermissionOption | None:
-    """The option that rejects and decides nothing else, else one that rejects for good; None without one."""
-    rejections = [option for option in options if option.is_rejection]
-    once = [option for option in rejections if option.kind == "reject_once"]
-    return next(iter([*once, *rejections]), None)
-
-
-def _rows_of(lines: Sequence[Sequence[Strip]]) -> list[range]:
-    """In which rows each of these stands, below each other."""
-    rows, start = [], 0
-    for group in lines:
-        rows.append(range(start, start + len(group)))
-        start += len(group)
-    return rows

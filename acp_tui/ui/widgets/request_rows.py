@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-Part = Literal["title", "subject", "keys", "options", "gap"]
+Part: TypeAlias = Literal["title", "subject", "keys", "options", "gap"]
 
 ALL: Final = 1 << 30
 ENOUGH_TITLE_ROWS: Final = 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -41,7 +41,7 @@ FLOOD_FRAME_S: Final = 1 / 12
 """While more is printed than anyone can read."""
 WHEEL_LINES: Final = 3
 
-Row = tuple[Line, int | None]
+Row: TypeAlias = tuple[Line, int | None]
 """A line, and the cell in it that the cursor is on."""
 
 

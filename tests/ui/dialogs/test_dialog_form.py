@@ -1,5 +1,8 @@
 """Forms: every kind of field, with the keyboard alone, and what goes back to the agent."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 from textual.events import Key
 
@@ -18,7 +21,7 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.screens.form import FormDialog
 from acp_tui.ui.widgets.fields.editors import SECRET_WARNING
-from support.dialogs import NOTHING, open_dialog
+from support.dialogs import NOTHING, SIZE, DialogPage, open_dialog
 from support.screens import rows
 
 CHOICES = (FieldChoice("a", "First", "what it is"), FieldChoice("b", "Second"), FieldChoice("c", "Third"))
@@ -26,6 +29,14 @@ CHOICES = (FieldChoice("a", "First", "what it is"), FieldChoice("b", "Second"), 
 
 def dialog(*fields: Field, message: str = "Please say") -> FormDialog:
     return FormDialog(Form(RequestKey(1), message, fields), "Agent")
+
+
+@asynccontextmanager
+async def open_form(form: FormDialog, size: tuple[int, int] = SIZE) -> AsyncIterator[DialogPage]:
+    """The form, with the user in its first field."""
+    async with open_dialog(form, size=size) as page:
+        await page.press("tab")
+        yield page
 
 
 ANSWERS: list[tuple[Field, tuple[str, ...], FormValues]] = [
@@ -58,7 +69,7 @@ ANSWERS: list[tuple[Field, tuple[str, ...], FormValues]] = [
 async def test_ctrl_enter_sends_each_kind_in_its_own_type(
     field: Field, keys: tuple[str, ...], values: FormValues
 ) -> None:
-    async with open_dialog(dialog(field)) as page:
+    async with open_form(dialog(field)) as page:
         await page.press(*keys, "ctrl+enter")
         assert page.result == ("accept", values)
         assert [type(value) for value in page.result[1].values()] == [
@@ -82,14 +93,14 @@ WRONG: list[tuple[Field, tuple[str, ...], str]] = [
 async def test_what_does_not_fit_is_said_beside_the_field_and_not_sent(
     field: Field, keys: tuple[str, ...], words: str
 ) -> None:
-    async with open_dialog(dialog(field)) as page:
+    async with open_form(dialog(field)) as page:
         await page.press(*keys, "ctrl+enter")
         assert page.result is NOTHING
         assert words in page.words
 
 
 async def test_a_mended_answer_is_sent() -> None:
-    async with open_dialog(dialog(TextField("a"), TextField("b", min_length=2), TextField("c"))) as page:
+    async with open_form(dialog(TextField("a"), TextField("b", min_length=2), TextField("c"))) as page:
         await page.press(
             "tab", "x", "tab", "ctrl+enter", "y", "ctrl+enter"
         )  # the focus went to what was wrong
@@ -110,7 +121,7 @@ CHANGES: list[tuple[Field, tuple[str, ...], tuple[str, ...]]] = [
 async def test_what_was_wrong_is_said_until_the_answer_is_another(
     field: Field, before: tuple[str, ...], change: tuple[str, ...]
 ) -> None:
-    async with open_dialog(dialog(field)) as page:
+    async with open_form(dialog(field)) as page:
         await page.press(*before, "ctrl+enter")
         assert "✗" in page.words
         await page.press(*change[:-1])
@@ -120,7 +131,7 @@ async def test_what_was_wrong_is_said_until_the_answer_is_another(
 
 
 async def test_an_answer_that_was_typed_and_sent_at_once_keeps_what_is_said_of_it() -> None:
-    async with open_dialog(dialog(NumberField("f", maximum=5))) as page:
+    async with open_form(dialog(NumberField("f", maximum=5))) as page:
         for key in ("6", "ctrl+enter"):  # the second comes before the first has been told of
             page.app.post_message(Key(key, key if len(key) == 1 else None))
         await page.settled()
@@ -129,7 +140,7 @@ async def test_an_answer_that_was_typed_and_sent_at_once_keeps_what_is_said_of_i
 
 @pytest.mark.parametrize("field", [BooleanField("f"), ChoiceField("f", CHOICES)])
 async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(field: Field) -> None:
-    async with open_dialog(dialog(field)) as page:
+    async with open_form(dialog(field)) as page:
         assert "↑ ↓ and Space choose one" in page.words
         await page.press("space")
         assert "◉" not in page.words
@@ -140,7 +151,7 @@ async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(
 async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
     fields = [TextField(f"field-{number}") for number in range(9)]
     last = ChoiceField("last", CHOICES, is_required=True)
-    async with open_dialog(dialog(*fields, last), size=(80, 24)) as page:
+    async with open_form(dialog(*fields, last), size=(80, 24)) as page:
         assert "▌ field-0" in page.text
         await page.press(*["enter"] * 9, "ctrl+enter")
         for words in ("▌ last", "▌ ○ First", "▌ ○ Third", "▌ ✗ is required"):
@@ -149,7 +160,7 @@ async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
 
 async def test_enter_leads_through_the_fields_and_from_the_last_one_sends() -> None:
     fields = (TextField("a"), BooleanField("b"), ChoiceField("c", CHOICES), MultiChoiceField("d", CHOICES))
-    async with open_dialog(dialog(*fields, UnknownField("e", "object", {}))) as page:
+    async with open_form(dialog(*fields, UnknownField("e", "object", {}))) as page:
         await page.press("x", "enter", "enter", "down", "enter", "down", "space")
         assert page.result is NOTHING
         await page.press("enter")
@@ -157,7 +168,7 @@ async def test_enter_leads_through_the_fields_and_from_the_last_one_sends() -> N
 
 
 async def test_enter_on_a_choice_that_was_not_moved_to_chooses_nothing() -> None:
-    async with open_dialog(dialog(BooleanField("delete everything", is_required=True))) as page:
+    async with open_form(dialog(BooleanField("delete everything", is_required=True))) as page:
         await page.press("enter")
         assert page.result is NOTHING
 
@@ -171,16 +182,16 @@ async def test_a_form_without_fields_is_not_accepted_by_enter() -> None:
 
 
 async def test_esc_cancels_and_the_button_declines() -> None:
-    async with open_dialog(dialog(TextField("a"))) as page:
+    async with open_form(dialog(TextField("a"))) as page:
         await page.press("x", "escape")
         assert page.result == ("cancel", None)
-    async with open_dialog(dialog(TextField("a"))) as page:
+    async with open_form(dialog(TextField("a"))) as page:
         await page.press("tab", "tab", "enter")
         assert page.result == ("decline", None)
 
 
 async def test_it_works_by_mouse() -> None:
-    async with open_dialog(dialog(ChoiceField("a", CHOICES))) as page:
+    async with open_form(dialog(ChoiceField("a", CHOICES))) as page:
         await page.click("Second")
         await page.click("Send")
         assert page.result == ("accept", {"a": "b"})
@@ -188,7 +199,7 @@ async def test_it_works_by_mouse() -> None:
 
 async def test_a_required_field_of_an_unknown_kind_can_only_be_declined_or_cancelled() -> None:
     fields = (TextField("a"), UnknownField("where", "object", {"type": "object"}, is_required=True))
-    async with open_dialog(dialog(*fields)) as page:
+    async with open_form(dialog(*fields)) as page:
         assert "This cannot be sent: “where” is required" in page.words
         assert '{"type": "object"}' in page.words
         await page.click("Send")
@@ -204,7 +215,7 @@ async def test_it_names_the_agent_and_what_each_field_wants() -> None:
         NumberField("w", is_integer=True, minimum=1),
         TextField("p", pattern="("),
     )
-    async with open_dialog(dialog(*fields)) as page:
+    async with open_form(dialog(*fields)) as page:
         for words in (
             "Agent asks",
             "Name required",
@@ -218,20 +229,20 @@ async def test_it_names_the_agent_and_what_each_field_wants() -> None:
 
 
 async def test_a_field_that_looks_like_a_secret_is_warned_of() -> None:
-    async with open_dialog(dialog(TextField("apiKey"))) as page:
+    async with open_form(dialog(TextField("apiKey"))) as page:
         assert SECRET_WARNING in page.words
-    async with open_dialog(dialog(TextField("name"))) as page:
+    async with open_form(dialog(TextField("name"))) as page:
         assert SECRET_WARNING not in page.words
 
 
 async def test_a_default_of_several_lines_is_sent_as_it_is() -> None:
-    async with open_dialog(dialog(TextField("a", default="one\n\ttwo"))) as page:
+    async with open_form(dialog(TextField("a", default="one\n\ttwo"))) as page:
         await page.press("ctrl+enter")
         assert page.result == ("accept", {"a": "one\n\ttwo"})
 
 
 async def test_a_default_that_cannot_be_seen_is_not_filled_in_unseen() -> None:
-    async with open_dialog(dialog(TextField("a", default="safe\u202e\x1b[2J"))) as page:
+    async with open_form(dialog(TextField("a", default="safe\u202e\x1b[2J"))) as page:
         assert "not filled in: safe⟨U+202E⟩␛[2J" in page.words
         await page.press("ctrl+enter")
         assert page.result == ("accept", {})
@@ -239,7 +250,7 @@ async def test_a_default_that_cannot_be_seen_is_not_filled_in_unseen() -> None:
 
 async def test_a_choice_that_has_no_room_is_shown_whole_under_the_cursor() -> None:
     long = FieldChoice("a", "A title", "with many words " * 10 + "and an end")
-    async with open_dialog(dialog(ChoiceField("a", (long, *CHOICES))), size=(60, 30)) as page:
+    async with open_form(dialog(ChoiceField("a", (long, *CHOICES))), size=(60, 30)) as page:
         assert "and an end" not in page.words
         await page.press("down")
         assert "and an end" in page.words
@@ -247,7 +258,7 @@ async def test_a_choice_that_has_no_room_is_shown_whole_under_the_cursor() -> No
 
 async def test_every_field_of_a_long_form_is_reached_on_a_small_screen() -> None:
     fields = tuple(TextField(f"field-{number}", description="about it") for number in range(30))
-    async with open_dialog(dialog(*fields), size=(40, 24)) as page:
+    async with open_form(dialog(*fields), size=(40, 24)) as page:
         await page.press(*["enter"] * 29, "z")
         assert "field-29" in page.words
         await page.press("enter")
@@ -259,7 +270,7 @@ async def test_an_address_in_its_words_cannot_be_clicked() -> None:
     form = dialog(
         TextField("f", title="See http://a.example"), message="[Go](https://b.example) https://c.example"
     )
-    async with open_dialog(form) as page:
+    async with open_form(form) as page:
         segments = [segment for strip in rows(page.pilot) for segment in strip]
         assert "https://b.example" in page.words
         assert [segment.text for segment in segments if segment.style and segment.style.link] == []

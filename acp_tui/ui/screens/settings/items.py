@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
+from typing import Final
 
 from acp_tui.client.settings.paths import leaves, value_at
 from acp_tui.client.settings.reference import EXPANSION
@@ -18,7 +19,7 @@ from acp_tui.ui.screens.help import key_notes
 from acp_tui.ui.settings_desk import Origin, SettingsDesk
 from acp_tui.ui.widgets.fields.row_list import PickerRow, cut
 
-MOST_VALUE_CELLS = 30
+MOST_VALUE_CELLS: Final = 30
 _ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the project's"}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from acp_tui.client.settings.reader import interpret
 from acp_tui.client.settings.setting import Declared
@@ -18,7 +18,7 @@ from acp_tui.ui.key_names import parse_key
 from acp_tui.ui.keymap import keymap_of
 from acp_tui.ui.screens.settings.items import Item
 
-Answer = str | list[str]
+Answer: TypeAlias = str | list[str]
 """One text, or one for each of several values."""
 
 

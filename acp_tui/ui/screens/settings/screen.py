@@ -5,7 +5,7 @@ Reading, judging and writing is done elsewhere (`settings_desk`, `judging`).
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import ClassVar, Final, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -27,7 +27,7 @@ from acp_tui.ui.settings_desk import SettingsDesk
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
-KEYS = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"
+KEYS: Final = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"
 
 
 class SettingsScreen(ModalScreen[None]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from anyio import to_thread
 
@@ -23,7 +23,7 @@ LOOKED_BACK: Final = 200
 """Entries of the conversation that are asked for files."""
 READING: Final = Remark("Reading which files there are …")
 
-Row = Suggestion | Remark
+Row: TypeAlias = Suggestion | Remark
 
 
 async def rows_for(

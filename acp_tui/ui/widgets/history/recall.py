@@ -57,7 +57,7 @@ class Recall:
     def show_session(self, session: Session) -> None:
         """The prompt is for this session now, with a draft of its own; a new one gets what is being written."""
         place = Place(str(session.cwd), str(session.session_id))
-        is_new = not session.conversation.entries
+        is_new = session.conversation.is_blank
         if place == self._place:
             return
         before, self._place = self._place, place

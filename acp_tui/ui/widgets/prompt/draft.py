@@ -6,25 +6,26 @@ What becomes of the draft, and what else goes with it, is `input`'s.
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.document._document import EditResult, Location, Selection
-from textual.document._edit import Edit
+from textual.document._edit import Edit  # Textual 8.2.8 exports all of its like but this one
 from textual.strip import Strip
 from textual.widgets import TextArea
+from textual.widgets.text_area import EditResult, Location, Selection
 
+from acp_tui.ui.textual_internals import bindings_of_key
 from acp_tui.ui.themes import palette_for
 from acp_tui.ui.widgets.prompt.colours import Places, spans
 from acp_tui.ui.widgets.prompt.killed import Killed
 from acp_tui.ui.widgets.prompt.pastes import Chip, Pastes, can_be_open, cleaned, is_long
 
-MAX_BRACKETS_CHARACTERS = 20_000
+MAX_BRACKETS_CHARACTERS: Final = 20_000
 """In a longer draft the partner of a bracket is not looked for: that reads all of it."""
-_WORD = re.compile(r"\W*\w*")
-_BLANKS = re.compile(r"\s*\S*")
+_WORD: Final = re.compile(r"\W*\w*")
+_BLANKS: Final = re.compile(r"\s*\S*")
 
 
 class DraftArea(TextArea):
@@ -117,7 +118,7 @@ class DraftArea(TextArea):
         return self._pastes.expand(super().selected_text)
 
     def _build_highlight_map(self) -> None:
-        """Textual's hook for a document that has changed."""
+        """Textual 8.2.8 calls this, and nothing else, whenever the document has changed."""
         self._text = None
         self._edits += 1
         super()._build_highlight_map()
@@ -243,7 +244,7 @@ class DraftArea(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         """A bound key acts at once: by way of the app, as usual, it would come behind letters typed after it."""
-        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+        for binding in bindings_of_key(self, event.key):
             if await self.app.run_action(binding.action, self):
                 event.stop()
                 event.prevent_default()

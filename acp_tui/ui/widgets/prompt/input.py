@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from textual import events, work
 from textual.binding import Binding, BindingType
@@ -20,11 +20,11 @@ from acp_tui.ui.widgets.prompt.draft import DraftArea
 from acp_tui.ui.widgets.prompt.drops import may_be_dropped, mentions_of_dropped
 from acp_tui.ui.widgets.prompt.images import PastedImage
 
-MAX_LINES = 10
-PLACEHOLDER = "Write a prompt. {send} sends it, {new_line} makes a new line"
-SHELL = "Enter runs this in your shell, not in the agent"
-WHY_NOT = "Why not? Enter sends it as your next prompt"
-WHY_NOT_PLACEHOLDER = "The reason for your rejection. Esc: give none"
+MAX_LINES: Final = 10
+PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} makes a new line"
+SHELL: Final = "Enter runs this in your shell, not in the agent"
+WHY_NOT: Final = "Why not? Enter sends it as your next prompt"
+WHY_NOT_PLACEHOLDER: Final = "The reason for your rejection. Esc: give none"
 
 
 class _PutAside(NamedTuple):
@@ -324,7 +324,7 @@ class PromptInput(DraftArea):
 
     def _on_resize(self) -> None:
         """In another width the draft wraps into another number of lines."""
-        super()._on_resize()
+        super()._on_resize()  # Textual calls ours first: by then it must be wrapped anew
         self._fit()
 
     def _fit(self) -> None:

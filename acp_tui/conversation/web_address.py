@@ -1,0 +1,127 @@
+"""What there is to know of an address before it is opened: where it leads, and what could mislead about that.
+
+Nothing is opened or fetched; whoever shows the address asks the user.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from acp_tui.conversation.visible import make_visible_line
+
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
+_SCRIPTS: Final = (
+    "LATIN",
+    "CYRILLIC",
+    "GREEK",
+    "ARMENIAN",
+    "HEBREW",
+    "ARABIC",
+    "CHEROKEE",
+    "THAI",
+    "GEORGIAN",
+)
+"""Scripts with letters that look like those of others."""
+
+
+def is_openable(url: str) -> bool:
+    """False for an address of which nobody can say what a browser would make of it."""
+    parts = _split(url)
+    return bool(
+        parts is not None
+        and parts.scheme in ("http", "https")
+        and parts.hostname
+        and "\\" not in url
+        and make_visible_line(url) == url
+        and not _UNPRINTABLE.search(url)
+    )
+
+
+def host_of(url: str) -> str:
+    """The host that the address leads to, as written and, for Punycode, as it would look; "" without one."""
+    parts = _split(url)
+    host = (parts.hostname or "") if parts is not None else ""
+    decoded = _decoded(host)
+    return f"{host}  (shown as {decoded})" if decoded != host else host
+
+
+def split_at_host(url: str) -> tuple[str, str, str]:
+    """What stands before the host, the host with its port, and the rest; without a host all of it stands before."""
+    parts = _split(url)
+    host = parts.netloc.rpartition("@")[2] if parts is not None else ""
+    before, found, after = url.partition(f"//{parts.netloc}") if host and parts else (url, "", "")
+    return before + found.removesuffix(host) if host else before, host if found else "", after
+
+
+def warnings_of(url: str) -> tuple[str, ...]:
+    """What could mislead about where the address leads, each in a sentence."""
+    found = []
+    if _UNPRINTABLE.search(url) or make_visible_line(url) != url:
+        found.append("It holds characters that cannot be seen, so it is not opened.")
+    if "\\" in url:
+        found.append("It holds a backslash, which browsers read in their own way, so it is not opened.")
+    parts = _split(url)
+    if parts is None:
+        return (*found, "It is not an address that can be read, so it is not opened.")
+    return (*found, *_scheme_warnings(parts), *_host_warnings(parts.hostname or ""), *_user_warnings(parts))
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # checked only when it is read
+    except ValueError:
+        return None
+    return parts
+
+
+def _scheme_warnings(parts: SplitResult) -> list[str]:
+    if parts.scheme == "https" and parts.hostname:
+        return []
+    if parts.scheme == "http" and parts.hostname:
+        return ["It is not encrypted (http): others on the way can read and change what you see."]
+    scheme = make_visible_line(parts.scheme) or "none"
+    return [f"It is not a web page (scheme: {scheme}), so it is not opened."]
+
+
+def _user_warnings(parts: SplitResult) -> list[str]:
+    if "@" not in parts.netloc:
+        return []
+    return [
+        "What stands before the @ is not the host: it is a user's name, and may be made to look like a host."
+    ]
+
+
+def _host_warnings(host: str) -> list[str]:
+    found = []
+    decoded = _decoded(host)
+    if any(label.startswith("xn--") for label in host.split(".")):
+        found.append(
+            "The host is written in Punycode: letters of other scripts may look like the ones you know."
+        )
+    elif not host.isascii():
+        found.append("The host has letters beyond ASCII, which may look like the ones you know.")
+    if any(len(_scripts(label)) > 1 for label in decoded.split(".")):
+        found.append("The host mixes scripts, as addresses made to deceive do.")
+    return found
+
+
+def _decoded(host: str) -> str:
+    return ".".join(_decoded_label(label) for label in host.split("."))
+
+
+def _decoded_label(label: str) -> str:
+    if not label.startswith("xn--") or len(label) > 63:
+        return label
+    try:
+        return label[4:].encode("ascii").decode("punycode")
+    except ValueError:
+        return label
+
+
+def _scripts(label: str) -> set[str]:
+    names = (unicodedata.name(char, "") for char in label if char.isalpha())
+    return {name.split()[0] for name in names if name.split() and name.split()[0] in _SCRIPTS}

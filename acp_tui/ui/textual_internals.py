@@ -1,0 +1,49 @@
+"""What we take from inside of Textual, since it offers no other way: each use in one place, for the next version.
+
+Seen in Textual 8.2.8. What a class of ours overrides of Textual's private parts stands in that class, with the reason:
+`pacing` (driver and frames), `widgets.prompt` (keys, pastes and the cursor of the text area), `terminal_input` (the
+parser of keys).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from textual.app import App
+from textual.binding import Binding
+from textual.geometry import Region
+from textual.screen import Screen
+from textual.widget import Widget
+
+
+def write_to_terminal(app: App[Any], sequence: str) -> None:
+    """Give the terminal a sequence of control characters, between two frames; nothing where there is no terminal."""
+    if app._driver is not None:
+        app._driver.write(sequence)
+
+
+def forget_toasts(app: App[Any], said: tuple[str, str]) -> None:
+    """Take away the toasts with this title and text; the next one to be shown draws that."""
+    for toast in tuple(app._notifications):
+        if (toast.title, toast.message) == said:
+            app._unnotify(toast, refresh=False)
+
+
+def forget_callbacks(app: App[Any]) -> None:
+    """Let nothing happen of what was put off until the app runs."""
+    app._next_callbacks.clear()
+
+
+def bindings_of_key(widget: Widget, key: str) -> Iterable[Binding]:
+    """What the key does in this widget itself, as the user has set it."""
+    return widget._bindings.key_to_bindings.get(key, ())
+
+
+def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:
+    """Send the terminal these rows as they are to be seen now."""
+    # Not the app's size: the window may have grown since the last layout.
+    width, height = screen._compositor.size
+    screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in rows if y < height)
+    screen._compositor.update_widgets(screen._dirty_widgets)  # the next line takes them for drawn
+    screen._compositor_refresh()

@@ -1,0 +1,59 @@
+"""Addresses that an agent names: what could mislead about where they lead is found, and nothing else."""
+
+import pytest
+
+from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
+
+URL = "https://login.example.org:8443/start?state=1"
+SUSPICIOUS = [
+    ("https://xn--80ak6aa92e.com/", "Punycode", True),
+    ("https://аррӏе.com/", "beyond ASCII", True),
+    ("https://аpple.com/", "mixes scripts", True),
+    ("https://xn--pple-43d.com/", "mixes scripts", True),
+    ("https://good.example@evil.example/", "before the @", True),
+    ("http://example.org/", "not encrypted", True),
+    ("ftp://example.org/", "scheme: ftp", False),
+    ("example.org", "scheme: none", False),
+    ("https://", "not a web page", False),
+    ("https://good.example\\@evil.example/", "backslash", False),
+    ("https://example.org/\u202egpj", "cannot be seen", False),
+    ("https://example.org/\n", "cannot be seen", False),
+    ("java\tscript:alert(1)", "cannot be seen", False),
+    ("https://[::1", "not an address", False),
+    ("https://example.org:99999/", "not an address", False),
+]
+
+
+@pytest.mark.parametrize(("url", "words", "can_open"), SUSPICIOUS)
+def test_what_could_mislead_is_warned_of(url: str, words: str, can_open: bool) -> None:
+    assert words in " ".join(warnings_of(url))
+    assert is_openable(url) is can_open
+
+
+@pytest.mark.parametrize(
+    "url", [URL, "https://example.org", "https://[::1]:80/x", "https://例え.jp"[:8] + "a.jp"]
+)
+def test_a_plain_address_is_not_warned_of(url: str) -> None:
+    assert warnings_of(url) == ()
+    assert is_openable(url)
+
+
+def test_a_punycode_host_is_shown_as_it_would_look() -> None:
+    assert host_of("https://xn--80ak6aa92e.com/") == "xn--80ak6aa92e.com  (shown as аррӏе.com)"
+    assert host_of("https://xn--é/") == "xn--é"
+
+
+@pytest.mark.parametrize(
+    "url", [URL, "https://a@b:1/", "no host", "//", "https://[::1", "\x1b[2J", "a//b//b"]
+)
+def test_splitting_an_address_loses_nothing_of_it(url: str) -> None:
+    assert "".join(split_at_host(url)) == url
+
+
+def test_the_host_is_what_stands_behind_the_user() -> None:
+    assert split_at_host("https://good.example@evil.example:80/x") == (
+        "https://good.example@",
+        "evil.example:80",
+        "/x",
+    )
+    assert split_at_host("https://[::1") == ("https://[::1", "", "")

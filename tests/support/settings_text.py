@@ -1,0 +1,19 @@
+"""settings.toml as a text, read into the tree."""
+
+from __future__ import annotations
+
+import tomllib
+
+from acp_tui.client.settings.reader import SettingsRead, interpret
+
+ENVIRON = {"HOME": "/home/u", "WORK": "/work", "PARENT": "00-1-2-01"}
+
+
+def read(text: str) -> SettingsRead:
+    """What is read of it, from a file called F."""
+    return interpret(tomllib.loads(text), "F", ENVIRON)
+
+
+def said(text: str) -> list[str]:
+    """What is wrong with it."""
+    return [str(problem) for problem in read(text).problems]

@@ -1,0 +1,86 @@
+"""acp-tui as a process on a terminal of its own: what it writes is read as it comes, and keys are typed.
+
+Whether the terminal is one that can be drawn on, and what should stand there, is for whoever starts it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+WAIT_S: Final = 60.0
+
+
+class TerminalProcess:
+    """The process, and all that its terminal was sent."""
+
+    def __init__(self, process: subprocess.Popen[bytes], fd: int) -> None:
+        self.process = process
+        self.said = b""
+        """All that came, raw."""
+        self._fd = fd
+        self._deadline = time.monotonic() + WAIT_S
+
+    @property
+    def text(self) -> str:
+        """All of it, in lines."""
+        return self.said.decode("utf-8", "replace").replace("\r\n", "\n")
+
+    def type(self, keys: str) -> None:
+        """Type it."""
+        os.write(self._fd, keys.encode())
+
+    def end(self) -> int:
+        """Wait for its end; gives the status."""
+        while self.read():
+            pass
+        return self.process.wait(WAIT_S)
+
+    def read(self) -> bytes:
+        """What comes next; nothing at the end."""
+        ready = select.select([self._fd], [], [], max(0.0, self._deadline - time.monotonic()))[0]
+        assert ready, f"nothing more came:\n{self.text}"
+        try:
+            data = os.read(self._fd, 1 << 16)
+        except OSError:  # Linux, where nobody holds the other end any more
+            return b""
+        self.said += data
+        return data
+
+
+@contextmanager
+def process_on_terminal(
+    argv: Sequence[str], environ: Mapping[str, str], cwd: Path, size: tuple[int, int] = (80, 24)
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """acp-tui with these arguments, and our side of its terminal of so many columns and rows."""
+    master, slave = pty.openpty()
+    columns, rows = size
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "acp_tui", *argv],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environ},
+        cwd=cwd,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl+C is for it
+    )
+    os.close(slave)
+    try:
+        yield process, master
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)

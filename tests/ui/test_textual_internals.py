@@ -1,0 +1,47 @@
+"""What we use from inside of Textual is still there: another version of Textual fails here first, and by name."""
+
+from inspect import isfunction
+
+import pytest
+from textual.app import App
+from textual.drivers import linux_driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.screen import Screen
+from textual.widgets import TextArea
+
+OVERRIDDEN = (
+    (App, "_background_screens"),
+    (App, "_display"),
+    (LinuxDriver, "_sigcont_application"),
+    (TextArea, "_build_highlight_map"),
+    (TextArea, "_on_key"),
+    (TextArea, "_on_paste"),
+    (TextArea, "_on_resize"),
+    (TextArea, "_recompute_cursor_offset"),
+    (linux_driver, "XTermParser"),
+)
+CALLED = ((App, "_unnotify"), (Screen, "_compositor_refresh"))
+
+
+@pytest.mark.parametrize(("owner", "name"), [*OVERRIDDEN, *CALLED])
+def test_textual_has(owner: object, name: str) -> None:
+    assert hasattr(owner, name)
+
+
+@pytest.mark.parametrize("name", ["_driver", "_next_callbacks", "_notifications"])
+def test_a_textual_app_has(name: str) -> None:
+    assert hasattr(App(), name)
+
+
+@pytest.mark.parametrize("name", ["size", "_dirty_regions", "update_widgets"])
+async def test_the_compositor_of_a_textual_screen_has(name: str) -> None:
+    async with App().run_test() as pilot:
+        assert hasattr(pilot.app.screen._compositor, name)
+        assert hasattr(pilot.app.screen, "_dirty_widgets")
+
+
+@pytest.mark.parametrize("name", ["_file", "_auto_restart", "_must_signal_resume"])
+def test_textuals_driver_uses(name: str) -> None:
+    """By its code, since it is made for a terminal only."""
+    functions = [each for each in vars(LinuxDriver).values() if isfunction(each)]
+    assert any(name in each.__code__.co_names for each in functions)
