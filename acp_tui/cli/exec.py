@@ -154,6 +154,7 @@ class Turn:
     async def _start_agent(self, hub: SessionHub, start: SlowStart) -> Agent:
         agent = await hub.start_agent(
             self._command,
+            cwd=self._cwd,
             offer=replace(HEADLESS, trace_context=self._settings.agent.trace_context.as_mapping()),
             tap=self._output.tap,
             policy=policy_of(self._settings),

@@ -87,7 +87,7 @@ class Bench:
         plan = RecordingPlan(workspace, file=link.recording, screen=SCREEN)
         start = partial(self._hub.start_agent, AgentCommand(name, argv, env or {}))
         try:
-            process = link.wait(lambda: start(offer=offer, tap=link.tap, recordings=plan))
+            process = link.wait(lambda: start(cwd=workspace, offer=offer, tap=link.tap, recordings=plan))
         except ClientError as error:
             failure = failure_of(error, during=f"the start of {shlex.join(argv)}")
         else:

@@ -142,10 +142,11 @@ class AcpTuiApp(SettingsApp):
         return Screen() if self._command is None else self._first_tab(self._command)
 
     def _first_tab(self, command: AgentCommand) -> SessionScreen:
-        return SessionScreen(self.link_to(command), command.cwd or self._cwd, settings=self.settings)
+        cwd = command.cwd or self._cwd
+        return SessionScreen(self.link_to(command, cwd), cwd, settings=self.settings)
 
     def _reopened_tab(self, opening: Opening) -> SessionScreen:
-        link = self.link_to(self._command) if self._command is not None else AgentLink(None)
+        link = self.link_to(self._command, self._cwd) if self._command is not None else AgentLink(None)
         return SessionScreen(link, self._cwd, opening=opening, settings=self.settings)
 
     def left_sessions(self) -> Sequence[LeftSession]:
@@ -165,8 +166,8 @@ class AcpTuiApp(SettingsApp):
         front = self.tabs.front
         command = await choose_agent(self)
         if command is not None:
-            cwd = front.cwd if front is not None else self._cwd
-            await self.open_tab(self.link_to(command), command.cwd or cwd)
+            cwd = command.cwd or (front.cwd if front is not None else self._cwd)
+            await self.open_tab(self.link_to(command, cwd), cwd)
         elif front is None:
             self.exit()
 
@@ -181,9 +182,9 @@ class AcpTuiApp(SettingsApp):
         if self.tabs.front is not None:
             await inspect_tab(self.tabs.front)
 
-    def link_to(self, command: AgentCommand) -> AgentLink:
-        """A way to an agent that does not run yet."""
-        return AgentLink(partial(self._start_agent, command))
+    def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
+        """A way to an agent that does not run yet, and will start in that folder."""
+        return AgentLink(partial(self._start_agent, command, cwd))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: Textual's own commands, and ours from the table that the keys come from too."""
@@ -204,7 +205,9 @@ class AcpTuiApp(SettingsApp):
         """Into the folder where acp-tui was started: that for downloads, Textual's choice, may not exist."""
         return super().deliver_screenshot(filename, path or str(Path.cwd()), time_format)
 
-    async def _start_agent(self, command: AgentCommand, on_phase: Callable[[Phase], None]) -> Agent:
+    async def _start_agent(
+        self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]
+    ) -> Agent:
         from anyio import to_thread
 
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
@@ -218,13 +221,14 @@ class AcpTuiApp(SettingsApp):
         trace_context = settings.agent.trace_context.as_mapping()
         return await self._hub.start_agent(
             await ready_to_start(self, command),
+            cwd=cwd,
             offer=replace(INTERACTIVE, trace_context=trace_context),
             on_phase=on_phase,
             policy=policy_of(settings),
             keeps_frames=True,
             recordings=recording_plan(
                 settings.recordings,
-                command.cwd or self._cwd,
+                cwd,
                 partial(self.notify, title="Recording", severity="warning", timeout=10, markup=False),
                 to=self.record_to,
                 screen=(self.size.width, self.size.height),

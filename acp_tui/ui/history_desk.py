@@ -216,7 +216,7 @@ class HistoryDesk:
         if link is not None:
             return link
         command = await self._command_of(session)
-        return self._app.link_to(command) if command is not None else None
+        return self._app.link_to(command, session.cwd) if command is not None else None
 
     async def _command_of(self, session: PastSession) -> AgentCommand | None:
         """By its name, which the user knows; else as it was recorded, where the user agrees to it."""

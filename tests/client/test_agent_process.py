@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -15,7 +17,7 @@ import psutil
 import pytest
 
 from acp_tui.client.agents import process as process_module
-from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.hub import open_hub
@@ -24,6 +26,11 @@ from acp_tui.conversation.facts import Turn
 from acp_tui.rpc import Peer
 from support.agents import REPLY, agent_texts, our_children, running, until
 
+SAY_WHERE = "import os, sys; print(os.getcwd(), file=sys.stderr)"
+SAY_WHERE_IN_NODE = """
+const said = [process.cwd(), ...process.argv.slice(2), process.env.npm_config_script_shell || null]
+console.error(JSON.stringify(said))
+"""
 STUBBORN = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 
 
@@ -274,13 +281,49 @@ async def test_the_death_of_one_agent_leaves_the_other_alone(tmp_path: Path):
     assert session.conversation.last_stop_reason == "end_turn"
 
 
-async def test_a_package_is_started_where_no_project_can_stand_in_for_it(home: Path) -> None:
-    say_where = "import os, sys; print(os.getcwd(), file=sys.stderr)"
-    command = AgentCommand(
-        "packaged", (sys.executable, "-c", say_where), package=Package("npx", "packaged@1.0.0", "1.0.0")
-    )
+async def test_an_agent_starts_in_the_folder_where_it_works(tmp_path: Path) -> None:
+    heard = await words_of(AgentCommand("a", (sys.executable, "-c", SAY_WHERE)), tmp_path)
+    assert heard == [str(tmp_path.resolve())]
+
+
+async def test_where_that_folder_is_gone_it_starts_where_we_are(tmp_path: Path) -> None:
+    heard = await words_of(AgentCommand("a", (sys.executable, "-c", SAY_WHERE)), tmp_path / "gone")
+    assert heard == [str(Path.cwd())]
+
+
+async def test_files_that_were_typed_beside_the_user_are_found_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "agent.py").write_text("import sys; print(*sys.argv[1:], sep='\\n', file=sys.stderr)")
+    program(tmp_path / "run", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    monkeypatch.chdir(tmp_path)
+    command = AgentCommand("a", ("./run", "agent.py", "run the agent", "--acp"))
+    assert await words_of(command, tmp_path / "project") == ["run the agent", "--acp"]
+
+
+@pytest.mark.skipif(shutil.which("npx") is None, reason="npx is not installed")
+async def test_what_npx_runs_is_not_the_project_s_and_works_in_the_project(
+    home: Path, tmp_path: Path
+) -> None:
+    """Beside the agreed package stands one of the project's by the same name, and settings for npm."""
+    package, project = tmp_path / "package", tmp_path / "a project"
+    for folder, says in ((package, SAY_WHERE_IN_NODE), (project / "node_modules" / "packaged", "throw 1")):
+        folder.mkdir(parents=True)
+        (folder / "package.json").write_text('{"name": "packaged", "version": "1.0.0", "bin": "cli.js"}')
+        (folder / "cli.js").write_text(f"#!/usr/bin/env node\n{says}\n")
+    (project / "package.json").write_text('{"dependencies": {"packaged": "1.0.0"}}')
+    (project / ".npmrc").write_text("script-shell=/bin/false\n")
+    line = ("npx", "-y", "--offline", "--package", str(package), "packaged", "a b", "$HOME")
+    heard = await words_of(AgentCommand("packaged", line, runner="npx"), project)
+    said = [json.loads(line) for line in heard if line.startswith("[")]
+    assert said == [[str(project.resolve()), "a b", "$HOME", None]]
+
+
+async def words_of(command: AgentCommand, folder: Path) -> list[str]:
+    """What it says on stderr, line by line, until its end."""
     heard = bytearray()
-    with anyio.fail_after(10):
-        async with process_module.running_agent(command, heard.extend) as process:
-            await process.wait_for_end(10)
-    assert Path(heard.decode().strip()) == (home / "cache" / "acp-tui" / "packages").resolve()
+    with anyio.fail_after(20):
+        async with process_module.running_agent(command, heard.extend, folder) as process:
+            await process.wait_for_end(20)
+    return heard.decode().splitlines()

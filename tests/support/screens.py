@@ -349,7 +349,7 @@ class AgentApp(AcpTuiApp):
         """One that starts the agent."""
         self.clock = Clock()
         assert self._command is not None
-        link = self.link_to(self._command)
+        link = self.link_to(self._command, self._cwd)
         return SessionScreen(link, self._cwd, opening=self.opening, settings=self.settings, clock=self.clock)
 
 

@@ -45,7 +45,7 @@ async def open_other(desk: Desk, script: str) -> None:
     """A second tab, of another agent."""
     app = desk.pilot.app
     assert isinstance(app, AcpTuiApp)
-    await app.open_tab(app.link_to(scripted(script)), desk.tabs[0].cwd)
+    await app.open_tab(app.link_to(scripted(script), desk.tabs[0].cwd), desk.tabs[0].cwd)
 
 
 # Closing
@@ -194,7 +194,7 @@ async def test_the_files_of_a_folder_are_followed_until_the_last_of_its_tabs_is_
         await desk.has_session()
         app = desk.pilot.app
         assert isinstance(app, AcpTuiApp)
-        link = app.link_to(scripted(SESSION + SECOND + IDLE))
+        link = app.link_to(scripted(SESSION + SECOND + IDLE), elsewhere)
         await app.open_tab(link, elsewhere)
         await desk.has_session()
         await app.open_tab(link, elsewhere)

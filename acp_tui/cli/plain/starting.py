@@ -22,6 +22,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub
+from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.offers import INTERACTIVE
 from acp_tui.client.sessions.policy import policy_of
 from acp_tui.client.sessions.recordings import recording_plan
@@ -64,6 +65,7 @@ class AgentStart:
         with SlowStart(tasks, self._command.name, say) as slow:
             self.agent = await self._hub.start_agent(
                 self._command,
+                cwd=self._cwd,
                 offer=replace(INTERACTIVE, trace_context=self._settings.agent.trace_context.as_mapping()),
                 policy=policy_of(self._settings),
                 recordings=recording_plan(self._settings.recordings, self._cwd, say, to=self._record),
@@ -133,12 +135,9 @@ class AgentStart:
         self, console: Console, call: Callable[[Agent], Awaitable[T]], restart: Callable[[], Awaitable[None]]
     ) -> T:
         """Make `call`; where the agent wants a login first, let the user log in and make it again (R-AUTH-3)."""
-        while True:
-            try:
-                return await call(self.agent)
-            except AuthenticationRequired as wanted:
-                if not wanted.methods or not await self._log_in(console, wanted, restart):
-                    raise
+        return await logged_in(
+            lambda: call(self.agent), lambda wanted: self._log_in(console, wanted, restart)
+        )
 
     async def _log_in(
         self, console: Console, wanted: AuthenticationRequired, restart: Callable[[], Awaitable[None]]

@@ -45,6 +45,8 @@ class AgentCommand:
     """What to do where the command is not found."""
     package: Package | None = None
     """What the user has to agree to before it runs; None: nothing, or that is done."""
+    runner: str = ""
+    """`npx` or `uvx` where the agent registry says that one of them fetches and runs it."""
     is_listed: bool = False
     """True where `name` is one that the user can type."""
     is_elsewhere: bool = False

@@ -17,10 +17,10 @@ from anyio.abc import ByteStream, Process
 from anyio.streams.stapled import StapledByteStream
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.starting import start_of
 from acp_tui.client.errors import AgentNotFound, AgentNotRunnable
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.processes.signalling import signal_group
-from acp_tui.client.settings.location import cache_folder
 from acp_tui.conversation.byte_ring import ByteRing
 
 STDERR_KEPT_BYTES: Final = 64 << 10
@@ -121,10 +121,13 @@ class AgentProcess:
 
 @asynccontextmanager
 async def running_agent(
-    command: AgentCommand, on_stderr: Callable[[bytes], None]
+    command: AgentCommand, on_stderr: Callable[[bytes], None], folder: Path | None = None
 ) -> AsyncIterator[AgentProcess]:
-    """The agent's process, from its start to its certain end. Raises AgentNotFound and AgentNotRunnable."""
-    process = AgentProcess(await _spawn(command), on_stderr)
+    """The agent's process, from its start to its certain end; it starts in `folder`.
+
+    Raises AgentNotFound and AgentNotRunnable.
+    """
+    process = AgentProcess(await _spawn(command, folder), on_stderr)
     guard.watch(process.pid, "session")
     try:
         async with anyio.create_task_group() as tasks:
@@ -141,17 +144,17 @@ async def running_agent(
             await process.release()
 
 
-async def _spawn(command: AgentCommand) -> Process:
-    env = {**os.environ, **command.env}
-    program = _find_program(command, env.get("PATH"))
+async def _spawn(command: AgentCommand, folder: Path | None) -> Process:
+    start = start_of(command, folder)
+    program = _find_program(command, start.env.get("PATH"))
     try:
         return await anyio.open_process(
-            [program, *command.argv[1:]],
+            [program, *start.args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=env,
-            cwd=_folder_for(command),
+            env=start.env,
+            cwd=start.folder,
             start_new_session=True,
         )
     except OSError as error:
@@ -163,29 +166,11 @@ async def _spawn(command: AgentCommand) -> Process:
         ) from error
 
 
-def _folder_for(command: AgentCommand) -> Path | None:
-    """Where the process starts; None: where we did. In which folder it works, the agent is told by ACP.
-
-    npx and uvx take the packages and the settings of the project that they are started in for those that the user has
-    agreed to: they start in a folder of ours.
-    """
-    if command.package is None or not command.package.runner:
-        return None
-    folder = cache_folder() / "packages"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise AgentNotRunnable(
-            f"{folder} cannot be made: {error.strerror}", hint="packages are started there"
-        ) from error
-    return folder
-
-
 def _find_program(command: AgentCommand, path: str | None) -> str:
     program = command.argv[0]
     found = shutil.which(program, path=path)
     if found is not None:
-        return found
+        return os.path.abspath(found)  # it may start in another folder than ours
     if "/" in program and Path(program).exists():
         raise AgentNotRunnable(f"{program} is not an executable file", hint=f"chmod +x {program}")
     raise AgentNotFound(

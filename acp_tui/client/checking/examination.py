@@ -76,7 +76,12 @@ class Examination:
         recordings = RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
         async with open_hub() as hub:
             agent = await hub.start_agent(
-                self._command, offer=OFFER, policy=POLICY, tap=self._see, recordings=recordings
+                self._command,
+                cwd=workspace,
+                offer=OFFER,
+                policy=POLICY,
+                tap=self._see,
+                recordings=recordings,
             )
             is_done = False
             try:

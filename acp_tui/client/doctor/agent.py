@@ -96,7 +96,9 @@ class AgentCheck:
 
     async def _start(self, hub: SessionHub) -> Agent:
         self._spawned_at = time.monotonic()
-        return await hub.start_agent(self._command, offer=HEADLESS, policy=self._policy, tap=self._on_frame)
+        return await hub.start_agent(
+            self._command, cwd=self._cwd, offer=HEADLESS, policy=self._policy, tap=self._on_frame
+        )
 
     def _on_frame(self, direction: Direction, _: bytes) -> None:
         if direction is Direction.IN and self._first_frame_at is None:

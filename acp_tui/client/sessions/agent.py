@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import anyio
@@ -48,6 +49,7 @@ class Agent(AgentCalls):
         self,
         command: AgentCommand,
         *,
+        cwd: Path | None = None,
         offer: ClientOffer | None,
         on_phase: Callable[[Phase], None],
         tap: Tap | None = None,
@@ -70,6 +72,7 @@ class Agent(AgentCalls):
         if keeps_frames:
             self.frames = FrameLog(command.name, command.argv, {**os.environ, **command.env})
         self._stderr_lines = StderrLines(self.log)
+        self._cwd = cwd
         self._tap = tap
         self._recordings = recordings
         self._process: AgentProcess | None = None
@@ -84,7 +87,7 @@ class Agent(AgentCalls):
         """Own the process from start to end. Raises ClientError only before the process has started."""
         try:
             with self._scope:
-                async with running_agent(self.command, self._on_stderr) as process:
+                async with running_agent(self.command, self._on_stderr, self._cwd) as process:
                     self._process = process
                     self._record()
                     peer = Peer(process.stream, self._connection, tap=self._see)
@@ -175,11 +178,6 @@ class Agent(AgentCalls):
                 f"{self.title} has not answered within {limit_s:g} s",
                 hint=f"it may still be downloading: run {self.command.line} by hand, or raise agent.start_limit_s",
             )
-
-    @property
-    def start_deadline(self) -> float:
-        """When the handshake has to be done, by the event loop's clock."""
-        return self._start_limit.deadline
 
     def _apply_outside(self, update: SessionUpdate) -> None:
         self._start_limit.deadline = math.inf

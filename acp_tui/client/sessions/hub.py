@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -47,6 +48,7 @@ class SessionHub:
         self,
         command: AgentCommand,
         *,
+        cwd: Path | None = None,
         offer: ClientOffer | None = None,
         on_phase: Callable[[Phase], None] = _ignore_phase,
         tap: Tap | None = None,
@@ -55,8 +57,9 @@ class SessionHub:
         recordings: RecordingPlan | None = None,
         keeps_frames: bool = False,
     ) -> Agent:
-        """Start the agent's process; `offer` None is ClientOffer(). Raises AgentNotFound and AgentNotRunnable.
+        """Start the agent's process in `cwd`; None: where we are. Raises AgentNotFound and AgentNotRunnable.
 
+        `offer` None is ClientOffer().
         What `policy` turns off is not offered, whatever `offer` says. Without `recordings` nothing is recorded;
         `keeps_frames` is for those who can look at what passes.
         """
@@ -64,6 +67,7 @@ class SessionHub:
 
         agent = Agent(
             command,
+            cwd=cwd,
             offer=offer,
             on_phase=on_phase,
             tap=tap,

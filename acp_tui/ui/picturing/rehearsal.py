@@ -23,13 +23,14 @@ from acp_tui.client.agents.demo import demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.offers import INTERACTIVE
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Event, Own
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
-from acp_tui.conversation.facts import PermissionRequest, RequestKey
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.updates import ElicitationAction, PermissionAnswered, TerminalExited
 from acp_tui.demo import programs, shipped
 from acp_tui.demo.project import copy_project
@@ -87,6 +88,13 @@ class _Attendant:
             if self.session is not None:
                 self._answer(self.session)
 
+    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+        """By the first of its ways, where everything is agreed to."""
+        if self.user.answer != "allow_once":
+            return False
+        await self.agent.authenticate(wanted.methods[0].method_id)
+        return True
+
     @property
     def _is_asked(self) -> bool:
         said = self.session.conversation if self.session is not None else None
@@ -94,18 +102,20 @@ class _Attendant:
 
     def _answer(self, session: Session) -> None:
         for request in list(session.conversation.permissions.values()):
-            option = _option(request, self._kinds(request))
+            option = self._choice(request)
             if option is None:
                 session.cancel()
             else:
-                answer(session, request.key, option)
+                answer(session, request.key, option.option_id)
         for key, elicitation in list(session.conversation.elicitations.items()):
             session.answer_elicitation(key, *self._elicited(elicitation))
 
-    def _kinds(self, request: PermissionRequest) -> Sequence[str]:
-        """What is chosen, the best first: what does not offer to be allowed once is rejected."""
+    def _choice(self, request: PermissionRequest) -> PermissionOption | None:
+        """What is chosen; what does not offer that is rejected."""
         # A question of our own (a file outside of the project) is about the user's machine, not about the script.
-        return ("reject_once",) if request.note is not None else (self.user.answer, "reject_once")
+        kind = "reject_once" if request.note is not None else self.user.answer
+        wanted = (option for option in request.options if option.kind == kind)
+        return next(wanted, request.rejection_once)
 
     def _elicited(self, elicitation: Elicitation) -> tuple[ElicitationAction, FormValues | None]:
         if self.user.answer != "allow_once":
@@ -160,7 +170,7 @@ async def _record(
     assert command.cwd is not None
     plan = RecordingPlan(command.cwd, file=file, screen=screen)
     async with open_hub() as hub:
-        agent = await hub.start_agent(command, offer=INTERACTIVE, recordings=plan)
+        agent = await hub.start_agent(command, cwd=command.cwd, offer=INTERACTIVE, recordings=plan)
         attendant = _Attendant(agent, user)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(attendant.attend)
@@ -173,13 +183,7 @@ async def _record(
 
 async def _play(agent: Agent, attendant: _Attendant, cwd: Path, prompts: Sequence[str]) -> None:
     await agent.initialize()
-    try:
-        session = await agent.new_session(cwd)
-    except AuthenticationRequired as wanted:
-        if attendant.user.answer != "allow_once":
-            raise
-        await agent.authenticate(wanted.methods[0].method_id)
-        session = await agent.new_session(cwd)
+    session = await logged_in(lambda: agent.new_session(cwd), attendant.log_in)
     attendant.session = session
     session.listener = attendant.look
     for prompt in prompts:
@@ -229,12 +233,6 @@ def _filled_in(form: Form) -> FormValues:
         elif isinstance(each, ChoiceField) and each.is_required:
             values[each.name] = each.choices[0].value
     return values
-
-
-def _option(request: PermissionRequest, kinds: Sequence[str]) -> str | None:
-    """The first that there is of the first of these kinds."""
-    options = (option for kind in kinds for option in request.options if option.kind == kind)
-    return next((option.option_id for option in options), None)
 
 
 # The same on every machine
