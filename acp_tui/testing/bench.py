@@ -46,8 +46,8 @@ class StartAgent(Protocol):
 
         `command` is a command line, a list of words, or a file (a Python file is run by this Python), which is looked
         for where pytest runs, then beside the test. `files` are written into the workspace: a fresh folder, or `cwd`;
-        the process itself starts where the test runs. `env` is added to the environment. `timeout_s` is for each call
-        that does not say another. `offer` is what the client says it can do.
+        the process starts there, and files that its words name are found from where pytest runs. `env` is added to the
+        environment. `timeout_s` is for each call that does not say another. `offer` is what the client says it can do.
         """
 
 
