@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli.exec_output import NdjsonOutput, Output, TextOutput
 from acp_tui.cli.exec_permissions import PermissionDesk
+from acp_tui.cli.exec_prompt import read_prompt
 from acp_tui.cli.exec_slow_start import SlowStart
 from acp_tui.cli.exec_streams import Streams
 from acp_tui.cli.exec_workplace import additional_directories, mcp_servers
@@ -35,9 +36,13 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.facts import Fact
+from acp_tui.conversation.visible import make_visible_line
 
 NOT_KEPT: Final = RecordingSettings(keep=False)
 """A turn in a script is recorded only where that is asked for."""
+FAILED: Final = {ExitCode.ERROR, ExitCode.REFUSED}
+LAST_WORDS: Final = 5
+"""So many lines are shown of what an agent said on stderr."""
 CANCEL_GRACE_S: Final = 10.0
 """How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
 
@@ -51,7 +56,7 @@ def run_exec(
     record: RecordTo | None = None,
 ) -> int:
     """Run one turn in `cwd`; `prompt` None reads it from stdin. Returns the exit status."""
-    text = _read_prompt() if prompt is None else prompt
+    text = read_prompt(prompt)
     if not text.strip():
         sys.stderr.write("acp-tui: the prompt is empty\n")
         return ExitCode.USAGE
@@ -60,12 +65,6 @@ def run_exec(
         return await Turn(command, cwd, text, output_format, settings, record).run()
 
     return anyio.run(take_turn)
-
-
-def _read_prompt() -> str:
-    if sys.stdin.isatty():
-        sys.stderr.write("The prompt, ended by Ctrl+D:\n")
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
 def _signals() -> list[signal.Signals]:
@@ -142,6 +141,7 @@ class Turn:
 
     async def _with_agent(self) -> None:
         async with open_hub() as hub:
+            agent = None
             try:
                 with SlowStart(self._tasks, self._command.name, self._output.say) as start:
                     agent = await self._start_agent(hub, start)
@@ -150,6 +150,8 @@ class Turn:
                 await self._take_turn(session)
             except ClientError as error:
                 self._fail(error)
+            if agent is not None and self._codes & FAILED:
+                self._say_last_words(agent)
 
     async def _start_agent(self, hub: SessionHub, start: SlowStart) -> Agent:
         agent = await hub.start_agent(
@@ -163,6 +165,11 @@ class Turn:
         start.step = "initializing"
         await agent.initialize(self._settings.agent.start_limit_s or None)
         return agent
+
+    def _say_last_words(self, agent: Agent) -> None:
+        """What it said on stderr may tell why."""
+        for line in list(agent.log)[-LAST_WORDS:]:
+            self._output.say(f"its stderr: {make_visible_line(line)}")
 
     def _fail(self, error: ClientError) -> None:
         self._codes.add(code_of(error))

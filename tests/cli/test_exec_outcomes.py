@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import exec_permissions, exec_slow_start
+from acp_tui.cli import exec_permissions, exec_prompt, exec_slow_start
 from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
@@ -147,6 +148,46 @@ def test_the_prompt_is_read_from_stdin(monkeypatch: pytest.MonkeyPatch, capfd: p
     script = "p = open_session(); say(p['params']['prompt'][0]['text']); end(p); read()"
     assert main(["exec", "--", *scripted_argv(script)]) == 0
     assert capfd.readouterr().out == "two\nlinés\n"
+
+
+ECHO = "p = open_session(); say(p['params']['prompt'][0]['text']); end(p); read()"
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
+    """A pipe as stdin: with this text in it and closed, or open and silent."""
+    reading, writing = os.pipe()
+    monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
+    if text is not None:
+        os.write(writing, text.encode())
+        os.close(writing)
+
+
+def test_what_is_piped_in_goes_behind_the_prompt(run: Any, monkeypatch: pytest.MonkeyPatch):
+    piped(monkeypatch, "-old\n+new\n")
+    assert run(ECHO).out == "go\n\n-old\n+new\n"
+
+
+def test_a_pipe_that_is_closed_and_empty_adds_nothing(run: Any, monkeypatch: pytest.MonkeyPatch):
+    piped(monkeypatch, "")
+    assert run(ECHO).out == "go\n"
+
+
+def test_a_pipe_of_somebody_else_holds_nothing_up(run: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(exec_prompt, "STDIN_LIMIT_S", 0)
+    piped(monkeypatch, None)
+    ran = run(ECHO)
+    assert ran.out == "go\n"
+    assert "nothing came on stdin" in ran.err
+
+
+def test_where_a_turn_fails_the_agents_stderr_may_say_why(run: Any):
+    failing = "p = open_session(); print('\\x1b[31mno quota', file=sys.stderr); end(p, 'refusal'); read()"
+    assert "· its stderr: ␛[31mno quota\n" in run(failing).err
+
+
+@pytest.mark.parametrize("script", ["sys.exit(0)", "refuse(expect('initialize'), -32601, 'Method not found')"])
+def test_a_program_that_is_no_agent_is_suspected_to_be_none(run: Any, script: str):
+    assert "is it an ACP agent?" in run(script).err
 
 
 # Exit statuses

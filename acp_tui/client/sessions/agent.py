@@ -32,14 +32,22 @@ from acp_tui.client.sessions.stderr_lines import StderrLines
 from acp_tui.conversation.updates import Disconnected, SessionUpdate
 from acp_tui.protocol.errors import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.handler import ClientOffer
-from acp_tui.rpc import Direction, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
+from acp_tui.rpc import Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
 if TYPE_CHECKING:
     from acp_tui.client.transcript.plan import RecordingPlan
 
+NO_AGENT: Final = "it did not answer initialize: is it an ACP agent? Some want an argument such as --acp"
 EXIT_GRACE_S: Final = 0.5
 
 T = TypeVar("T")
+
+
+def _is_no_agent(error: AgentRefused | AgentLost) -> bool:
+    """Whether a handshake that failed so looks like one with a program that does not speak ACP."""
+    if isinstance(error, AgentRefused):
+        return error.code in (ErrorCode.METHOD_NOT_FOUND, ErrorCode.INVALID_REQUEST)
+    return not isinstance(error, UnsupportedProtocol) and not error.hint
 
 
 class Agent(AgentCalls):
@@ -172,7 +180,12 @@ class Agent(AgentCalls):
         An agent that asks the user something meanwhile is not silent: from then on it may take its time (R-INIT-10).
         """
         with anyio.move_on_after(limit_s) as self._start_limit:
-            await super().initialize()
+            try:
+                await super().initialize()
+            except (AgentRefused, AgentLost) as error:
+                if _is_no_agent(error):
+                    error.hint = NO_AGENT
+                raise
         if self._start_limit.cancelled_caught:
             raise self._give_up(
                 f"{self.title} has not answered within {limit_s:g} s",
