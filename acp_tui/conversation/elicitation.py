@@ -98,7 +98,8 @@ class UnknownField:
     is_required: bool = False
 
 
-Field: TypeAlias = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField | UnknownField
+KnownField: TypeAlias = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
+Field: TypeAlias = KnownField | UnknownField
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,15 @@ class UrlVisit:
     is_complete: bool = False
     """The agent said that what was to be done there is done."""
     meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilledIn:
+    """What the user wrote into a field of a form, in words; of what seems to be a secret, only that it was written."""
+
+    name: str
+    """What the form calls the field."""
+    value: str
 
 
 Elicitation: TypeAlias = Form | UrlVisit

@@ -7,6 +7,7 @@ from typing import Final
 
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.elicitation import UrlVisit
+from acp_tui.conversation.entries import EntryId, Question
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.updates import ElicitationAnswered, ElicitationAsked, ElicitationCompleted
 
@@ -37,13 +38,19 @@ def forget_elicitations(conversation: Conversation) -> Change:
 
 
 def _answered(conversation: Conversation, update: ElicitationAnswered) -> Change:
-    """A page that the user agreed to visit is shown on, unless it was done before (R-ELIC-11)."""
+    """What became of it stands in the conversation from here on.
+
+    A page that the user agreed to visit is shown on, unless it was done before (R-ELIC-11).
+    """
     elicitation = conversation.elicitations.pop(update.key, None)
     if elicitation is None:
         return NOTHING
     if update.action == "accept" and isinstance(elicitation, UrlVisit) and not elicitation.is_complete:
         conversation.visits[elicitation.elicitation_id] = elicitation
-    return CHANGED
+    url = elicitation.url if isinstance(elicitation, UrlVisit) else None
+    conversation.entries.append(Question(elicitation.message, update.action, url, update.values, update.at))
+    conversation.open_message = None  # what the agent says next, it says to this answer
+    return Change((EntryId(len(conversation.entries) - 1),), CHANGED.facts)
 
 
 def _completed(conversation: Conversation, elicitation_id: str) -> Change:

@@ -7,9 +7,10 @@ from typing import Any, Final, NewType, TypeAlias
 
 from acp_tui.conversation.byte_ring import ByteRing
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
+from acp_tui.conversation.elicitation import FilledIn
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
-from acp_tui.conversation.updates import Role
+from acp_tui.conversation.updates import ElicitationAction, Role
 
 EntryId = NewType("EntryId", int)
 """The entry's place in the conversation, from 0; entries are never removed."""
@@ -75,6 +76,19 @@ class ToolCallEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A form or a page that the agent asked for, where it was answered."""
+
+    message: str
+    action: ElicitationAction
+    url: str | None = None
+    """The page's; None: it was a form."""
+    values: tuple[FilledIn, ...] = ()
+    at: float | None = None
+    """Seconds since the epoch, where it is known."""
+
+
+@dataclass(frozen=True, slots=True)
 class OwnCommand:
     """A command that the user runs beside the agent."""
 
@@ -136,7 +150,16 @@ class Unknown:
 
 
 Entry: TypeAlias = (
-    Message | ToolCallEntry | OwnCommand | Compaction | TurnEnd | Failure | Restart | Remark | Unknown
+    Message
+    | ToolCallEntry
+    | Question
+    | OwnCommand
+    | Compaction
+    | TurnEnd
+    | Failure
+    | Restart
+    | Remark
+    | Unknown
 )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from acp_tui.conversation.content import ContentBlock, Meta
-from acp_tui.conversation.elicitation import Elicitation
+from acp_tui.conversation.elicitation import Elicitation, FilledIn
 from acp_tui.conversation.facts import (
     Command,
     ConfigOption,
@@ -196,10 +196,14 @@ class ElicitationAsked:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationAnswered:
-    """An elicitation waits no more; what was filled in is between the user and the agent."""
+    """An elicitation waits no more."""
 
     key: RequestKey
     action: ElicitationAction
+    at: float | None = None
+    """Seconds since the epoch, where it is known."""
+    values: tuple[FilledIn, ...] = ()
+    """What a form was accepted with. A recording masks them."""
 
 
 @dataclass(frozen=True, slots=True)

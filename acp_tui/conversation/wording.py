@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Usage
 
 STOP_REASONS: Final = {
@@ -28,6 +29,13 @@ def value_name(option: ConfigOption) -> str:
     return next((choice.name for choice in option.choices if choice.value == option.value), option.value)
 
 
+def answer_words(question: Question) -> str:
+    """What became of a form or a page."""
+    if question.action == "accept":
+        return "you answered" if question.url is None else "you opened the page"
+    return "you declined" if question.action == "decline" else "cancelled without an answer"
+
+
 def usage_words(usage: Usage | None) -> str:
     """Context and cost as the agent reported them last; nothing is worked out."""
     if usage is None:
@@ -39,18 +47,21 @@ def usage_words(usage: Usage | None) -> str:
 
 
 def session_facts(
-    conversation: Conversation, agent: str, cwd: Path, servers: Iterable[str]
+    conversation: Conversation, agent: str, folder: str, servers: Iterable[str] | None
 ) -> tuple[tuple[str, str], ...]:
-    """What there is to know of a session at a glance: what each is called, and what it is."""
+    """What there is to know of a session at a glance: what each is called, and what it is.
+
+    None for the names of the MCP servers where they are not known.
+    """
     running = [
         state.command or "a command" for state in conversation.terminals.values() if not state.has_exited
     ]
     return (
         ("Agent", agent),
-        ("Folder", from_home(cwd)),
+        ("Folder", folder),
         *((option.name, value_name(option)) for option in conversation.options),
         ("Usage", usage_words(conversation.usage)),
-        ("MCP", ", ".join(servers) or "no servers"),
+        *((("MCP", ", ".join(servers) or "no servers"),) if servers is not None else ()),
         *(("Running", command) for command in running),
     )
 

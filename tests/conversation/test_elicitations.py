@@ -1,7 +1,8 @@
 """Elicitations in a conversation: what waits, what was agreed to, what is over."""
 
 from acp_tui.conversation.conversation import NOTHING, Change
-from acp_tui.conversation.elicitation import Elicitation, Form, UrlVisit
+from acp_tui.conversation.elicitation import Elicitation, FilledIn, Form, UrlVisit
+from acp_tui.conversation.entries import EntryId, Question
 from acp_tui.conversation.facts import Fact, RequestKey
 from acp_tui.conversation.updates import (
     Disconnected,
@@ -10,7 +11,7 @@ from acp_tui.conversation.updates import (
     ElicitationAsked,
     ElicitationCompleted,
 )
-from support.folding import fold, last_change
+from support.folding import agent, fold, last_change, texts
 
 CHANGED = Change(facts=(Fact.ELICITATIONS,))
 
@@ -32,6 +33,20 @@ def test_questions_wait_oldest_first_and_are_answered_in_any_order() -> None:
     assert list(fold(*asked).elicitations) == [3, 1, 2]
     assert last_change(*asked) == CHANGED
     assert list(fold(*asked, answered(1, "decline")).elicitations) == [3, 2]
+
+
+def test_what_was_answered_stands_in_the_conversation_above_what_the_agent_says_to_it() -> None:
+    values = (FilledIn("Name", "Ada"),)
+    updates = (
+        agent("I ask."),
+        ElicitationAsked(form(1)),
+        ElicitationAnswered(RequestKey(1), "accept", 1.5, values),
+        agent("Thanks."),
+    )
+    conversation = fold(*updates)
+    assert texts(conversation) == [("agent", "I ask."), ("Question", ""), ("agent", "Thanks.")]
+    assert conversation.entries[1] == Question("Who?", "accept", None, values, 1.5)
+    assert last_change(*updates[:-1]) == Change((EntryId(1),), (Fact.ELICITATIONS,))
 
 
 def test_an_answer_to_what_does_not_wait_does_nothing() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.elicitation import Form, UrlVisit
+from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import PlanStep, RequestKey, Usage
 from acp_tui.conversation.reducer import apply
@@ -68,7 +68,8 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     ElicitationAsked(Form(RequestKey(3), "Who?", ())),
     ElicitationAsked(UrlVisit(RequestKey(4), "Look", "e", "https://a.example")),
     ElicitationAnswered(RequestKey(3), "decline"),
-    ElicitationAnswered(RequestKey(4), "accept"),
+    ElicitationAnswered(RequestKey(4), "accept", 1700000000.5),
+    ElicitationAnswered(RequestKey(3), "accept", values=(FilledIn("Name", "Ada"),)),
     ElicitationCompleted("e"),
     PlanReplaced((PlanStep("step"),)),
     PlanReplaced(()),

@@ -10,9 +10,10 @@ from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.snapshot import snapshot
 from acp_tui.client.export.tool_calls import PlainText
-from acp_tui.client.export.writing import SUFFIXES, export
+from acp_tui.client.export.writing import NOT_REDACTED, SUFFIXES, export
 
 __all__ = [
+    "NOT_REDACTED",
     "SUFFIXES",
     "CannotWrite",
     "ExportError",

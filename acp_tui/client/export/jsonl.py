@@ -10,6 +10,8 @@ Each further line has a "type". First come the entries of the conversation from 
     message      role ("user", "agent", "thought"), message_id, parts: content blocks, notes: texts
     tool_call    call: {tool_call_id, title, kind, status, content, locations, raw_input, raw_output, name, meta},
                  decisions: [{option_name, option_kind, at (seconds since the epoch), rule}], waiting: a count
+    question     message, action ("accept", "decline", "cancel"), url (of a page), values: [{name, value}] (of a form,
+                 in words; secrets as "***"), at
     own_command  line, terminal_id
     compaction   compaction_id, status, summary: content blocks, error
     turn_end     stop_reason
@@ -57,6 +59,7 @@ VERSION: Final = 1
 _TYPES: Final[Mapping[type, str]] = {
     entries.Message: "message",
     entries.ToolCallEntry: "tool_call",
+    entries.Question: "question",
     entries.OwnCommand: "own_command",
     entries.Compaction: "compaction",
     entries.TurnEnd: "turn_end",

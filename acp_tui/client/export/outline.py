@@ -7,8 +7,8 @@ from typing import Final, assert_never
 
 from acp_tui.client.export.blocks import block_parts, json_code
 from acp_tui.client.export.facts import ExportFacts
-from acp_tui.client.export.parts import Code, Note, Part, Prose, Section, SectionKind, Steps, Typed
-from acp_tui.client.export.tool_calls import PlainText, Terminals, tool_call_section
+from acp_tui.client.export.parts import Code, Link, Note, Part, Prose, Section, SectionKind, Steps, Typed
+from acp_tui.client.export.tool_calls import PlainText, Terminals, time_of, tool_call_section
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import (
@@ -17,6 +17,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Question,
     Remark,
     Restart,
     ToolCallEntry,
@@ -26,7 +27,7 @@ from acp_tui.conversation.entries import (
 from acp_tui.conversation.facts import Plan, PlanStep, Usage
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.updates import Role
-from acp_tui.conversation.wording import STOP_REASONS
+from acp_tui.conversation.wording import STOP_REASONS, answer_words
 
 _KINDS: Final[dict[Role, SectionKind]] = {"user": "user", "agent": "agent", "thought": "thought"}
 
@@ -61,6 +62,8 @@ def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
             return tool_call_section(entry, terminals)
         case OwnCommand(line, terminal_id):
             return Section("tool", "Your command", terminals.show(terminal_id, line))
+        case Question():
+            return _question(entry)
         case Compaction():
             return _compaction(entry)
         case TurnEnd(stop_reason):
@@ -92,6 +95,13 @@ def _said(part: TextBuffer | ContentBlock, role: Role) -> tuple[Part, ...]:
     if isinstance(part, TextBuffer):
         return (Typed(part.text) if role == "user" else Prose(part.text),)
     return block_parts(part)
+
+
+def _question(question: Question) -> Section:
+    page = [] if question.url is None else [Link("Page", question.url)]
+    values = [Note(f"{each.name}: {each.value}") for each in question.values]
+    outcome = Note(answer_words(question) + time_of(question.at))
+    return Section("event", "Question", (Typed(question.message), *page, *values, outcome))
 
 
 def _restart(restart: Restart) -> Section:

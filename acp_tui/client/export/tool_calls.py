@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, assert_never
 
 from acp_tui.client.export.blocks import block_parts, json_code
-from acp_tui.client.export.parts import Code, Folded, Note, Part, Section
+from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section
 from acp_tui.client.export.unified import unified_diff
 from acp_tui.conversation import tool_calls
+from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -22,6 +23,8 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.tool_kinds import QUIET_KINDS
+from acp_tui.conversation.tool_subject import Subject, subject_of
+from acp_tui.conversation.tool_text import Markdown, parts_of
 from acp_tui.conversation.unset import UNSET
 
 
@@ -38,6 +41,10 @@ class Terminals:
         self._states = states
         self._plain_text = plain_text
         self._shown: set[TerminalId] = set()
+
+    def subject_of(self, call: ToolCall) -> Subject | None:
+        """What the call's title leaves out."""
+        return subject_of(call, self._states)
 
     def show(self, terminal_id: TerminalId, line: str | None = None) -> tuple[Part, ...]:
         """A terminal's command, or the `line` that was typed for it, its output and its end."""
@@ -72,7 +79,7 @@ def tool_call_section(entry: ToolCallEntry, terminals: Terminals) -> Section:
     call = entry.call
     content = [part for item in call.content for part in _content(item, terminals)]
     parts = (
-        Note(_state(entry), is_problem=call.status == tool_calls.FAILED),
+        Note(_state(entry, terminals), is_problem=call.status == tool_calls.FAILED),
         *(content if call.content else _raw(call)),
         *(_decision(decision) for decision in entry.decisions),
     )
@@ -80,10 +87,12 @@ def tool_call_section(entry: ToolCallEntry, terminals: Terminals) -> Section:
     return Section("tool", call.shown_title, parts, is_folded)
 
 
-def _state(entry: ToolCallEntry) -> str:
+def _state(entry: ToolCallEntry, terminals: Terminals) -> str:
     call = entry.call
     status = "waits for your decision" if entry.waiting else call.status.replace("_", " ")
-    return " · ".join([call.kind, status, *map(_place, call.locations)])
+    subject = terminals.subject_of(call)
+    about = [] if subject is None else [subject.words]
+    return " · ".join([call.kind, status, *about, *map(_place, call.locations)])
 
 
 def _place(location: Location) -> str:
@@ -92,6 +101,11 @@ def _place(location: Location) -> str:
 
 def _content(item: ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
     match item:
+        case BlockContent(Text(text) as block) if is_for_user(block):
+            return tuple(
+                Prose(part.text) if isinstance(part, Markdown) else Code(part.text.strip("\n"))
+                for part in parts_of(text)
+            )
         case BlockContent(block):
             return block_parts(block)
         case TextDiff(path, new_text, old_text):
@@ -111,11 +125,14 @@ def _raw(call: ToolCall) -> list[Part]:
 
 
 def _decision(decision: Decision) -> Note:
-    when = (
-        "" if decision.at is None else f" · {datetime.fromtimestamp(decision.at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    )
+    when = time_of(decision.at)
     if decision.option_name is None:
         return Note(f"permission: cancelled{when}")
     if decision.rule is not None:
         return Note(f"your rule chose: {decision.option_name} ({decision.rule}){when}", is_problem=True)
     return Note(f"you chose: {decision.option_name}{when}")
+
+
+def time_of(at: float | None) -> str:
+    """When something was decided, to be put behind it."""
+    return "" if at is None else f" · {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,8 +1,8 @@
 """Writes a conversation into a file, whole or not at all; what a format looks like is its own module's matter.
 
-The file is made under another name beside its place and then renamed, so nobody ever sees half of it. A new file's
-mode is what the user's umask makes it (mostly 0644), as with any document: the page is for handing on.
-A file that is replaced keeps its mode; a symbolic link is replaced itself, not the file that it leads to.
+The file is made under another name beside its place and then renamed, so nobody ever sees half of it. A new file is
+for the user's eyes only (0600), as the conversation is until they hand it on. A file that is replaced keeps its mode;
+a symbolic link is replaced itself, not the file that it leads to.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.tool_calls import PlainText
-from acp_tui.client.files import replacing
+from acp_tui.client.files import PRIVATE, replacing
 from acp_tui.conversation.conversation import Conversation
 
 SUFFIXES: Final = (".md", ".html", ".jsonl")
+NOT_REDACTED: Final = "It is not redacted: look at it before you give it away."
+"""To be said of every file that was written."""
 
 
 def export(
@@ -64,7 +66,9 @@ def _pieces(
 def _write(path: Path, pieces: Iterable[str], overwrite: bool) -> None:
     def reserve() -> None:
         if not overwrite:
-            path.touch(exist_ok=False)  # a rename alone would replace what somebody else has made by now
+            path.touch(
+                PRIVATE, exist_ok=False
+            )  # a rename alone would replace what somebody else has made by now
 
-    with replacing(path, new_mode=0o666, check=reserve) as file:
+    with replacing(path, check=reserve) as file:
         file.writelines(piece.encode() for piece in pieces)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AuthenticationRequired, Unsupported
+from acp_tui.client.errors import Unsupported
 from acp_tui.client.extensions import require_extension_name
 from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.session_calls import SessionCalls
@@ -16,11 +15,6 @@ from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.protocol.capabilities import AuthMethod
 from acp_tui.rpc import RpcError
-
-T = TypeVar("T")
-
-ChooseMethod: TypeAlias = Callable[[AuthenticationRequired], Awaitable[str | None]]
-"""Lets the user choose a way to log in, by its id; None: none."""
 
 
 class AgentCalls(SessionCalls):
@@ -37,20 +31,6 @@ class AgentCalls(SessionCalls):
         self._require(method.kind == "agent", f"{method.name!r} without a terminal")
         with self._in_phase(Phase.AUTHENTICATING):
             await self._ask(self._connection.authenticate(method_id))
-
-    async def retrying(self, call: Callable[[], Awaitable[T]], choose: ChooseMethod) -> T:
-        """Make `call`, and where the agent wants a login first, let the user choose one and make it again (R-AUTH-3).
-
-        Raises AuthenticationRequired where the user chooses none.
-        """
-        while True:
-            try:
-                return await call()
-            except AuthenticationRequired as wanted:
-                method_id = await choose(wanted)
-                if method_id is None:
-                    raise
-            await self.authenticate(method_id)
 
     def login_command(self, method_id: str) -> AgentCommand:
         """What to run in a terminal to log in; exit status 0 is success, and then the agent is to be started anew.

@@ -1,4 +1,4 @@
-"""Whether what was filled in can be sent at all: every field known, of its type, and the required ones there.
+"""What was filled in: whether it can be sent at all, with known fields of the right types; and what it is in words.
 
 It does not judge lengths, ranges, patterns and formats: that is for whoever shows the form, field by field.
 """
@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
+from acp_tui.client.form_answers import looks_secret
+from acp_tui.client.settings.masking import MASK
+from acp_tui.client.transcript.secrets import Masker, is_secret_name
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
     Field,
+    FilledIn,
     Form,
     FormValues,
+    KnownField,
     MultiChoiceField,
     NumberField,
     TextField,
@@ -51,3 +56,35 @@ def _fits(field: Field, value: Any) -> bool:
             return False
         case _:
             assert_never(field)
+
+
+def in_words(form: Form, values: FormValues) -> tuple[FilledIn, ...]:
+    """Each field that was filled in, for whoever reads of it later; where it seems to be a secret, masked."""
+    return tuple(
+        _filled_in(field, values[field.name])
+        for field in form.fields
+        if field.name in values and not isinstance(field, UnknownField)
+    )
+
+
+def _filled_in(field: KnownField, value: Any) -> FilledIn:
+    is_secret = is_secret_name(field.name) or looks_secret(field.name, field.title, field.description)
+    words = MASK if is_secret else Masker().text(_words(field, value))
+    return FilledIn(field.title or field.name, words)
+
+
+def _words(field: KnownField, value: Any) -> str:
+    """As the form shows it."""
+    match field:
+        case BooleanField():
+            return "yes" if value else "no"
+        case ChoiceField():
+            return _title(field, value)
+        case MultiChoiceField():
+            return ", ".join(_title(field, each) for each in value) or "none"
+        case _:
+            return str(value)
+
+
+def _title(field: ChoiceField | MultiChoiceField, value: str) -> str:
+    return next((choice.title for choice in field.choices if choice.value == value), value)

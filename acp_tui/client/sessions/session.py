@@ -106,7 +106,7 @@ class Session:
         self._capabilities = capabilities or AgentCapabilities()
         keys = count(1)
         self._permissions = PermissionBroker(keys)
-        self._elicitations = Elicitations(self.conversation, self.apply, keys)
+        self._elicitations = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
         policy = policy or Policy()
         self._rules = StandingRules(policy.refuse, (cwd, *additional_directories))
         access = Access(self._ask_for_access, self.apply)

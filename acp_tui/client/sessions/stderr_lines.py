@@ -6,8 +6,8 @@ from codecs import getincrementaldecoder
 from collections import deque
 from typing import Final
 
-MAX_OPEN_CHARACTERS: Final = 64 << 10
-"""Of a line that does not end: what comes then begins another."""
+MAX_OPEN_CHARACTERS: Final = 4 << 10
+"""Of a line that does not end: what comes then begins another. It is made anew with each piece of it."""
 
 
 class StderrLines:

@@ -10,6 +10,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Question,
     Remark,
     Restart,
     ToolCallEntry,
@@ -20,6 +21,7 @@ from acp_tui.ui.drawings.command_output import OwnCommandDrawing
 from acp_tui.ui.drawings.drawing import Drawing
 from acp_tui.ui.drawings.messages import AgentMessage, Thought, UserMessage
 from acp_tui.ui.drawings.notes import NoteDrawing
+from acp_tui.ui.drawings.questions import QuestionDrawing
 from acp_tui.ui.drawings.tool_calls import ToolCallDrawing
 
 
@@ -34,6 +36,8 @@ def drawing_of(entry: Entry) -> Drawing:
             return AgentMessage(entry)
         case ToolCallEntry():
             return ToolCallDrawing(entry)
+        case Question():
+            return QuestionDrawing(entry)
         case OwnCommand():
             return OwnCommandDrawing(entry)
         case Compaction() | Failure() | Remark() | Restart() | TurnEnd() | Unknown():

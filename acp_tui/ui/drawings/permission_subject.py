@@ -28,7 +28,7 @@ from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Joined
-from acp_tui.ui.drawings.places import shown_location, shown_path
+from acp_tui.ui.drawings.places import HERE, shown_location, shown_path
 from acp_tui.ui.drawings.shell_command import ShellCommand, command_lines, reported_command
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
@@ -185,12 +185,13 @@ def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip
     for location in call.locations:
         if location.path not in diffs:
             place = make_visible_path(shown_location(location, asked.cwd))
-            lines += wrap([(f"at {place}", palette.muted)], look.width)
+            where = "in the session's folder" if place == HERE else f"at {place}"
+            lines += wrap([(where, palette.muted)], look.width)
     paths = [*diffs, *(location.path for location in call.locations)]
     if command is not None and command.cwd is not None:
         paths.append(command.cwd)
     for path in dict.fromkeys(path for path in paths if is_outside(path, asked.cwd)):
-        text = f"outside of the session's directory: {make_visible_path(path)}"
+        text = f"outside of the session's folder: {make_visible_path(path)}"
         lines += wrap([(text, palette.warning)], look.width)
     return lines
 

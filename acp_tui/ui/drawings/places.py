@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from acp_tui.conversation.tool_calls import Location
+
+HERE: Final = "."
+"""The session's folder."""
 
 
 def shown_path(path: str, cwd: str) -> str:
-    """A path relative to the session's directory where it lies in it, else as it is."""
+    """A path relative to the session's folder where it lies in it, "." for the folder itself, else as it is."""
+    if cwd and path.rstrip("/") == cwd.rstrip("/"):
+        return HERE
     inside = path.removeprefix(cwd.rstrip("/") + "/") if cwd else path
     # Spelled with dots it may lead out again: then it is shown whole.
     return path if ".." in inside.split("/") else inside

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeGuard
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.tool_subject import PROMPT, command_line
 from acp_tui.conversation.visible import make_visible_command
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS
 from acp_tui.ui.rendering.wrapping import fold
 
-PROMPT: Final = "$ "
 NEXT_LINE: Final = "> "
 """Begins each further line of a command, so that a second command does not look like the end of the first."""
 CONTINUATION: Final = "↪ "
@@ -40,7 +39,7 @@ def reported_command(call: ToolCall) -> ShellCommand | None:
     raw = call.raw_input
     if call.kind != "execute" or not isinstance(raw, Mapping):
         return None
-    line, read = _line(raw)
+    line, read = command_line(raw)
     if not line.strip():
         return None
     cwd = raw.get("cwd")
@@ -49,22 +48,6 @@ def reported_command(call: ToolCall) -> ShellCommand | None:
     return ShellCommand(
         line, cwd if isinstance(cwd, str) else None, tuple(key for key in raw if key not in read)
     )
-
-
-def _line(raw: Mapping[str, Any]) -> tuple[str, set[str]]:
-    """The command line and the fields that are in it; "" where the fields are of another shape."""
-    command, args = raw.get("command"), raw.get("args")
-    if _are_words(command):
-        return shlex.join(command), {"command"}
-    if not isinstance(command, str):
-        return "", set()
-    if not _are_words(args):
-        return command, {"command"}
-    return (shlex.join([command, *args]) if args else command), {"command", "args"}
-
-
-def _are_words(value: Any) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
 def command_lines(line: str, palette: Palette, width: int) -> list[Strip]:

@@ -22,7 +22,7 @@ from acp_tui.ui.drawings.changed_files import count_words, cut_left, note_in_pla
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, width_cells, wrap
 from acp_tui.ui.widgets.fields.row_list import cut
-from acp_tui.ui.widgets.plan_line import PRIORITY_WORDS, STEP_GLYPHS
+from acp_tui.ui.widgets.plan_line import STEP_GLYPHS, step_spans
 
 INDENT: Final = 2
 LABEL_CELLS: Final = 10
@@ -50,6 +50,12 @@ class SidebarState:
     """All changes in a few words."""
     facts: tuple[tuple[str, str], ...] = ()
     """What each is called, and what it is."""
+    are_changes_known: bool = True
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """From top to bottom; nothing is said of what is not known."""
+        return tuple(each for each in Section if each is not Section.CHANGES or self.are_changes_known)
 
     def part(self, section: Section) -> tuple[object, ...]:
         """What of it a section shows."""
@@ -57,7 +63,7 @@ class SidebarState:
             case Section.PLAN:
                 return self.plans
             case Section.CHANGES:
-                return (self.summary, self.changes)
+                return (self.are_changes_known, self.summary, self.changes)
             case Section.SESSION:
                 return self.facts
 
@@ -120,7 +126,7 @@ def _plans(plans: Sequence[Plan], width: int, palette: Palette) -> Iterator[Stri
 
 def _step(step: PlanStep, width: int, palette: Palette) -> Iterator[Strip]:
     style = {"completed": palette.muted, "in_progress": palette.accent}.get(step.status, palette.text)
-    spans = [(make_visible_line(step.content), style), (PRIORITY_WORDS.get(step.priority, ""), palette.muted)]
+    spans = step_spans(step, style, palette)
     return _indented(spans, width, Segment(f"{' ' * INDENT}{STEP_GLYPHS.get(step.status, '?')} ", style))
 
 

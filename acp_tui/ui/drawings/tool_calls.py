@@ -20,6 +20,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCall,
     ToolCallContent,
 )
+from acp_tui.conversation.tool_subject import Subject, subject_of
 from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import make_visible, make_visible_line, make_visible_path
 from acp_tui.ui.drawings.blocks import block_label
@@ -28,12 +29,13 @@ from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.folds import folded
 from acp_tui.ui.drawings.images import BlockLines
-from acp_tui.ui.drawings.places import shown_location, shown_path
-from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.drawings.places import HERE, shown_location, shown_path
+from acp_tui.ui.drawings.tool_text import ToolText
 from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.rendering.wrapping import width_cells, wrap
+from acp_tui.ui.widgets.fields.row_list import cut
 
 KIND_ICONS: Final = {
     "read": "→",
@@ -57,6 +59,7 @@ STATUS_GLYPHS: Final = {
 STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cancelled"}
 
 RAIL: Final = "    │ "
+MIN_SUBJECT_CELLS: Final = 12
 
 
 class ToolCallDrawing(KeptDrawing):
@@ -66,7 +69,8 @@ class ToolCallDrawing(KeptDrawing):
         super().__init__()
         self._entry = entry
         self._diffs = Comparisons()
-        self._texts: dict[str, MarkdownRenderer] = {}
+        self._texts: dict[str, ToolText] = {}
+        """Those that were drawn last."""
 
     def refresh(self) -> bool:
         """Draw again when asked; False where a diff is to be compared further."""
@@ -99,23 +103,46 @@ class ToolCallDrawing(KeptDrawing):
             Gutter(f"  {glyph} ", _status_style(call.status, palette)),
             Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
         ]
-        spans = [(make_visible_line(call.shown_title), palette.text)]
-        if where := ", ".join(place for place in self._places(scene) if place not in call.shown_title):
-            spans.append((f"  {make_visible_path(where)}", palette.muted))
-        if word:
-            style = palette.warning if self._entry.waiting else _status_style(call.status, palette)
-            spans.append((f"  {word}", style))
+        width = scene.width - len(RAIL) - 2
+        style = palette.warning if self._entry.waiting else _status_style(call.status, palette)
+        ends = [(f"  {word}", style)] if word else []
+        title = make_visible_line(call.shown_title)
+        subject = self._subject(scene, width - width_cells(title) - sum(len(text) for text, _ in ends))
+        places = [place for place in self._places(scene) if place not in call.shown_title + subject]
+        asides = filter(None, (subject, make_visible_path(", ".join(places))))
+        spans = [(title, palette.text), *((f"  {aside}", palette.muted) for aside in asides), *ends]
         # A title is agent-supplied and may be very long; whole only when the call is open.
-        lines = wrap(spans, scene.width - len(RAIL) - 2)
+        lines = wrap(spans, width)
         shown = lines if self._is_open else lines[:2]
         indent = [Gutter(" " * len(RAIL))]
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
+
+    def _subject(self, scene: Scene, room: int) -> str:
+        """What it works on or runs where the title does not say it, cut to a line; "" where a diff below names it."""
+        subject = subject_of(self._entry.call, scene.terminals)
+        if subject is None:
+            return ""
+        if not subject.is_command:
+            subject = Subject(shown_path(subject.text, scene.cwd))
+            named = (*self._diffed(scene), *self._places(scene))
+            if subject.text in named or subject.text in self._entry.call.shown_title:
+                return ""
+        return subject.visible if self._is_open else cut(subject.visible, max(room - 2, MIN_SUBJECT_CELLS))
+
+    def _diffed(self, scene: Scene) -> list[str]:
+        return [
+            shown_path(item.path, scene.cwd)
+            for item in self._entry.call.content
+            if isinstance(item, TextDiff)
+        ]
 
     def _places(self, scene: Scene) -> list[str]:
         """The first places that it works on, without those that diffs below name."""
         call = self._entry.call
         places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
-        diffed = [shown_path(item.path, scene.cwd) for item in call.content if isinstance(item, TextDiff)]
+        if call.kind == "execute":  # where else?
+            places = [place for place in places if place != HERE]
+        diffed = self._diffed(scene)
         if self._shown(scene.folds.diff_lines, scene) == 0:
             return places or diffed[:3]
         return [place for place in places if place not in diffed]
@@ -148,11 +175,15 @@ class ToolCallDrawing(KeptDrawing):
         before = self._diffs.before(diff)
         return (before.lines if before else renderer.waiting_lines)(width, scene.palette)
 
-    def _text(self, text: str) -> MarkdownRenderer:
+    def _text(self, text: str) -> ToolText:
         if text not in self._texts:
-            renderer = MarkdownRenderer(text)
-            renderer.finish()
-            self._texts = {text: renderer}
+            shown = {
+                item.block.text
+                for item in self._entry.call.content
+                if isinstance(item, BlockContent) and isinstance(item.block, Text)
+            }
+            self._texts = {known: self._texts[known] for known in shown & self._texts.keys()}
+            self._texts[text] = ToolText(text)
         return self._texts[text]
 
     def _is_quiet(self, scene: Scene) -> bool:
@@ -208,11 +239,16 @@ def _status_style(status: str, palette: Palette) -> Style:
 
 def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
     """What was decided, by whom, and when."""
-    when = "" if decision.at is None else time.strftime(" · %H:%M:%S", time.localtime(decision.at))
+    at = when(decision.at)
     if decision.option_name is None:
-        return f"permission: cancelled{when}", palette.muted
+        return f"permission: cancelled{at}", palette.muted
     name = make_visible_line(decision.option_name)
     if decision.rule is not None:
-        return f"your rule chose: {name} ({make_visible_line(decision.rule)}){when}", palette.error
+        return f"your rule chose: {name} ({make_visible_line(decision.rule)}){at}", palette.error
     is_rejection = (decision.option_kind or "").startswith("reject")
-    return f"you chose: {name}{when}", palette.error if is_rejection else palette.success
+    return f"you chose: {name}{at}", palette.error if is_rejection else palette.success
+
+
+def when(at: float | None) -> str:
+    """The time of a decision, to be put behind it."""
+    return "" if at is None else time.strftime(" · %H:%M:%S", time.localtime(at))

@@ -138,7 +138,7 @@ def page(conversation: Conversation, facts: ExportFacts = FACTS) -> str:
         "<summary>hologram: a kind of content that acp-tui does not know</summary>",
         "<h2>Edit a.py</h2>",
         "/project/a.py:2</p>\n",
-        "<p>Some <em>words</em>.</p>",
+        "<pre><code>Some *words*.</code></pre>",
         '<span class="removed">-two</span>\n<span class="added">+three</span>',
         '<pre><code>$ make test\n1 failed</code></pre>\n<p class="problem">exit 2 · 1.5 s</p>',
         "<summary>dance: a kind of content that acp-tui does not know</summary>",

@@ -64,7 +64,7 @@ def fences(markdown: str) -> list[str]:
         "file:///notes.txt:\n\n```\nnoted\n```",
         "\\[file:///data.bin, of unknown type, 3 bytes\\]",
         'hologram: a kind of content that acp-tui does not know:\n\n```json\n{\n  "type": "hologram"',
-        "### Edit a.py\n\n**edit · failed · /project/a.py:2**\n\n> Some *words*.",
+        "### Edit a.py\n\n**edit · failed · /project/a.py:2**\n\n```\nSome *words*.\n```",
         "```diff\n--- /project/a.py\n+++ /project/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n```",
         "```console\n$ make test\n1 failed\n```\n\n**exit 2 · 1.5 s**",
         'dance: a kind of content that acp-tui does not know:\n\n```json\n{\n  "type": "dance"',

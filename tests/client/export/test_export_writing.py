@@ -95,15 +95,22 @@ def test_a_link_that_leads_nowhere_is_an_existing_file_too(tmp_path: Path, facts
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_new_file_can_be_read_by_the_user_only(overwrite: bool, tmp_path: Path, facts: ExportFacts) -> None:
+    path = tmp_path / "talk.md"
+    export(fold(agent("new")), facts, path, plain_text, overwrite=overwrite)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_a_file_is_replaced_when_told_to_and_keeps_its_mode(tmp_path: Path, facts: ExportFacts) -> None:
     path = tmp_path / "talk.md"
     path.write_text("old")
-    path.chmod(0o600)
+    path.chmod(0o640)
 
     export(fold(agent("new")), facts, path, plain_text, overwrite=True)
 
     assert "new" in path.read_text()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(

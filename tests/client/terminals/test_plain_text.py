@@ -21,6 +21,28 @@ from acp_tui.client.terminals import plain_text
         (b"cut \x1b", "cut "),
         (b" 10%\r 50%\r100%\r\ndone\r\n", "100%\ndone\n"),
         (b" 10%\r 50%\r", " 50%"),
+        (b"100%\r 5", " 50%"),
+        (b"downloading\rdone", "doneloading"),
+        (b"downloading\rdone\x1b[K", "done"),
+        (b"12345\b\b\x1b[K", "123"),
+        (b"12345\r\x1b[K1\r\x1b[3G2", "1 2"),
+        ("━━━━ 10%\r━━ 9%\r".encode(), "━━ 9%10%"),
+        ("\x1b[32m━━━━\x1b[m 10%\r━\rx".encode(), "x━━━ 10%"),
+        (b"12345\r12\x1b[1K", "   45"),
+        (b"12345\x1b[2Kx\n", "     x\n"),
+        (b"\x1b[2K\x1b[1G10%\x1b[2K\x1b[1Gdone", "done"),
+        (b"\x1b[31mred\x1b[m\r\x1b[1mg\x1b[mreen", "green"),
+        (b"abc\b\b\b\b\bX", "Xbc"),
+        (b"\x1b[9999999G.\r\x1b[K", ""),
+        ("漢字かな\rab".encode(), "ab字かな"),
+        ("漢字\ra".encode(), "a 字"),
+        ("漢字\b\b\bx".encode(), " x字"),
+        ("cafe\u0301!\b?".encode(), "cafe\u0301?"),
+        ("😀😀\b\bok".encode(), "😀ok"),
+        (b"a\tb\rc", "c\tb"),
+        (b"a\tb\r12345678c", "12345678c"),
+        (b"a\tb\r1234", "1234    b"),
+        (b"one\ra\x1b]0;title\x07b\ntwo", "abe\ntwo"),
         (b"loading...\r\x1b[K\r\nready", "\nready"),
         (b"loading...\r          \rready", "ready"),
         (b"|\b/\b-\b done N\bNA\bA", " done NA"),
@@ -40,8 +62,14 @@ def test_a_character_that_is_still_arriving_is_left_out_until_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [b"\x1b]", b"\x1b[", b"\x1bP", b"\x1b", b"\r", b"\b", b"x\b", b"x\r", b"\x1b[1", b"\r\x1b", b"["]
+    "piece",
+    [
+        *(b"\x1b]", b"\x1b[", b"\x1bP", b"\x1b", b"\r", b"\b", b"x\b", b"x\r", b"\x1b[1", b"\r\x1b", b"["),
+        *(b"\x1b[1K", b"x\x1b[2K", b"\rx\x1b[1K", b"\rx\x1b[999G\x1b[K", b"\x1b[2K\x1b[999Gx\r"),
+        *(b"\t\r", "漢\b".encode()),
+    ],
 )
 def test_a_megabyte_of_anything_is_read_in_linear_time(piece: bytes) -> None:
     # Were any of it quadratic, this would take minutes.
     plain_text(piece * (1_000_000 // len(piece)), is_complete=True)
+    plain_text(b"x" * 200_000 + piece * (200_000 // len(piece)), is_complete=True)

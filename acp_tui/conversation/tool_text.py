@@ -1,0 +1,106 @@
+"""Takes the text of a tool call apart: output, of which each line counts, and what clearly is Markdown; draws neither.
+
+Most tools print: shells, searches, JSON. So a text is output unless there are signs that it is Markdown: a fence is one
+wherever it stands; all of a text is Markdown where it has a mark that hardly anything else has, and one of another
+kind. Even there, the lines of a paragraph stay lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+MOST_EXAMINED: Final = 100_000
+"""Characters in which marks are looked for."""
+
+_DIFF: Final = re.compile(r"^(?:diff --git |@@ -\d|--- \S.*\n\+\+\+ \S)", re.MULTILINE)
+_OPENING: Final = re.compile(r" {0,3}(?P<fence>`{3,}(?=[^`]*$)|~{3,})")
+_CLOSING: Final = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})\s*$")
+_UNMISTAKABLE: Final = (
+    r"(?<![*\w])\*\*[^\s*](?:[^*\n]{0,200}[^\s*])?\*\*(?![*\w])",  # strong
+    r"\[[^\[\]\n]{1,200}\]\((?:https?:|[/.#])[^()\s]{0,500}\)",  # a link
+    r"^ {0,3}\|?[ \t]{0,9}:?-{3,99}:?[ \t]{0,9}\|[-:| \t]{0,500}$",  # the second line of a table
+)
+_OTHERS: Final = (
+    r"^#{1,6} \S",  # a heading, or a comment
+    r"(?<!`)`[^`\n]{1,200}`(?!`)",  # code
+    r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) \S",  # an item
+    r"^ {0,3}> \S",  # a quote
+)
+_SOFT_BREAK: Final = re.compile(r"(?<=[^\s\\])[ \t]{0,9}\n(?=[ \t]{0,99}\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Lines in which every character counts."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Markdown:
+    """CommonMark."""
+
+    text: str
+
+
+def parts_of(text: str) -> tuple[Output | Markdown, ...]:
+    """What a tool's text consists of, from its beginning to its end; blank lines alone are no part."""
+    if _is_data(text):
+        return (Output(text),)
+    parts = tuple(_apart(text.split("\n")))
+    if _is_markdown("\n\n".join(part.text for part in parts if isinstance(part, Output))[:MOST_EXAMINED]):
+        return (Markdown("\n".join(map(_with_line_breaks, parts))),)
+    return parts
+
+
+def _is_data(text: str) -> bool:
+    """Whether it is JSON, XML or a diff: texts within may look like anything."""
+    ends = text[:100].lstrip()[:1] + text[-100:].rstrip()[-1:]
+    return ends in ("{}", "[]", "<>") or _DIFF.search(text, 0, MOST_EXAMINED) is not None
+
+
+def _is_markdown(text: str) -> bool:
+    """Two kinds of marks, one of them unmistakable."""
+    found = sum(_has(mark, text) for mark in _UNMISTAKABLE)
+    return found > 1 or (found == 1 and any(_has(mark, text) for mark in _OTHERS))
+
+
+def _has(mark: str, text: str) -> bool:
+    return re.search(mark, text, re.MULTILINE) is not None
+
+
+def _apart(lines: list[str]) -> Iterator[Output | Markdown]:
+    """The fences, and what stands between them."""
+    start = at = 0
+    while at < len(lines):
+        opening = _OPENING.match(lines[at])
+        if opening is None:
+            at += 1
+            continue
+        yield from _output(lines[start:at])
+        start, at = at, _behind_fence(lines, at + 1, opening["fence"])
+        yield Markdown("\n".join(lines[start:at]))
+        start = at
+    yield from _output(lines[start:])
+
+
+def _output(lines: list[str]) -> Iterator[Output]:
+    if any(map(str.strip, lines)):
+        yield Output("\n".join(lines))
+
+
+def _behind_fence(lines: list[str], at: int, opened_by: str) -> int:
+    """The number of the line behind the one that closes it; a fence that nothing closes goes on to the end."""
+    for number in range(at, len(lines)):
+        closing = _CLOSING.match(lines[number])
+        if closing is not None and closing["fence"].startswith(opened_by):
+            return number + 1
+    return len(lines)
+
+
+def _with_line_breaks(part: Output | Markdown) -> str:
+    """The same Markdown, in which a line of a paragraph ends where it was written to end."""
+    return part.text if isinstance(part, Markdown) else _SOFT_BREAK.sub("  \n", part.text)

@@ -1,0 +1,82 @@
+"""What pages say of a tool's text, and of forms and pages that the agent asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.client.export import ExportFacts, to_html, to_jsonl, to_markdown
+from acp_tui.client.terminals import plain_text
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.tool_calls import BlockContent
+from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered, ElicitationAsked
+from support.folding import call, fold
+
+FACTS = ExportFacts("Demo Agent", "/project", "s-1")
+
+
+def tool(text: str) -> Conversation:
+    return fold(call("c", title="Run", content=(BlockContent(Text(text)),)))
+
+
+def answered(action: ElicitationAction = "accept") -> Conversation:
+    values = (FilledIn("Name", "*Ada*"), FilledIn("Word", "***"))
+    return fold(
+        ElicitationAsked(Form(RequestKey(1), "Who\nsigns?", ())),
+        ElicitationAnswered(RequestKey(1), action, 1700000000.0, values if action == "accept" else ()),
+        ElicitationAsked(UrlVisit(RequestKey(2), "Look", "e", "https://a.example/x")),
+        ElicitationAnswered(RequestKey(2), action),
+    )
+
+
+def markdown(conversation: Conversation) -> str:
+    return to_markdown(conversation, FACTS, plain_text)
+
+
+def html(conversation: Conversation) -> str:
+    return to_html(conversation, FACTS, plain_text)
+
+
+def test_what_a_tool_prints_keeps_its_lines() -> None:
+    conversation = tool('{\n  "a": "**b** `c`"\n}\n')
+    assert '```\n{\n  "a": "**b** `c`"\n}\n```' in markdown(conversation)
+    assert "<pre><code>{\n  &quot;a&quot;: &quot;**b** `c`&quot;\n}</code></pre>" in html(conversation)
+
+
+def test_markdown_of_a_tool_is_markdown_whose_lines_stay_lines() -> None:
+    conversation = tool("## Done\n**two**\nof 3")
+    assert "<strong>two</strong><br>\nof 3" in html(conversation).replace("<br />", "<br>")
+    assert "> **two**  \n> of 3" in markdown(conversation)
+
+
+@pytest.mark.parametrize(
+    ("action", "form", "page"),
+    [
+        ("accept", "you answered", "you opened the page"),
+        ("decline", "you declined", "you declined"),
+        ("cancel", "cancelled without an answer", "cancelled without an answer"),
+    ],
+)
+def test_a_question_stands_on_the_page_with_what_became_of_it(
+    action: ElicitationAction, form: str, page: str
+) -> None:
+    conversation = answered(action)
+    values = "Name: \\*Ada\\*\n\nWord: \\*\\*\\*\n\n" if action == "accept" else ""
+    at = "2023-11-14 22:13:20 UTC"
+    assert f"### Question\n\n> Who\n> signs?\n\n{values}{form} · {at}" in markdown(conversation)
+    assert f"Page: <https://a.example/x>\n\n{page}\n" in markdown(conversation)
+    assert f"{form} · {at}" in html(conversation)
+    assert page in html(conversation)
+
+
+def test_programs_read_a_question_as_it_is() -> None:
+    lines = list(to_jsonl(answered(), FACTS))
+    assert lines[1] == (
+        '{"type":"question","message":"Who\\nsigns?","action":"accept",'
+        '"values":[{"name":"Name","value":"*Ada*"},{"name":"Word","value":"***"}],"at":1700000000.0}'
+    )
+    assert lines[2] == (
+        '{"type":"question","message":"Look","action":"accept","url":"https://a.example/x","values":[]}'
+    )
