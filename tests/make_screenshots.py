@@ -1,28 +1,49 @@
 """Takes the pictures in screenshots/: `python tests/make_screenshots.py`; with --check it only names the stale ones.
 
-Each is what `acp-tui render` makes of the scripted agent, with the keys that a user would have pressed.
+Most are what `acp-tui render` makes of the scripted agent, with the keys that a user would have pressed; those of
+the inspector and of a replay show a recording of it.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
-from acp_tui.ui.picturing.rehearsal import DemoUser
+import anyio
+from textual.app import App
+
+from acp_tui.client.inspection.inspection import inspect_file
+from acp_tui.ui.inspector.app import InspectApp
+from acp_tui.ui.picturing.rehearsal import DemoUser, record_demo, without_durations
 from acp_tui.ui.picturing.render import View, film_of_demo, render
+from acp_tui.ui.picturing.studio import picture_of
+from acp_tui.ui.replaying.app import ReplayApp
+from acp_tui.ui.replaying.film import Film, open_playable
+from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.themes import LIGHT
+from support.screens import MAX_POLLS, WAIT_S, rows, settled
 
 SCREENSHOTS: Final = Path(__file__).parents[1] / "screenshots"
 SIZE: Final = (100, 40)
 """Narrow enough to be read in the width of a page."""
 TALL: Final = (100, 50)
 """Holds what belongs together: the diff, the tests and the plan; the card with the whole diff."""
+LOW: Final = (100, 34)
+PROMPT: Final = "The tests of durations.py fail. Find out why and fix it."
+FRAME_S: Final = 0.04
+DECISION_S: Final = 2.4
+"""In a recording whose times are made up: from one frame to the next, and until the user has decided."""
+BEGAN: Final = datetime(2026, 11, 21, 9, 30).astimezone().isoformat()
+"""Half past nine, in whatever time zone."""
 Pictures = dict[str, str]
 """SVG by name."""
 
@@ -39,7 +60,7 @@ class Take:
 TAKES: Final = (
     Take(
         "coding",
-        "The tests of durations.py fail. Find out why and fix it.",
+        PROMPT,
         {
             "coding": View(Spot(text="8 passed"), TALL, keys=("ctrl+t",)),
             "permission": View(Spot(is_question=True), TALL, keys=("tab",)),
@@ -60,7 +81,59 @@ async def take_all() -> Pictures:
         async with film_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as film:
             for name, view in take.views.items():
                 pictures[name] = (await render(film, view, ".svg")).decode()
-    return pictures
+    return pictures | await take_recording()
+
+
+async def take_recording() -> Pictures:
+    """What is shown of a recording."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "coding.jsonl")
+        await record_demo("coding", DemoUser((PROMPT,)), file, screen=LOW)
+        make_timeless(file)
+        inspector = InspectApp(inspect_file(file), file)
+        with open_playable(file) as recording:
+            film = Film(recording, edit=without_durations)
+            replay = ReplayApp(film, pace=Pace(speed=0), until=Spot(is_question=True))
+            return {
+                # To the permission request, and then to what comes before and after it.
+                "inspector": await shown(
+                    inspector, ("f", *"method:permission", "enter"), " 2 shown", ("x",), "130 frames"
+                ),
+                "replay": await shown(replay, (), "chosen after", ("+", "+", "+"), "×1"),
+            }
+
+
+def make_timeless(file: Path) -> None:
+    """Let the frames of a recording come one after the other at times that are the same on every machine."""
+    header, *events = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    now, lines = 0.0, [{**header, "started_at": BEGAN}]
+    for event in events:
+        if event["type"] == "terminal_output":
+            continue  # comes in other pieces each time, and is to be seen in neither picture
+        lines.append({**event, "t": round(now, 3)})
+        if event["type"] in ("in", "out"):
+            is_question = event["frame"].get("method") == "session/request_permission"
+            now += DECISION_S if is_question else FRAME_S
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+
+
+async def shown(app: App[Any], *steps: tuple[str, ...] | str) -> str:
+    """The picture of an app after these steps: keys to press, and what is to be seen before it goes on."""
+    with anyio.fail_after(WAIT_S):
+        async with app.run_test(size=LOW, notifications=False) as pilot:
+            for step in steps:
+                if isinstance(step, tuple):
+                    await settled(pilot)
+                    await pilot.press(*step)
+                    continue
+                for _ in range(MAX_POLLS):
+                    if step in "\n".join(row.text for row in rows(pilot)):
+                        break
+                    await pilot.pause()
+                else:
+                    raise AssertionError(f"it never showed {step}")
+            await settled(pilot)
+            return picture_of(app)
 
 
 def stale(pictures: Pictures) -> list[str]:

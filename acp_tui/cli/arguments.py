@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Final, NoReturn
@@ -30,7 +31,8 @@ class _Parser(argparse.ArgumentParser):
         return help_of(self._command) if self._command.name else overview(COMMANDS)
 
     def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"acp-tui: {message}\nacp-tui --help shows how to call it\n")
+        called = f"acp-tui {self._command.name}".rstrip()
+        sys.stderr.write(f"acp-tui: {message}\n{called} --help shows how to call it\n")
         raise SystemExit(ExitCode.USAGE)
 
 
@@ -39,7 +41,9 @@ def read_arguments(argv: Sequence[str]) -> Request:
     words, agent_argv = _split_off_command(argv)
     command, rest = _split_off_name(words)
     parser = _Parser(command)
-    given = parser.parse_args(rest)
+    given, left = parser.parse_known_args(rest)
+    if left:
+        parser.error(_too_much(command, left))
     try:
         if command.takes_agent:
             given.agent = _choice(given.word, agent_argv)
@@ -64,6 +68,20 @@ def _split_off_name(words: list[str]) -> tuple[Command[Request], list[str]]:
     if words and words[0] and words[0] in _BY_NAME:
         return _BY_NAME[words[0]], words[1:]
     return _BY_NAME[""], words
+
+
+def _too_much(command: Command[Request], left: list[str]) -> str:
+    """What was given beyond what the command takes, and where it goes if it is what it looks like."""
+    said = f"unrecognized arguments: {' '.join(left)}"
+    if not command.takes_agent or any(word.startswith("-") for word in left):
+        return said
+    if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - a Path raises for a name that is too long
+        return f"{said}; a folder goes behind --cwd"
+    if command.name == "exec":
+        return f"{said}; the prompt goes behind --prompt, in quotes"
+    if command.name in ("", "run"):
+        return f"{said}; a prompt is typed once the agent runs, or given to acp-tui exec"
+    return said
 
 
 def _choice(name: str | None, argv: tuple[str, ...] | None) -> AgentChoice | None:

@@ -216,6 +216,7 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
                 "allow_once",
             ),
             Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
+            Option(("--speed",), "how many times as fast a .cast is", Value("X", reads=seconds_of), 1.0),
             _MAX_WAIT,
         ),
         notes=f"SOURCE is a recording, or demo:NAME for what the scripted agent plays.\n{_MOMENTS}",

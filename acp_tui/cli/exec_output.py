@@ -15,6 +15,8 @@ from acp_tui.client.frames import update_params
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
 from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.tool_subject import subject_of
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.rpc import Direction
 
@@ -60,7 +62,7 @@ class TextOutput:
             case Message(role="agent"):
                 self._show_message(entry_id, entry)
             case ToolCallEntry(call):
-                self._show_tool(entry_id, f"{call.status:<11} {make_visible_line(call.shown_title)}")
+                self._show_tool(entry_id, f"{call.status:<11} {_title(call)}")
             case TurnEnd(stop_reason):
                 self.say(f"the turn ended: {make_visible_line(stop_reason)}")
             case Failure(message):
@@ -105,6 +107,12 @@ class TextOutput:
         """End the last line."""
         if not self._ends_line:
             self._streams.out("\n")
+
+
+def _title(call: ToolCall) -> str:
+    subject = subject_of(call, {})
+    title = make_visible_line(call.shown_title)
+    return title if subject is None else f"{title}: {subject.visible}"
 
 
 class NdjsonOutput:

@@ -40,7 +40,7 @@ def _lines(call: ToolCall, note: str | None, cwd: str) -> Iterator[str]:
         yield f"  at {make_visible_path(location.path)}"
     for path in _paths(call):
         if is_outside(path, cwd):
-            yield f"  outside of the session's directory: {make_visible_path(path)}"
+            yield f"  outside of the session's folder: {make_visible_path(path)}"
     for item in call.content:
         if isinstance(item, TextDiff):
             yield from _diff_lines(item)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.inner_failures import told_afterwards
 from acp_tui.cli.rehearsed import recording_of
+from acp_tui.cli.saying import say_error
 from acp_tui.cli.screen import fitted
 from acp_tui.client.errors import ClientError
 from acp_tui.client.inspection.inspection import Inspection, inspect_file
@@ -28,10 +29,11 @@ def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = (
             file = stack.enter_context(recording_of(source))
             inspection = inspect_file(file)
         except ClientError as error:
-            sys.stderr.write(f"acp-tui: {error}\n" + (f"  {error.hint}\n" if error.hint else ""))
+            say_error(error)
             return ExitCode.USAGE
         settings = replace(settings, appearance=fitted(settings.appearance))
-        return asyncio.run(_run(inspection, file, settings, notes))
+        with told_afterwards():
+            return asyncio.run(_run(inspection, file, settings, notes))
 
 
 async def _run(inspection: Inspection, file: Path, settings: Settings, notes: Sequence[str]) -> int:

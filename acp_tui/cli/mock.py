@@ -12,6 +12,7 @@ import anyio
 
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.requests import Mock
+from acp_tui.cli.saying import say_error
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.conversation.visible import make_visible_line
@@ -28,7 +29,7 @@ def run_mock(request: Mock) -> int:
         script = _read(request.source)
         return anyio.run(_serve, script, request)
     except ClientError as error:
-        sys.stderr.write(f"acp-tui: {error}\n")
+        say_error(error)
         return ExitCode.ERROR
     except KeyboardInterrupt:
         return ExitCode.CANCELLED
@@ -80,6 +81,9 @@ def _strict(departure: str) -> None:
 
 
 def _repeat(line: bytes) -> None:
+    """What the recorded agent wrote there: a client gets its bytes, a terminal only what can be read."""
+    if sys.stderr.isatty():
+        line = make_visible_line(line.decode("utf-8", "replace")).encode()
     sys.stderr.buffer.write(line + b"\n")
     sys.stderr.buffer.flush()
 

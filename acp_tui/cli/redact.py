@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.saying import say_error
 from acp_tui.client.errors import ClientError
 from acp_tui.client.redaction.identity import full_names
 from acp_tui.client.redaction.redacting import Report, Wishes, redact
@@ -23,7 +23,7 @@ def run_redact(source: Path, out: Path, wishes: Wishes) -> int:
     try:
         report = redact(source, out, wishes, os.environ, socket.gethostname(), full_names(os.environ))
     except ClientError as error:
-        sys.stderr.write(f"acp-tui: {error}\n")
+        say_error(error)
         return ExitCode.ERROR
     print("\n".join(_lines(report, out)))
     return ExitCode.DONE
@@ -41,7 +41,8 @@ def _lines(report: Report, out: Path) -> Iterator[str]:
     for count, what in _beyond(report):
         if count:
             yield f"{count} {what}"
-    yield f"Written to {out}. Look at it before you give it away: what nobody can tell from a word is still there."
+    look = "Look at it before you give it away: what nobody can tell from a word is still there."
+    yield f"Written to {make_visible_line(str(out))}. {look}"
 
 
 def _beyond(report: Report) -> Iterator[tuple[int, str]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+
+from acp_tui.cli.saying import say
 
 SPEED: Final = 30.0
 """So many times as fast is a scenario played, while the user waits for its recording."""
@@ -27,7 +28,7 @@ def recording_of(source: Path | str) -> Iterator[Path]:
 
     with TemporaryDirectory(prefix="acp-tui-") as folder:
         file = Path(folder, f"{Path(source).stem}.jsonl")
-        sys.stderr.write(f"acp-tui: the scripted agent plays {source} …\n")
+        say(f"the scripted agent plays {source} …")
         user = DemoUser(hesitates_s=HESITATES_S)
         asyncio.run(record_demo(source, user, file, screen=SCREEN, speed=SPEED))
         yield file

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import shlex
 from pathlib import Path
+from typing import Final
 
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.requests import Render
+from acp_tui.cli.saying import say, say_error
 from acp_tui.client.errors import ClientError
+from acp_tui.client.files import PRIVATE, replacing
 from acp_tui.ui.picturing.errors import CannotRender
 from acp_tui.ui.picturing.rehearsal import DemoUser
 from acp_tui.ui.picturing.render import View, film_of, film_of_demo, render, suffix_of
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.themes import DARK
 
+PLAYED_SPEED: Final = 4.0
+"""So many times as fast is a scenario played for a film: what takes the machine its time shows no longer than that."""
+HESITATES_S: Final = 0.5
+"""Long enough, in the film, to read what is asked."""
+
 
 def run_render(request: Render) -> int:
     """Write the file; returns the exit status."""
     try:
         content = asyncio.run(_rendered(request))
-        request.output.write_bytes(content)
+        # A page is all of the conversation; a picture is made to be shown.
+        is_page = request.output.suffix.lower() in (".md", ".html")
+        with replacing(request.output, new_mode=PRIVATE if is_page else 0o666) as file:
+            file.write(content)
     except ClientError as error:
-        sys.stderr.write(f"acp-tui: {error}\n" + (f"  {error.hint}\n" if error.hint else ""))
+        say_error(error)
         return ExitCode.USAGE
     except OSError as error:
-        sys.stderr.write(f"acp-tui: {request.output} cannot be written: {error.strerror or error}\n")
+        say(f"{request.output} cannot be written: {error.strerror or error}")
         return ExitCode.ERROR
+    if isinstance(request.source, Path):
+        redact = shlex.join(["acp-tui", "redact", str(request.source), "-o", "OUT.jsonl"])
+        say(
+            f"{request.output} shows what is in {request.source}; to give it away: {redact}, then render OUT.jsonl"
+        )
     return ExitCode.DONE
 
 
@@ -37,7 +53,7 @@ async def _rendered(request: Render) -> bytes:
         size=(request.columns, request.rows),
         theme=request.theme or DARK.name,
         is_at_top=request.is_at_top,
-        pace=Pace(max_wait_s=request.max_wait_s),
+        pace=Pace(request.speed, request.max_wait_s),
     )
     if isinstance(request.source, Path):
         if request.source.suffix == ".toml":
@@ -48,6 +64,10 @@ async def _rendered(request: Render) -> bytes:
         source = film_of(request.source)
     else:
         prompts = () if request.prompt is None else (request.prompt,)
-        source = film_of_demo(request.source, DemoUser(prompts, request.answer), view.size)
+        is_film = suffix == ".cast"  # in a still there is no time
+        if is_film:
+            say(f"the scripted agent plays {request.source} …")
+        user = DemoUser(prompts, request.answer, HESITATES_S if is_film else 0)
+        source = film_of_demo(request.source, user, view.size, speed=PLAYED_SPEED if is_film else 0)
     async with source as film:
         return await render(film, view, suffix)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.inner_failures import told_afterwards
 from acp_tui.cli.rehearsed import recording_of
+from acp_tui.cli.saying import say_error
 from acp_tui.cli.screen import fitted
 from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.tree import Settings
@@ -42,14 +43,15 @@ def run_replay(
             file = stack.enter_context(recording_of(source))
             recording = stack.enter_context(open_playable(file))
         except ClientError as error:
-            sys.stderr.write(f"acp-tui: {error}\n" + (f"  {error.hint}\n" if error.hint else ""))
+            say_error(error)
             return ExitCode.USAGE
         settings = replace(settings, appearance=fitted(settings.appearance))
         from acp_tui.ui.replaying.app import ReplayApp  # not before the terminal is asked how it looks
 
         film = Film(recording)
         app = ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes)
-        asyncio.run(_run(app))
+        with told_afterwards():
+            asyncio.run(_run(app))
         return app.return_code or ExitCode.DONE
 
 

@@ -138,6 +138,8 @@ def read_render(given: Given) -> Render:
         )
     if given.at is not None and given.at_text is not None:
         raise WrongUse("--at and --at-text name two moments: one is enough")
+    if given.speed == 0:
+        raise WrongUse("--speed 0 leaves nothing of a film: a still is an .svg or a .png")
     columns, rows = given.size
     return Render(
         source=source_of(given.word),
@@ -149,6 +151,7 @@ def read_render(given: Given) -> Render:
         is_at_top=given.scroll == "top",
         answer=given.answer,
         prompt=given.prompt,
+        speed=given.speed,
         max_wait_s=given.max_wait,
     )
 
@@ -173,7 +176,9 @@ def read_redact(given: Given) -> Redact:
 def read_mock(given: Given) -> Mock:
     if given.word is None:
         raise WrongUse("mock wants a recording or a scenario: acp-tui mock FILE")
-    source = given.word if given.word.endswith(".toml") else source_of(given.word)
+    source = source_of(given.word)
+    if isinstance(source, Path) and source.suffix == ".toml":
+        source = given.word
     is_scenario = isinstance(source, str)
     if is_scenario and (given.strict or given.timeout is not None):
         raise WrongUse("--strict and --timeout are for recordings: a scenario expects nothing of its client")
@@ -185,7 +190,11 @@ def read_mock(given: Given) -> Mock:
 def source_of(word: str) -> Path | str:
     """A file, or the name of a scenario in `demo:NAME`."""
     scheme, _, name = word.partition(":")
-    return name if scheme == "demo" else Path(word)
+    if scheme != "demo":
+        return Path(word)
+    if not name:
+        raise WrongUse("demo: wants a scenario, as in demo:coding; acp-tui demo --list shows them")
+    return name
 
 
 def spot_of(text: str | None) -> Spot | None:

@@ -178,6 +178,8 @@ class Render(NamedTuple):
     """How permissions that the scripted agent asks for are answered: an option's kind."""
     prompt: str | None = None
     """What the scripted agent is asked."""
+    speed: float = 1.0
+    """Of a film: how many times as fast."""
     max_wait_s: float = 2.0
     """Of a film: no pause is longer."""
 

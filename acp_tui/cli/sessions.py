@@ -7,6 +7,7 @@ The JSON is a list, the last used first: `session_id`, `agent` (the name of its 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -83,9 +84,16 @@ def _iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
+def _how_to_redact(recording: Path, file: Path) -> str:
+    """A jsonl is an outline of the conversation, which is not made of a single recording."""
+    page = file if file.suffix.lower() in (".md", ".html") else file.with_suffix(".md")
+    redact = shlex.join(["acp-tui", "redact", str(recording), "-o", "OUT.jsonl"])
+    return f"Redacted: {redact} && {shlex.join(['acp-tui', 'render', 'OUT.jsonl', '-o', page.name])}"
+
+
 def export_session(wanted: str, file: Path) -> int:
     """Write the session of this id to a file, in the format that its suffix names; returns the exit status."""
-    from acp_tui.client.export import ExportFacts, export
+    from acp_tui.client.export import NOT_REDACTED, ExportFacts, export
     from acp_tui.client.terminals import plain_text
 
     index = recordings_index()
@@ -100,5 +108,6 @@ def export_session(wanted: str, file: Path) -> int:
     except ClientError as error:
         say_error(error)
         return ExitCode.ERROR
-    print(f"Written to {file}")
+    print(make_visible_line(f"Written to {file}"))
+    print(make_visible_line(f"{NOT_REDACTED} {_how_to_redact(past.recorded.recordings[-1], file)}"))
     return ExitCode.DONE

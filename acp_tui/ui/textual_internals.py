@@ -8,13 +8,17 @@ parser of keys).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.binding import Binding
 from textual.geometry import Region
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
@@ -38,6 +42,17 @@ def forget_callbacks(app: App[Any]) -> None:
 def bindings_of_key(widget: Widget, key: str) -> Iterable[Binding]:
     """What the key does in this widget itself, as the user has set it."""
     return widget._bindings.key_to_bindings.get(key, ())
+
+
+def painted_rows(screen: Screen[Any]) -> list[Strip]:
+    """The whole screen as it is painted, from top to bottom."""
+    return screen._compositor.render_strips()
+
+
+async def lay_out_and_paint(pilot: Pilot[Any]) -> None:
+    """Wait until all widgets have done what they were told, and take what they want painted as painted."""
+    await pilot._wait_for_screen()
+    pilot.app.screen._on_timer_update()
 
 
 def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:

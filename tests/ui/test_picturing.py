@@ -95,6 +95,16 @@ async def test_a_text_is_the_screen_as_it_was(film: Film) -> None:
     assert "Thank you" not in text
 
 
+async def test_on_a_wide_screen_the_sidebar_shows_what_the_recording_knows(film: Film) -> None:
+    narrow, wide = [await rendered(film, ".txt", View(size=(columns, 30))) for columns in (149, 150)]
+    assert "▾ Session" not in narrow
+    assert "▾ Plan" in wide
+    assert "Folder     project" in wide
+    assert "/project" not in wide.split("▾ Session")[1]  # whose home it was in is nobody's business
+    assert "Changed files" not in wide
+    assert "MCP" not in wide
+
+
 async def test_either_end_of_a_conversation_can_be_in_view(film: Film) -> None:
     top, bottom = [
         await rendered(film, ".txt", View(size=(40, 12), is_at_top=is_at_top)) for is_at_top in (True, False)

@@ -234,7 +234,10 @@ class Chat:
     def _take(self, text: str) -> None:
         session = self.session
         assert session is not None  # nothing is read before
-        command = command_for(text, {command.name for command in session.conversation.commands})
+        taken = {command.name for command in session.conversation.commands}
+        command = command_for(text, taken)
+        if text.strip() == "/help" and command is None:  # which the greeting has promised
+            self.say(f"/help is a command of {self.agent_title}'s; /acp:help lists what can be typed")
         if command is not None:
             self._tasks.start_soon(self._obey, *command)
         elif text.startswith("!"):

@@ -17,7 +17,7 @@ from acp_tui.client.errors import Unsupported
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import session_facts, usage_words, value_name
+from acp_tui.conversation.wording import from_home, session_facts, usage_words, value_name
 
 if TYPE_CHECKING:
     from acp_tui.cli.plain.chat import Chat
@@ -37,10 +37,9 @@ class Command:
     """Given what is typed behind the name. Raises ClientError."""
     argument: str = ""
 
-    @property
-    def shown(self) -> str:
-        """As the help has it."""
-        return f"/{self.name} {self.argument}".rstrip()
+    def shown(self, taken: Collection[str]) -> str:
+        """As the help has it; `taken` are the names of the agent's commands."""
+        return f"/{OURS if self.name in taken else ''}{self.name} {self.argument}".rstrip()
 
 
 def command_for(text: str, taken: Collection[str]) -> tuple[Command, str] | None:
@@ -53,10 +52,12 @@ def command_for(text: str, taken: Collection[str]) -> tuple[Command, str] | None
 
 
 async def _help(chat: Chat, _: str) -> None:
-    rows = [f"  {command.shown}: {command.about}" for command in COMMANDS]
+    of_agent = _session(chat).conversation.commands
+    taken = {command.name for command in of_agent}
+    rows = [f"  {command.shown(taken)}: {command.about}" for command in COMMANDS]
     theirs = [
         f"  /{make_visible_line(command.name.removeprefix('/'))}: {make_visible_line(command.description)}"
-        for command in _session(chat).conversation.commands
+        for command in of_agent
     ]
     chat.tell(
         "\n".join(
@@ -198,7 +199,7 @@ async def _status(chat: Chat, _: str) -> None:
     session = _session(chat)
     identity = chat.agent.identity
     agent = " ".join(filter(None, (chat.agent_title, identity.version if identity is not None else "")))
-    facts = session_facts(session.conversation, agent, session.cwd, chat.server_names)
+    facts = session_facts(session.conversation, agent, from_home(session.cwd), chat.server_names)
     chat.tell("\n".join(f"  {make_visible_line(f'{name}: {value}')}" for name, value in facts))
 
 

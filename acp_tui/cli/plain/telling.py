@@ -13,6 +13,7 @@ from acp_tui.cli.plain.blocks import Blocks
 from acp_tui.cli.plain.outbox import Outbox
 from acp_tui.cli.plain.words import (
     STATUS_WORDS,
+    about,
     block_text,
     command_of,
     limits_of,
@@ -33,6 +34,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Question,
     Remark,
     Restart,
     ToolCallEntry,
@@ -50,7 +52,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
 )
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import value_name
+from acp_tui.conversation.wording import answer_words, value_name
 
 
 @dataclass(slots=True)
@@ -179,7 +181,7 @@ class Teller:
         if told is None and not call.title and call.status not in SETTLED:
             return  # many agents give the title a moment later
         self._calls[entry_id] = call.status
-        place = place_of(call, self._cwd)
+        place = about(call, self._conversation.terminals) + place_of(call, self._cwd)
         if call.status not in SETTLED:
             self._outbox.put(ours(f"tool: {title_of(call)}{place}"))
             return
@@ -270,12 +272,19 @@ def _words(entry: Entry) -> str:
             return ours("\n".join(filter(None, (told, make_visible(why)))))
         case Remark(text):
             return ours(make_visible_line(text))
+        case Question():
+            return ours(_question_words(entry))
         case OwnCommand(line):
             return ours(f"you run: {make_visible_line(line)}")
         case Unknown(kind):
             return ours(f"an update of a kind that acp-tui does not know: {make_visible_line(kind)}")
         case _:
             raise AssertionError(f"{entry} is told as it changes")
+
+
+def _question_words(question: Question) -> str:
+    values = (make_visible_line(f"{each.name}: {each.value}") for each in question.values)
+    return "\n".join([f"{answer_words(question)}: {make_visible_line(question.message)}", *values])
 
 
 def _plan_words(plan: Plan) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,11 +17,13 @@ from acp_tui.conversation.tool_calls import (
     FAILED,
     BlockContent,
     TerminalContent,
+    TerminalId,
     TextDiff,
     ToolCall,
     ToolCallContent,
     UnknownContent,
 )
+from acp_tui.conversation.tool_subject import subject_of
 from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import (
     make_visible,
@@ -29,7 +31,7 @@ from acp_tui.conversation.visible import (
     make_visible_line,
     make_visible_path,
 )
-from acp_tui.ui.drawings.places import shown_path
+from acp_tui.ui.drawings.places import HERE, shown_path
 
 MARK: Final = "* "
 """Before a line of ours; a line of the agent's that begins with it is moved by a blank."""
@@ -74,11 +76,17 @@ def title_of(call: ToolCall) -> str:
     return make_visible_line(make_visible_command(shown) if call.kind == "execute" else shown)
 
 
+def about(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> str:
+    """What it runs or works on, behind a title that does not say it; else ""."""
+    subject = subject_of(call, terminals)
+    return "" if subject is None else f": {subject.visible}"
+
+
 def place_of(call: ToolCall, cwd: str) -> str:
     """Where it happens, in brackets behind the title; "" where it is not reported or stands in the title."""
     location = next(iter(call.locations), None)
     path = shown_path(location.path, cwd) if location is not None else ""
-    if location is None or path in call.shown_title:
+    if location is None or path in call.shown_title or (call.kind == "execute" and path == HERE):
         return ""
     line = "" if location.line is None else f", line {location.line}"
     return f" ({make_visible_path(path)}{line})"

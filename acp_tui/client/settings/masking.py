@@ -14,6 +14,17 @@ MASK: Final = "***"
 
 _OPEN_KEYS: Final = ("name", "type", "command")
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+# fmt: off
+_COUNTING: Final = {
+    "budget", "cache", "cached", "completion", "context", "count", "input", "left", "limit", "max", "min", "num",
+    "output", "per", "prompt", "reasoning", "remaining", "thought", "thoughts", "total", "usage", "used",
+}
+# fmt: on
+_NAME_BEFORE: Final = re.compile(r"[\w-]*\Z")
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?[\])}.]*")
+"""What may stand behind it is no part of it."""
+MOST_NAME: Final = 60
 # Nothing that we send is nested so deep. Beyond it no frame is searched, and what is not searched is not shown.
 _MAX_DEPTH: Final = 100
 
@@ -21,6 +32,22 @@ _MAX_DEPTH: Final = 100
 def mask(value: str) -> str:
     """The stand-in for a secret; an empty value is none, and seeing that it is empty helps."""
     return MASK if value else ""
+
+
+def counts_tokens(name: object) -> bool:
+    """Whether a number under this name says how many tokens of a model there were, and so is no secret."""
+    if not isinstance(name, str):
+        return False
+    words = {word.lower() for word in _WORD.findall(name)}
+    return "tokens" in words or ("token" in words and not words.isdisjoint(_COUNTING))
+
+
+def is_token_count(text: str, name_end: int, value: str) -> bool:
+    """The same for a name that ends there in a text, as far as the value behind it is a number."""
+    if _NUMBER.fullmatch(value) is None:
+        return False
+    name = _NAME_BEFORE.search(text[max(0, name_end - MOST_NAME) : name_end])
+    return name is not None and counts_tokens(name[0])
 
 
 def masked(frame: object) -> object:

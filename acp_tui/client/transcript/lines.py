@@ -35,6 +35,8 @@ MAX_S: Final = 10 * 365 * 86_400
 # what is behind it is the frame: jq sees an object, and nobody has to write a number as somebody else's library did.
 _FRAME_LINE = re.compile(rb'\{"t":(\d+(?:\.\d+)?),"type":"(in|out)","frame":')
 
+_DIRECTIONS: Final = {direction.value.encode(): direction for direction in Direction}
+
 
 class NotARecording(Exception):
     """The first line is no header of ours."""
@@ -119,12 +121,13 @@ def read_header(data: bytes) -> Header:
         raise NotARecording("it does not begin with the header of a recording")
     agent, client, screen = (_mapping(value.get(key)) for key in ("agent", "client", "screen"))
     size = (screen.get("columns"), screen.get("rows"))
+    cwd = str(value.get("cwd", ""))
     return Header(
         agent=str(agent.get("name", "")),
         argv=_texts(agent.get("command")),
         env_names=_texts(agent.get("env")),
         client=str(client.get("version", "")),
-        cwd=str(value.get("cwd", "")),
+        cwd=cwd if cwd.startswith("/") else "",  # of any other nobody knows where it is
         screen=(size[0], size[1]) if isinstance(size[0], int) and isinstance(size[1], int) else None,
         started_at=str(value.get("started_at", "")),
         is_raw=value.get("raw") is True,
@@ -132,13 +135,19 @@ def read_header(data: bytes) -> Header:
     )
 
 
+def written_frame(data: bytes) -> tuple[float, Direction, bytes] | None:
+    """What a `Frame` holds, where it stands in its line as it came; whether it is JSON is not looked at."""
+    ours = _FRAME_LINE.match(data)
+    if ours is None or not data.endswith(b"}") or (at := float(ours[1])) > MAX_S:
+        return None
+    return at, _DIRECTIONS[ours[2]], data[ours.end() : -1]
+
+
 def read_event(data: bytes) -> Event:
     """An event; one of a kind that is not known, too. Raises BadLine."""
-    ours = _FRAME_LINE.match(data)
-    if ours is not None and data.endswith(b"}"):
-        frame = data[ours.end() : -1]
-        if parsed(frame) is not None:
-            return Frame(_time(float(ours[1])), Direction(ours[2].decode()), frame)
+    written = written_frame(data)
+    if written is not None and parsed(written[2]) is not None:
+        return Frame(*written)
     value = _object(data)
     if value is None or value.get("t") is None:
         raise BadLine("no JSON object with a time")

@@ -191,7 +191,7 @@ def _tool_call(patch: ToolCallPatch) -> dict[str, Any]:
 def _content(item: ToolCallContent) -> Any:
     match item:
         case BlockContent(block):
-            return tool_calls.Content(content=outbound.content_block(block))  # type: ignore[arg-type]
+            return tool_calls.Content(content=outbound.content_block(block))
         case TextDiff():
             return tool_calls.Diff(path=item.path, new_text=item.new_text, old_text=item.old_text)
         case TerminalContent(terminal_id):

@@ -54,7 +54,7 @@ class Step:
 
 
 class Replay:
-    """A recording that is being played. It never waits: whoever paces it looks at `next_at` before the next `step`."""
+    """A recording that is being played, an event with each step; it never waits."""
 
     def __init__(
         self, events: Iterable[Event], earlier: Mapping[SessionId, Conversation] | None = None
@@ -65,7 +65,6 @@ class Replay:
         """
         self._source = events
         self._events = iter(events)
-        self._next: Event | None = None
         self._sessions = ReplayedSessions(earlier or {})
         self._inbound = InboundRequests(self._sessions, _ALL)
         self._pending: dict[tuple[type, Any], _Read] = {}
@@ -89,20 +88,6 @@ class Replay:
         """What belongs to no session: questions of the agent before there is one."""
         return self._sessions.outside.conversation
 
-    @property
-    def next_event(self) -> Event | None:
-        """What the next step applies; None at the end."""
-        if self._next is None:
-            self._next = next(self._events, None)
-        if self._next is None and isinstance(self._source, Recording):  # it may have grown
-            self._events = iter(self._source)
-        return self._next
-
-    @property
-    def next_at(self) -> float | None:
-        """When that happened."""
-        return None if self.next_event is None else self.next_event.at
-
     # Moving on
 
     @property
@@ -113,22 +98,15 @@ class Replay:
 
     def step(self) -> Step | None:
         """Apply the next event; None at the end."""
-        event, self._next = self.next_event, None
+        event = next(self._events, None)
         if event is None:
+            if isinstance(self._source, Recording):  # it may grow
+                self._events = iter(self._source)
             return None
         self._sessions.touched = []
         self._apply(event)
         self.position_s = max(self.position_s, event.at)
         return Step(event, tuple(self._sessions.touched))
-
-    def to_next_prompt(self) -> list[Step]:
-        """Apply everything up to the next prompt of the user, with it; all that is left where there is none."""
-        steps = []
-        for step in self.events:
-            steps.append(step)
-            if is_prompt(step.event):
-                break
-        return steps
 
     def _apply(self, event: Event) -> None:
         match event:

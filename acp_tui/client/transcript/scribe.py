@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, Final
 
+from acp_tui.client.settings.masking import MASK
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
 from acp_tui.client.transcript.secrets import Masker
-from acp_tui.conversation.updates import PermissionAsked, TerminalOutput, ToolCallReported
+from acp_tui.conversation.updates import (
+    ElicitationAnswered,
+    PermissionAsked,
+    TerminalOutput,
+    ToolCallReported,
+)
 from acp_tui.rpc import Direction
 
 _FORM: Final = b"elicitation/create"
@@ -32,6 +39,8 @@ class Scribe:
                 event = Stderr(at, self._line(self._masker, data))
             case Own(at, session_id, TerminalOutput(terminal_id, data)) if self._masker is not None:
                 event = Own(at, session_id, TerminalOutput(terminal_id, self._masker.output(data)))
+            case Own(at, session_id, ElicitationAnswered() as answer) if self._masker is not None:
+                event = Own(at, session_id, _masked_answer(answer))
             case Own() | Exited() if self._masker is not None:
                 return self._masked(event, self._masker), None
         return lines.event_line(event), None
@@ -79,6 +88,11 @@ class Scribe:
         )
         hidden = masker.message(fields) if is_about_call else masker.log(fields)
         return lines.line(hidden)
+
+
+def _masked_answer(answer: ElicitationAnswered) -> ElicitationAnswered:
+    """What was filled in is between the user and the agent."""
+    return replace(answer, values=tuple(replace(value, value=MASK) for value in answer.values))
 
 
 def _is_suspect(masker: Masker, data: bytes, message: Any) -> bool:

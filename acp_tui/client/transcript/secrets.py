@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from acp_tui.client.settings.masking import MASK, mask, masked
+from acp_tui.client.settings.masking import MASK, counts_tokens, is_token_count, mask, masked
 
 MIN_KNOWN: Final = 8
 """A shorter value stands in too many places where it is no secret."""
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 _BEARER = re.compile(r"\b(bearer|basic)(\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
 # Not from the beginning of the name on: to look for that at every letter of a long word takes its length squared.
 _ASSIGNED = re.compile(
-    rf"((?:{_WORDS})\\?[\"']?\s*[=:]\s*\\?[\"']?)((?:bearer|basic)\s+)?[^\s\"',;&\\]+",
+    rf"({_WORDS})(\\?[\"']?\s*[=:]\s*\\?[\"']?)((?:bearer|basic)\s+)?([^\s\"',;&\\]+)",
     re.IGNORECASE,
 )
 _USERINFO = re.compile(r"(?<=://)[^/\s@]+@")
@@ -135,7 +135,7 @@ class Masker:
             return self._pairs(item)
         if key == "error":
             return self.log(self._searched(item, depth + 1))
-        if is_secret or is_secret_name(key):
+        if is_secret or (is_secret_name(key) and not (_is_number(item) and counts_tokens(key))):
             return self._hidden(item, learns=True)
         return self._searched(item, depth + 1)
 
@@ -199,7 +199,7 @@ class Masker:
 
     def line(self, text: str) -> str:
         """A line of a log: there a secret often stands behind its name."""
-        return self.text(_USERINFO.sub(f"{MASK}@", _ASSIGNED.sub(rf"\1\2{MASK}", text)))
+        return self.text(_USERINFO.sub(f"{MASK}@", _ASSIGNED.sub(_masked_value, text)))
 
     def output(self, data: bytes) -> bytes:
         """Bytes of a terminal: known secrets become as many asterisks, so that nothing on its screen moves."""
@@ -237,6 +237,17 @@ class Masker:
         self._known.add(secret)
         self._forms = sorted({*self._forms, *_forms(secret)}, key=len, reverse=True)
         self._bytes = [form.encode("utf-8", "replace") for form in self._forms]
+
+
+def _masked_value(found: re.Match[str]) -> str:
+    """What is assigned to a secret's name; how many tokens there were stays."""
+    if is_token_count(found.string, found.end(1), found[4]):
+        return found[0]
+    return f"{found[1]}{found[2]}{found[3] or ''}{MASK}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _forms(secret: str) -> set[str]:

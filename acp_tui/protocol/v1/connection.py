@@ -17,7 +17,10 @@ from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, Auth
 from acp_tui.protocol.errors import MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.handler import ClientHandler, ClientOffer
 from acp_tui.protocol.v1 import inbound, methods, outbound
+from acp_tui.protocol.v1.authenticate import AuthenticateRequest, LogoutRequest
 from acp_tui.protocol.v1.inbound_requests import InboundRequests
+from acp_tui.protocol.v1.prompt import CancelNotification, PromptRequest
+from acp_tui.protocol.v1.session import CloseSessionRequest, DeleteSessionRequest
 from acp_tui.protocol.wire import to_wire
 from acp_tui.protocol.workplace import Workplace
 from acp_tui.rpc import ConnectionLost, Peer, RequestFailed
@@ -66,11 +69,12 @@ class Connection(InboundRequests):
 
     async def authenticate(self, method_id: str) -> None:
         """Log in by a method that the agent performs itself."""
-        await self._request(methods.AUTHENTICATE, {"methodId": method_id}, _nothing)
+        request = AuthenticateRequest(method_id=method_id)
+        await self._request(methods.AUTHENTICATE, to_wire(request), _nothing)
 
     async def logout(self) -> None:
         """Log out; sessions that are open may then want a login."""
-        await self._request(methods.LOGOUT, {}, _nothing)
+        await self._request(methods.LOGOUT, to_wire(LogoutRequest()), _nothing)
 
     # Sessions
 
@@ -122,11 +126,13 @@ class Connection(InboundRequests):
 
     async def close_session(self, session_id: SessionId) -> None:
         """Let the agent stop what it does in a session and free it."""
-        await self._request(methods.SESSION_CLOSE, {"sessionId": session_id}, _nothing)
+        request = CloseSessionRequest(session_id=session_id)
+        await self._request(methods.SESSION_CLOSE, to_wire(request), _nothing)
 
     async def delete_session(self, session_id: SessionId) -> None:
         """Let the agent forget a session."""
-        await self._request(methods.SESSION_DELETE, {"sessionId": session_id}, _nothing)
+        request = DeleteSessionRequest(session_id=session_id)
+        await self._request(methods.SESSION_DELETE, to_wire(request), _nothing)
 
     # Turns and options
 
@@ -148,17 +154,14 @@ class Connection(InboundRequests):
             on_end(TurnFailed(error.message, error.detail, error.code))
             raise error
 
-        params = {
-            "sessionId": session_id,
-            "prompt": [to_wire(outbound.content_block(block)) for block in blocks],
-        }
-        await self._request(methods.SESSION_PROMPT, params, read, read_error)
+        request = PromptRequest(session_id=session_id, prompt=list(map(outbound.content_block, blocks)))
+        await self._request(methods.SESSION_PROMPT, to_wire(request), read, read_error)
 
     def cancel(self, session_id: SessionId) -> None:
         """Ask the agent to stop a session's turn; the turn's own response says when it has (R-CANC-1)."""
         # Where the agent is gone, nothing is left to stop, and the turn is about to end by that.
         with suppress(ConnectionLost):
-            self.peer.notify(methods.SESSION_CANCEL, {"sessionId": session_id})
+            self.peer.notify(methods.SESSION_CANCEL, to_wire(CancelNotification(session_id=session_id)))
 
     async def set_option(
         self,
@@ -169,7 +172,7 @@ class Connection(InboundRequests):
     ) -> None:
         """Set an option; what the agent makes of it is applied inside the read loop, in wire order (R-CFG-9)."""
         source = option.source if isinstance(option, SelectOption) else "config"
-        method, params = outbound.set_option(option.option_id, source, value)
+        method, request = outbound.set_option(session_id, option.option_id, source, value)
 
         def read(result: Any) -> None:
             if source == "config":
@@ -178,7 +181,7 @@ class Connection(InboundRequests):
                 # No echo is promised: the success is the report (R-MODE-2).
                 on_update(OptionChanged(option.option_id, value, source))
 
-        await self._request(method, {"sessionId": session_id, **params}, read)
+        await self._request(method, to_wire(request), read)
 
     # Beyond the protocol
 

@@ -18,10 +18,17 @@ from acp_tui.conversation.content import (
 )
 from acp_tui.protocol.handler import ClientOffer
 from acp_tui.protocol.v1 import content, initialize, mcp, methods, session
-from acp_tui.protocol.wire import Variant, WireModel
+from acp_tui.protocol.wire import WireModel
 from acp_tui.protocol.workplace import HttpServer, McpServer, Workplace
 
 M = TypeVar("M", bound=WireModel)
+_WireBlock: TypeAlias = (
+    content.TextContent
+    | content.ImageContent
+    | content.AudioContent
+    | content.ResourceLink
+    | content.EmbeddedResource
+)
 _Annotated: TypeAlias = Text | Image | Audio | ResourceLink | TextResource | BlobResource
 
 
@@ -118,22 +125,30 @@ def _mcp_server(server: McpServer) -> mcp.McpServer:
     return model(name=server.name, url=server.url, headers=headers)
 
 
-def set_option(option_id: str, source: str, value: str | bool) -> tuple[str, dict[str, Any]]:
-    """The method that sets an option of this source, and its parameters but for the session's id."""
+def set_option(session_id: str, option_id: str, source: str, value: str | bool) -> tuple[str, WireModel]:
+    """The method that sets an option of this source, and its parameters."""
     if source == "mode":
-        return methods.SESSION_SET_MODE, {"modeId": value}
+        return methods.SESSION_SET_MODE, session.SetSessionModeRequest(
+            session_id=session_id, mode_id=str(value)
+        )
     if source == "model":
-        return methods.SESSION_SET_MODEL, {"modelId": value}
-    params: dict[str, Any] = {"configId": option_id, "value": value}
-    if isinstance(value, bool):
-        params["type"] = "boolean"
-    return methods.SESSION_SET_CONFIG_OPTION, params
+        return methods.SESSION_SET_MODEL, session.SetSessionModelRequest(
+            session_id=session_id, model_id=str(value)
+        )
+    request = _made(
+        session.SetSessionConfigOptionRequest,
+        session_id=session_id,
+        config_id=option_id,
+        type="boolean" if isinstance(value, bool) else None,
+        value=value,
+    )
+    return methods.SESSION_SET_CONFIG_OPTION, request
 
 
 # Content
 
 
-def content_block(block: ContentBlock) -> Variant:
+def content_block(block: ContentBlock) -> _WireBlock:
     """The block on the wire. Raises ValueError for one of a kind we do not know: only an agent makes those."""
     match block:
         case Text():

@@ -31,7 +31,12 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.updates import ElicitationAction, PermissionAnswered, TerminalExited
+from acp_tui.conversation.updates import (
+    ElicitationAction,
+    ElicitationAnswered,
+    PermissionAnswered,
+    TerminalExited,
+)
 from acp_tui.demo import programs, shipped
 from acp_tui.demo.project import copy_project
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
@@ -265,7 +270,7 @@ def _slow_down(file: Path, times: float) -> None:
 
 def timeless(event: Event) -> Event:
     """The event without the time of day, which is another in each time zone."""
-    if isinstance(event, Own) and isinstance(event.update, PermissionAnswered):
+    if isinstance(event, Own) and isinstance(event.update, PermissionAnswered | ElicitationAnswered):
         return replace(event, update=replace(event.update, at=None))
     return event
 

@@ -15,7 +15,7 @@ from acp_tui.client.export import ExportFacts, to_html, to_markdown
 from acp_tui.client.terminals import plain_text
 from acp_tui.ui.picturing.cast import cast_of
 from acp_tui.ui.picturing.errors import CannotRender
-from acp_tui.ui.picturing.formats import png_of, text_of, tidy_svg
+from acp_tui.ui.picturing.formats import png_of, text_of
 from acp_tui.ui.picturing.rehearsal import DemoUser, record_demo, timeless, without_durations
 from acp_tui.ui.picturing.studio import Studio, open_studio
 from acp_tui.ui.replaying.film import Film, open_playable
@@ -61,11 +61,13 @@ async def film_of(file: Path) -> AsyncIterator[Film]:
 
 
 @asynccontextmanager
-async def film_of_demo(name: str, user: DemoUser, size: tuple[int, int]) -> AsyncIterator[Film]:
-    """What the scripted agent plays. Raises CannotRender."""
+async def film_of_demo(
+    name: str, user: DemoUser, size: tuple[int, int], *, speed: float = 0
+) -> AsyncIterator[Film]:
+    """What the scripted agent plays; with a speed, at its own pace (see `record_demo`). Raises CannotRender."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")
-        await record_demo(name, user, file, screen=size)
+        await record_demo(name, user, file, screen=size, speed=speed)
         with await to_thread.run_sync(open_playable, file) as recording:
             film = Film(recording, edit=without_durations)
             await to_thread.run_sync(film.read_on)
@@ -92,9 +94,9 @@ def _still(studio: Studio, suffix: str) -> bytes:
         case ".txt":
             return text_of(studio.strips).encode()
         case ".svg":
-            return tidy_svg(studio.svg, studio.frame).encode()
+            return studio.svg.encode()
         case ".png":
-            return png_of(tidy_svg(studio.svg, studio.frame))
+            return png_of(studio.svg)
         case _:
             to_page = to_html if suffix == ".html" else to_markdown
             return to_page(studio.conversation, _facts(studio), plain_text).encode()

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 import anyio
 from textual import work
+from textual.app import App
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.types import CSSPathType
@@ -21,7 +22,8 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.drawings.folds import folds_of
 from acp_tui.ui.picturing.errors import CannotRender
-from acp_tui.ui.picturing.formats import Frame
+from acp_tui.ui.picturing.formats import Frame, tidy_svg
+from acp_tui.ui.picturing.sidebar import RecordedSidebar
 from acp_tui.ui.replaying.film import Film
 from acp_tui.ui.replaying.panel import RecordedPanel
 from acp_tui.ui.replaying.player import Player
@@ -29,7 +31,9 @@ from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.settings_app import SettingsApp
 from acp_tui.ui.status import facts_of, state_of
 from acp_tui.ui.stylesheets import stylesheets
+from acp_tui.ui.textual_internals import lay_out_and_paint, painted_rows
 from acp_tui.ui.themes import DARK
+from acp_tui.ui.widgets.session_panel import SessionPanel
 from acp_tui.ui.widgets.status_line import Status
 
 QUIET_ROUNDS: Final = 3
@@ -43,6 +47,7 @@ class _PictureScreen(SessionScreen):
 
     def __init__(self, film: Film, settings: Settings) -> None:
         super().__init__(None, Path(film.header.cwd), settings=settings)
+        self._film = film
         self._agent_title = make_visible_line(film.agent)
         self._phase = "waiting for the agent"
 
@@ -54,6 +59,15 @@ class _PictureScreen(SessionScreen):
         """Show this conversation from now on."""
         folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
         await self._show_panel(RecordedPanel(conversation, cwd, folds=folds, images=images))
+
+    def _tell_sidebar(self, panel: SessionPanel) -> None:
+        if self._sidebar is None:
+            self._sidebar = RecordedSidebar(self, panel, self._film)
+        super()._tell_sidebar(panel)
+
+    def look_at_sidebar(self) -> None:
+        """Commands have begun and ended, of which the panel tells nothing."""
+        self._show_sidebar()
 
     def _show_status(self) -> None:
         panel = self._panel
@@ -106,6 +120,7 @@ class Studio:
         is_there = player.front is not None or conversation.entries
         if is_there and (panel is None or panel.conversation is not conversation):
             await self._screen.show_film(conversation, player.film.header.cwd)
+        self._screen.look_at_sidebar()
         await self.settle()
         if is_at_top and self._panel is not None:
             self._panel.view.action_top()
@@ -124,21 +139,12 @@ class Studio:
     @property
     def strips(self) -> list[Strip]:
         """The screen as it is painted, from top to bottom."""
-        return self._pilot.app.screen._compositor.render_strips()
+        return painted_rows(self._pilot.app.screen)
 
     @property
     def svg(self) -> str:
-        """The screen as Textual's own picture of it."""
-        return self._pilot.app.export_screenshot(title="acp-tui", simplify=True)
-
-    @property
-    def frame(self) -> Frame | None:
-        """The window around it in the colours of the theme; None where those are the terminal's own."""
-        app = self._pilot.app
-        if app.current_theme.ansi:
-            return None
-        variables = app.theme_variables
-        return Frame(variables["surface"], variables["panel"], variables["foreground"])
+        """The screen as a picture."""
+        return picture_of(self._pilot.app)
 
     @property
     def _screen(self) -> _PictureScreen:
@@ -159,8 +165,7 @@ class Studio:
                 quiet = quiet + 1 if is_still else 0
                 if not is_still:
                     await anyio.sleep(POLL_S)
-                await self._pilot._wait_for_screen()
-                self._pilot.app.screen._on_timer_update()
+                await lay_out_and_paint(self._pilot)
 
     @property
     def _is_still(self) -> bool:
@@ -171,6 +176,19 @@ class Studio:
         # While the emulator is being loaded there is no screen for any of them.
         is_loading = any(panel.view.terminal_screens.screen(state) is None for state in list(terminals)[:1])
         return panel.view.is_settled and not is_loading
+
+
+def picture_of(app: App[Any]) -> str:
+    """What an app shows, as SVG."""
+    return tidy_svg(app.export_screenshot(title="acp-tui", simplify=True), _frame(app))
+
+
+def _frame(app: App[Any]) -> Frame | None:
+    """The window around it in the colours of the theme; None where those are the terminal's own."""
+    if app.current_theme.ansi:
+        return None
+    variables = app.theme_variables
+    return Frame(variables["surface"], variables["panel"], variables["foreground"])
 
 
 @asynccontextmanager

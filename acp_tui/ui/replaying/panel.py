@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -20,7 +21,7 @@ from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.replaying.film import Answer
 from acp_tui.ui.replaying.question import Reply, question_card
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.permission_card import PermissionCard
+from acp_tui.ui.widgets.docked_request import DockedRequest
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.session_panel import SessionPanel
 
@@ -100,11 +101,11 @@ class RecordedView(ConversationView):
         event.prevent_default()
 
 
-class RecordedCard(PermissionCard, can_focus=False):
-    """The card as it stood there, with what became of the request in place of the keys."""
+class RecordedCard(DockedRequest):
+    """The card as it stood there, with what became of the request in place of the keys; it has none that answer."""
 
     def __init__(self, answer_to: Callable[[RequestKey], Answer | None]) -> None:
-        super().__init__()
+        super().__init__(clock=time.monotonic)
         self._answer_to = answer_to
         self._became: Answer | None = None
 
@@ -118,10 +119,6 @@ class RecordedCard(PermissionCard, can_focus=False):
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """What became of it."""
         return [_outcome(self._became)]
-
-    def on_click(self, event: events.Click) -> None:
-        """Nothing can be answered any more."""
-        event.prevent_default()
 
 
 def _chosen_index(options: Sequence[PermissionOption], answer: Answer | None) -> int | None:

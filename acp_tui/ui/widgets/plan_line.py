@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
@@ -13,13 +14,14 @@ from textual.strip import Strip
 from acp_tui.conversation.facts import Plan, PlanStep
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.rendering.wrapping import Span, wrap
 from acp_tui.ui.themes import palette_for
 from acp_tui.ui.widgets.fields.row_list import cut
 from acp_tui.ui.widgets.strip_view import StripView
 
 STEP_GLYPHS: Final = {"completed": "✓", "in_progress": "◐", "pending": "○"}
-PRIORITY_WORDS: Final = {"high": " (high priority)", "low": " (low priority)"}
+PRIORITIES: Final = ("high", "low")
+"""Those that are told; the third is what a step has anyway."""
 INDENT: Final = 4
 MOST_ROWS: Final = 12
 MOST_OF_SCREEN: Final = 0.5
@@ -127,11 +129,18 @@ def _head(marker: str, plan: Plan, width: int, palette: Palette, *, others: int 
     )
 
 
+def step_spans(step: PlanStep, style: Style, palette: Palette) -> list[Span]:
+    """What is to be done and, where it is not as urgent as any other step, "high" or "low" behind it."""
+    # A blank that does not break: the word does not stand on a line of its own.
+    mark = [(f"\u00a0·\u00a0{step.priority}", palette.warning if step.priority == "high" else palette.muted)]
+    return [(make_visible_line(step.content), style), *(mark if step.priority in PRIORITIES else ())]
+
+
 def _step(step: PlanStep, width: int, palette: Palette) -> Iterator[Strip]:
     """A step, and below its text what does not fit into one line."""
     styles = {"completed": palette.muted, "in_progress": palette.accent}
     style = styles.get(step.status, palette.text)
-    text = [(make_visible_line(step.content), style), (PRIORITY_WORDS.get(step.priority, ""), palette.muted)]
+    text = step_spans(step, style, palette)
     before = f"  {STEP_GLYPHS.get(step.status, '?')} "
     for line in wrap(text, width - INDENT):
         yield Strip([Segment(before, style), *line], INDENT + line.cell_length)

@@ -165,7 +165,8 @@ class QueueLines(Static, can_focus=True):
         outputs = self._shown.outputs
         if outputs:
             what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
-            yield Content.styled(f"+ {what} goes along next · Backspace in an empty prompt: not", MUTED)
+            # What cannot be guessed comes first: a long command is cut.
+            yield Content.styled(f"+ goes along next (Backspace in an empty prompt: not): {what}", MUTED)
 
     @property
     def _rows_above(self) -> int:

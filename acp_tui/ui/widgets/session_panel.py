@@ -21,6 +21,7 @@ from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
 from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.docked_request import DockedRequest
 from acp_tui.ui.widgets.first_steps import FirstSteps
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
@@ -97,9 +98,11 @@ class SessionPanel(Vertical):
         return self.query_one(ConversationView)
 
     @property
-    def card(self) -> PermissionCard:
+    def card(self) -> DockedRequest:
         """The permission card; it is displayed while a request waits."""
-        return self.query_one(PermissionCard)
+        card = self.query_one("DockedRequest")
+        assert isinstance(card, DockedRequest)
+        return card
 
     def _on_change(self, change: Change) -> None:
         """Called for every change, in the midst of a flood too: it only marks, and looks at the facts that changed."""
@@ -122,7 +125,7 @@ class SessionPanel(Vertical):
 
     def _show_first_steps(self) -> None:
         """As long as nothing has been said."""
-        self._is_empty = not self.conversation.entries
+        self._is_empty = self.conversation.is_blank
         for steps in self.query(FirstSteps):  # none in a replay
             steps.look(self.conversation.commands, is_wanted=self._is_empty and self.session is not None)
 
@@ -159,7 +162,7 @@ class SessionPanel(Vertical):
         plan_rows = (int(height.value) if height is not None else 1) + 1 if plan.display else 0
         self.card.fit(self.size.height, plan_rows)
 
-    def on_permission_card_crowded(self, message: PermissionCard.Crowded) -> None:
+    def on_docked_request_crowded(self, message: DockedRequest.Crowded) -> None:
         """What is asked goes before the plan."""
         message.stop()
         self.query_one(PlanLine).set_class(message.is_crowded, "-crowded-out")

@@ -98,7 +98,7 @@ class Sidebar(ScrollView, can_focus=True):
         if width < 4:
             return  # the first layout is still to come
         lines: list[Line] = []
-        for section in Section:
+        for section in self._state.sections:
             if section not in self._drawn:
                 self._drawn[section] = self._section(section, width)
             lines += [*self._drawn[section], GAP]

@@ -18,6 +18,7 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Question,
     TerminalState,
     ToolCallEntry,
     Unknown,
@@ -49,6 +50,8 @@ def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
             yield entry.text
         case ToolCallEntry():
             yield from _texts_of_call(entry, terminals)
+        case Question():
+            yield from (f"{each.name}: {each.value}" for each in entry.values)
         case OwnCommand():
             yield from _printed(terminals.get(entry.terminal_id))
         case Compaction():

@@ -23,6 +23,7 @@ from acp_tui.ui.widgets.prompt.images import PastedImage
 MAX_LINES: Final = 10
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} makes a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
+GONE: Final = "The agent is gone; {restart} starts it again"
 WHY_NOT: Final = "Why not? Enter sends it as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "The reason for your rejection. Esc: give none"
 
@@ -108,6 +109,7 @@ class PromptInput(DraftArea):
         """The titles of the calls that a reason is being written for; empty for any other prompt."""
         self._put_aside = _PutAside()
         """What comes back when the reason is given."""
+        self._is_agent_gone = False
         self._for_later: str | None = None
         """The draft that is to be sent as soon as it can be."""
         self.assistants: list[Assistant] = []
@@ -282,6 +284,12 @@ class PromptInput(DraftArea):
         self.border_title = WHY_NOT
         self.placeholder = WHY_NOT_PLACEHOLDER
 
+    def note_agent(self, *, is_gone: bool) -> None:
+        """Whether there is nobody to send anything to: the empty prompt says so."""
+        if is_gone != self._is_agent_gone:
+            self._is_agent_gone = is_gone
+            self._name_keys()
+
     def put_before(self, text: str) -> None:
         """Put this back into the draft, before what is written there."""
         self.set_draft("\n".join(filter(None, (text, self.text))))
@@ -301,7 +309,7 @@ class PromptInput(DraftArea):
 
     def _name_keys(self) -> None:
         if not self._rejected:
-            self.placeholder = keys_in_force(self).hint(PLACEHOLDER)
+            self.placeholder = keys_in_force(self).hint(GONE if self._is_agent_gone else PLACEHOLDER)
 
     # How it looks
 

@@ -1,0 +1,101 @@
+"""Pictures of a replay. `pytest THIS_FILE --snapshot-update` takes them again: look at each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+from textual.pilot import Pilot
+
+from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.transcript.events import Event
+from acp_tui.ui.replaying.app import ReplayApp
+from acp_tui.ui.replaying.pace import Pace
+from acp_tui.ui.replaying.spot import Spot
+from support.changes import LOOKS
+from support.filming import begun, form, prompted, said, told, two_turns, unread_film_of
+from support.screens import MAX_POLLS, rows, settled
+
+Compare = Callable[..., bool]
+
+
+class State(NamedTuple):
+    """Where a replay stands, and the keys that lead on from there to what is to be seen."""
+
+    events: list[Event]
+    until: Spot | None = None
+    keys: tuple[str, ...] = ()
+    sign: str = "built"
+    """By default what its terminal shows, which is drawn last."""
+
+
+def two_sessions() -> list[Event]:
+    """Both with a title; the second one is at work."""
+    titles = {"s": "Fix the durations", "other": "Read the changelog"}
+    named = [
+        told(4.0 + number, session, sessionUpdate="session_info_update", title=title)
+        for number, (session, title) in enumerate(titles.items())
+    ]
+    return [
+        *two_turns()[:-1],
+        *begun(63.0, "other", 4),
+        prompted(64.0, 5, "What is new?", "other"),
+        said(65.0, "I am reading it.", "other"),
+        *named,
+    ]
+
+
+QUESTION: Final = Spot(is_question=True)
+STATES: Final = {
+    "the-end": State(two_turns()),
+    "a-permission": State(two_turns(), QUESTION, sign="chosen after 2.5 s"),
+    "a-form": State(
+        form(values={"name": "***", "signed": True}), Spot(events=4), sign="accepted after 2.0 s"
+    ),
+    "two-sessions": State(two_sessions(), sign="Read the changelog"),
+    "the-other-session": State(two_sessions(), keys=("tab",)),
+    "help": State(two_turns(), keys=("f1",), sign="Play or pause"),
+    "about": State(two_turns(), keys=("i",), sign="Begun"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _everywhere_the_same(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    pytest.importorskip("pyghostty", reason="the pictures were taken with its terminals")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("look", ["80x24-dark", "80x24-light", "120x40-dark", "120x40-light"])
+def test_a_replay_looks_as_it_did(
+    state: str, look: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snap_compare: Compare
+) -> None:
+    theme, size = LOOKS[look]
+    events, until, keys, sign = STATES[state]
+    monkeypatch.chdir(tmp_path)
+    film = unread_film_of(Path(), events)
+    settings = Settings(appearance=Appearance(theme=theme))
+
+    async def shows(pilot: Pilot[Any], sign: str) -> None:
+        for _ in range(MAX_POLLS):
+            await pilot.pause()
+            if sign in "\n".join(row.text for row in rows(pilot)):
+                await settled(pilot)
+                return
+        raise AssertionError(f"it never showed {sign}")
+
+    async def look_on(pilot: Pilot[Any]) -> None:
+        await shows(pilot, "‖")
+        await pilot.press(*keys)
+        await shows(pilot, sign)
+
+    app = ReplayApp(film, pace=Pace(speed=0), until=until, settings=settings)
+    assert snap_compare(app, terminal_size=size, run_before=look_on)
