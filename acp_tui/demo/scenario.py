@@ -37,6 +37,8 @@ def _read(path: Path, called: str) -> Scenario:
     try:
         scenario = read_scenario(path.stem, path.read_text("utf-8"), path.name)
     except FileNotFoundError as error:
+        if called.endswith(".toml"):
+            raise UnknownScenario(f"there is no file {path.absolute()}") from error
         raise UnknownScenario(f'there is no scenario "{called}"') from error
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read: {error.strerror or error}") from error

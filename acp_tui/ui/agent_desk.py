@@ -22,6 +22,7 @@ from acp_tui.client.errors import (
     ClientError,
     SettingsError,
 )
+from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.agent_link import AgentLink
@@ -95,13 +96,12 @@ class AgentDesk:
 
     async def logged_in(self, call: Callable[[Agent], Awaitable[T]]) -> T:
         """Make `call`; where the agent wants a login first, let the user log in and make it again (R-AUTH-3)."""
-        while True:
+
+        async def call_agent() -> T:
             assert self.agent is not None
-            try:
-                return await call(self.agent)
-            except AuthenticationRequired as wanted:
-                if not wanted.methods or not await self._log_in(wanted):
-                    raise
+            return await call(self.agent)
+
+        return await logged_in(call_agent, self._log_in)
 
     async def _log_in(self, wanted: AuthenticationRequired) -> bool:
         from acp_tui.ui.screens.login import LoginDialog

@@ -187,17 +187,19 @@ class AcpTuiApp(SettingsApp):
         return AgentLink(partial(self._start_agent, command, cwd))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The command palette: Textual's own commands, and ours from the table that the keys come from too."""
-        # Textual's list of keys does not know those that the user chose; help does. To quit is in our table too.
-        not_these = ("Keys", "Quit") if isinstance(screen, SessionScreen) else ("Keys",)
+        """The command palette: Textual's own commands, and ours from the table that the keys come from too.
+
+        Over a dialog or the inspector, only those that concern all of acp-tui.
+        """
+        # Textual's list of keys does not know those that the user chose; help does. To quit is in our table too, and
+        # a part of a session that fills the screen is not what its keys and hints are made for.
+        not_these = ("Keys", "Quit", "Maximize", "Minimize")
         yield from (each for each in super().get_system_commands(screen) if each.title not in not_these)
-        if isinstance(screen, SessionScreen):
-            for command in COMMANDS:
-                if command.action and command.where != "replay" and command.id != "command_palette":
-                    about = " · ".join(filter(None, (self.keymap.all_shown(command.id), command.help)))
-                    yield SystemCommand(
-                        command.title, about, partial(self.run_action, command.action, screen)
-                    )
+        places = ("session", "conversation", "app") if isinstance(screen, SessionScreen) else ("app",)
+        for command in COMMANDS:
+            if command.action and command.where in places and command.id != "command_palette":
+                about = " · ".join(filter(None, (self.keymap.all_shown(command.id), command.help)))
+                yield SystemCommand(command.title, about, partial(self.run_action, command.action, screen))
 
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None

@@ -6,6 +6,7 @@ nothing, and loads nothing of the tracker before it is started.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -25,6 +26,8 @@ from acp_tui.ui.editor import edit
 
 if TYPE_CHECKING:
     from acp_tui.client.changes import ChangeTracker, FileChange, Hunk, Limits, Review, Swapped
+
+log = logging.getLogger(__name__)
 
 TAKING_STOCK: Final = "taking stock of the files"
 """What it does until it is ready, in the words of a phase."""
@@ -175,8 +178,11 @@ class ChangesDesk:
                 self.since = self._now().strftime("%H:%M")
                 self._ready.set()
                 self._mark()
-        except Exception as error:  # noqa: BLE001 - the session is of use without the list of changes
-            self._failure = f"Changes are not listed: {_reason(error)}"
+        except Exception as error:  # the session is of use without the list of changes
+            first = _first(error)
+            if not isinstance(first, OSError):
+                log.exception("The changes in %s cannot be followed", self.root)
+            self._failure = f"Changes are not listed: {str(first) or type(first).__name__}"
             self._mark()
         finally:
             self._ready.set()
@@ -217,8 +223,8 @@ def _summary(changes: Mapping[str, FileChange]) -> str:
     return " ".join([files, *[f"+{added:,}"] * bool(added), *[f"-{removed:,}"] * bool(removed)])
 
 
-def _reason(error: BaseException) -> str:
+def _first(error: BaseException) -> BaseException:
     """What happened, of several things the first."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return str(error) or type(error).__name__
+    return error

@@ -63,7 +63,7 @@ class ConversationDesk:
 
     async def export(self, session: Session, agent: Agent | None) -> None:
         """Write the conversation to a file of the user's choice."""
-        from acp_tui.client.export import ExportFacts, default_name, export, snapshot
+        from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export, snapshot
         from acp_tui.client.terminals import plain_text
         from acp_tui.ui.screens.export import ExportDialog
 
@@ -86,7 +86,7 @@ class ConversationDesk:
         dialog = ExportDialog(session.cwd, default_name(facts, ".md"), write)
         written = await self._screen.app.push_screen_wait(dialog)
         if written is not None:
-            self._screen.notify(f"Written to {make_visible_line(str(written))}", markup=False)
+            self._screen.notify(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}", markup=False)
 
 
 def last_reply(conversation: Conversation) -> str:

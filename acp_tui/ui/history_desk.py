@@ -161,7 +161,7 @@ class HistoryDesk:
 
     async def export(self, session: PastSession) -> None:
         """Write what was recorded to a file of the user's choice."""
-        from acp_tui.client.export import ExportFacts, default_name, export
+        from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
         from acp_tui.client.terminals import plain_text
         from acp_tui.ui.screens.export import ExportDialog
 
@@ -180,7 +180,7 @@ class HistoryDesk:
 
         written = await self._ask(ExportDialog(self._screen.cwd, default_name(facts, ".md"), write))
         if written is not None:
-            self._say(f"Written to {make_visible_line(str(written))}")
+            self._say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
 
     # Opening
 

@@ -92,7 +92,8 @@ class QuestionsDesk:
             self._screen.notify(said, severity="warning", markup=False)
 
     async def _open(self, dialog: Screen[T]) -> T:
-        """Over this tab: another may have come to the front by now."""
+        """Over this tab: another may have come to the front by now. Withdrawn below its help, it goes behind that."""
+        dialog.watch(dialog, "stack_updates", lambda: self.look_for_questions(), init=False)
         return await self._screen.app.push_screen_wait(dialog, mode=self._screen.mode)
 
     def _answer(self, owner: Any, elicitation: Elicitation, action: Any, values: FormValues | None) -> None:

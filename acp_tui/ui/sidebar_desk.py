@@ -153,13 +153,14 @@ class SidebarDesk:
         return tuple(reversed(known.values()))
 
     def _facts(self) -> tuple[tuple[str, str], ...]:
-        from acp_tui.conversation.wording import session_facts
+        from acp_tui.conversation.wording import from_home, session_facts
 
         conversation, session = self._panel.conversation, self._panel.session
         assert session is not None
         self._running = {name for name, state in conversation.terminals.items() if not state.has_exited}
         servers = self._desk.link.servers if self._desk is not None else ()
-        return session_facts(conversation, self._agent(), session.cwd, (server.name for server in servers))
+        names = (server.name for server in servers)
+        return session_facts(conversation, self._agent(), from_home(session.cwd), names)
 
     def _agent(self) -> str:
         agent = self._desk.agent if self._desk is not None else None

@@ -310,11 +310,16 @@ def write_recording(file: Path, frames: int) -> None:
     with file.open("w") as written:
         written.write(json.dumps(header) + "\n")
         for way, fields in said:
-            written.write(json.dumps({"t": 0.0, "type": way, "frame": {"jsonrpc": "2.0", **fields}}) + "\n")
+            written.write(recorded(0.0, way, fields))
         for number in range(frames):
             params = {"sessionId": "s", "update": update(number)}
-            frame = {"jsonrpc": "2.0", "method": "session/update", "params": params}
-            written.write(json.dumps({"t": number / HZ, "type": "in", "frame": frame}) + "\n")
+            written.write(recorded(number / HZ, "in", {"method": "session/update", "params": params}))
+
+
+def recorded(at_s: float, way: str, fields: dict[str, Any]) -> str:
+    """A line as acp-tui records it."""
+    event = {"t": at_s, "type": way, "frame": {"jsonrpc": "2.0", **fields}}
+    return json.dumps(event, separators=(",", ":")) + "\n"
 
 
 def main() -> int:

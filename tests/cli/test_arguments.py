@@ -66,7 +66,32 @@ def test_a_mistake_is_said_in_a_line_with_status_2(line: str, said: str, capfd: 
     out, err = capfd.readouterr()
     assert out == ""
     assert said in err.splitlines()[0]
-    assert err.splitlines()[1:] == ["acp-tui --help shows how to call it"]
+    command = line.split()[0]
+    called = f"acp-tui {command}" if command in ("exec", "run", "demo") else "acp-tui"
+    assert err.splitlines()[1:] == [f"{called} --help shows how to call it"]
+
+
+@pytest.mark.parametrize(
+    ("line", "where_it_goes"),
+    [
+        ("exec gemini hello", "the prompt goes behind --prompt"),
+        ("gemini what is this", "a prompt is typed once the agent runs"),
+        ("run gemini what is this", "a prompt is typed once the agent runs"),
+        ("gemini /", "a folder goes behind --cwd"),
+        ("exec gemini /", "a folder goes behind --cwd"),
+    ],
+)
+def test_what_is_given_in_the_wrong_place_is_told_where_it_goes(
+    line: str, where_it_goes: str, capfd: pytest.CaptureFixture[str]
+):
+    assert main(line.split()) == 2
+    assert where_it_goes in capfd.readouterr().err.splitlines()[0]
+
+
+@pytest.mark.parametrize("line", ["gemini --no-such-option", "doctor gemini codex", "demo coding full"])
+def test_what_belongs_nowhere_is_only_named(line: str, capfd: pytest.CaptureFixture[str]):
+    assert main(line.split()) == 2
+    assert capfd.readouterr().err.splitlines()[0].endswith(line.split()[-1])
 
 
 def test_a_deleted_working_folder_is_said(

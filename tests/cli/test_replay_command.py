@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
+import stat
+from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
+import pyte
 import pytest
+from textual.app import App
 
 from acp_tui.cli.arguments import read_arguments
 from acp_tui.cli.inspect import run_inspect
 from acp_tui.cli.main import main
+from acp_tui.cli.mock import _repeat
 from acp_tui.cli.rehearsed import recording_of
 from acp_tui.cli.render import run_render
 from acp_tui.cli.replay import run_replay
@@ -19,6 +27,7 @@ from acp_tui.ui.picturing import rehearsal
 from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
+from acp_tui.ui.settings_app import SettingsApp
 from support.filming import HEADER, two_turns
 from support.recordings import write
 
@@ -37,6 +46,10 @@ OUT = Path("a.svg")
         ("render run.jsonl -o a.svg", Render(FILE, OUT)),
         ("render demo:coding --output a.svg --at question", Render("coding", OUT, Spot(is_question=True))),
         (
+            "render run.jsonl -o a.cast --speed 2 --max-wait 1",
+            Render(FILE, Path("a.cast"), speed=2, max_wait_s=1),
+        ),
+        (
             "render run.jsonl -o a.svg --at-text done --size 80x24 --theme acp-light --scroll top",
             Render(FILE, OUT, Spot(text="done"), 80, 24, "acp-light", True),
         ),
@@ -51,10 +64,13 @@ def test_each_way_to_call_them(line: str, request_: Replay | Render) -> None:
     [
         ("replay", "replay wants a recording"),
         ("replay demo:coding --follow", "a scenario is played beforehand"),
+        ("inspect demo:", "demo: wants a scenario"),
+        ("mock demo:", "demo: wants a scenario"),
         ("replay run.jsonl --until soon", "'soon' is no moment"),
         ("replay run.jsonl --speed fast", "fast is no number"),
         ("render run.jsonl", "and a file to write"),
         ("render run.jsonl -o a.svg --size big", "big is no size"),
+        ("render run.jsonl -o a.cast --speed 0", "leaves nothing of a film"),
         ("render run.jsonl -o a.svg --at 3 --at-text done", "one is enough"),
     ],
 )
@@ -84,11 +100,28 @@ def test_a_file_that_is_of_no_use_is_said(
     assert not (tmp_path / "a.txt").exists()
 
 
-def test_a_recording_is_rendered_to_a_file(tmp_path: Path) -> None:
+def test_a_recording_is_rendered_to_a_file_and_how_to_redact_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file, output = tmp_path / "run.jsonl", tmp_path / "a.txt"
     write(file, two_turns(), HEADER)
     assert main(["render", str(file), "-o", str(output), "--size", "60x20"]) == 0
     assert "You are welcome." in output.read_text()
+    assert f"acp-tui redact {file}" in capsys.readouterr().err
+
+
+def test_a_page_can_be_read_by_the_user_only_and_a_picture_by_whom_the_umask_lets(tmp_path: Path) -> None:
+    write(tmp_path / "run.jsonl", two_turns(), HEADER)
+    modes = {}
+    before = os.umask(0o022)
+    try:
+        for suffix in (".md", ".html", ".svg", ".txt"):
+            output = tmp_path / f"a{suffix}"
+            assert run_render(Render(tmp_path / "run.jsonl", output, columns=60, rows=20)) == 0
+            modes[suffix] = oct(stat.S_IMODE(output.stat().st_mode))
+    finally:
+        os.umask(before)
+    assert modes == {".md": "0o600", ".html": "0o600", ".svg": "0o644", ".txt": "0o644"}
 
 
 def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
@@ -105,6 +138,71 @@ def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
         assert any(answer.decision is not None for answer in film.answers.values())
         assert all(answer.after_s > 0.1 for answer in film.answers.values())
     assert not file.parent.exists()
+
+
+def test_a_film_of_a_scenario_takes_its_time_and_ends_as_its_picture_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
+    )
+    still, film = tmp_path / "a.txt", tmp_path / "a.cast"
+    for output in (still, film):
+        assert main(["render", "demo:permissions", "-o", str(output), "--size", "80x24"]) == 0
+    _, *frames = map(json.loads, film.read_text().splitlines())
+    screen = pyte.Screen(80, 24)
+    player = pyte.Stream(screen)
+    for _, _, output in frames:
+        player.feed(output)
+    assert "".join(f"{line.rstrip()}\n" for line in screen.display) == still.read_text()
+    assert frames[-1][0] > 4.0
+    assert len(frames) > 5
+    assert "the scripted agent plays permissions" in capsys.readouterr().err
+
+
+def test_what_a_file_name_says_cannot_write_over_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = tmp_path / "run\x1b[2J.jsonl"
+    for run in (["render", str(name), "-o", "a.txt"], ["mock", str(name)], ["redact", str(name), "-o", "a"]):
+        assert main(run) != 0
+    assert run_replay(name, Pace(), None, Settings()) == 2
+    assert run_inspect(name, Settings()) == 2
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert said.count("acp-tui: ") == 5
+
+
+def test_a_line_on_stderr_of_a_recorded_agent_reaches_clients_as_it_was_and_terminals_visibly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    line, written = b"\xff\x1b[2J", []
+    for is_terminal in (False, True):
+        stderr = TextIOWrapper(BytesIO())
+        monkeypatch.setattr(stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        monkeypatch.setattr("sys.stderr", stderr)
+        _repeat(line)
+        written.append(stderr.buffer.getvalue())  # type: ignore[attr-defined]
+    assert written[0] == line + b"\n"
+    assert b"\x1b" not in written[1]
+
+
+@pytest.mark.parametrize(
+    "run", [run_inspect, lambda file, settings: run_replay(file, Pace(), None, settings)]
+)
+def test_what_goes_wrong_inside_is_told_once_the_terminal_is_free(
+    run: Callable[[Path, Settings], int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def run_async(app: App[None]) -> None:
+        logging.getLogger("acp_tui").error("a line is gone")
+
+    monkeypatch.setattr(SettingsApp, "run_async", run_async)
+    write(tmp_path / "run.jsonl", two_turns(), HEADER)
+    assert run(tmp_path / "run.jsonl", Settings()) == 0
+    assert "a line is gone" in capsys.readouterr().err
 
 
 def test_a_scenario_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:

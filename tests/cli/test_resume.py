@@ -112,6 +112,10 @@ async def test_a_session_is_exported_and_nothing_overwritten(
     session_id = await record(tmp_path, "Zebras?")
     file = tmp_path / "out.md"
     assert main(["sessions", "--export", session_id, str(file)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == f"Written to {file}"
+    assert told[1].startswith("It is not redacted")
+    assert "acp-tui redact " in told[1]
     assert "Zebras?" in file.read_text()
     assert main(["sessions", "--export", session_id, str(file)]) == 1
     assert "exists" in capsys.readouterr().err

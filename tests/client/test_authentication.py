@@ -13,6 +13,7 @@ import pytest
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Unsupported
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.phase import Phase
 from acp_tui.protocol.handler import ClientOffer
 from support.agents import in_memory, open_session, shake_hands
@@ -42,12 +43,13 @@ async def test_a_call_that_wants_a_login_is_made_again_after_it(tmp_path: Path):
     async with with_methods() as (agent, wire), anyio.create_task_group() as tasks:
         offered: list[list[str]] = []
 
-        async def choose(wanted: AuthenticationRequired) -> str:
+        async def log_in(wanted: AuthenticationRequired) -> bool:
             offered.append([method.method_id for method in wanted.methods])
-            return "key"
+            await agent.authenticate("key")
+            return True
 
         async def work() -> None:
-            session = await agent.retrying(lambda: agent.new_session(tmp_path), choose)
+            session = await logged_in(lambda: agent.new_session(tmp_path), log_in)
             assert session.session_id == "s1"
 
         tasks.start_soon(work)
@@ -64,12 +66,12 @@ async def test_a_call_that_wants_a_login_is_made_again_after_it(tmp_path: Path):
 async def test_a_call_is_not_made_again_where_no_login_is_chosen(tmp_path: Path):
     async with with_methods() as (agent, wire), anyio.create_task_group() as tasks:
 
-        async def choose(_: AuthenticationRequired) -> None:
-            return None
+        async def log_in(_: AuthenticationRequired) -> bool:
+            return False
 
         async def work() -> None:
             with pytest.raises(AuthenticationRequired):
-                await agent.retrying(lambda: agent.new_session(tmp_path), choose)
+                await logged_in(lambda: agent.new_session(tmp_path), log_in)
 
         tasks.start_soon(work)
         await wire.refuse(await wire.expect("session/new"), -32000, "log in")
@@ -80,12 +82,12 @@ async def test_only_the_code_asks_for_a_login(tmp_path: Path):
     """R-ERR-3."""
     async with with_methods() as (agent, wire), anyio.create_task_group() as tasks:
 
-        async def choose(_: AuthenticationRequired) -> str:
+        async def log_in(_: AuthenticationRequired) -> bool:
             raise AssertionError("nobody is to be asked")
 
         async def work() -> None:
             with pytest.raises(AgentRefused):
-                await agent.retrying(lambda: agent.new_session(tmp_path), choose)
+                await logged_in(lambda: agent.new_session(tmp_path), log_in)
 
         tasks.start_soon(work)
         await wire.refuse(await wire.expect("session/new"), -32603, "Authentication required")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from acp_tui import __version__
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, UnsupportedProtocol
 from acp_tui.client.sessions.phase import Phase
 from acp_tui.protocol.handler import ClientOffer
+from support import agents
 from support.agents import in_memory, open_session, shake_hands
 from support.peers import settle
 
@@ -158,8 +159,9 @@ async def test_an_agent_that_does_not_answer_in_time_is_ended_and_the_user_told_
         assert agent.phase is Phase.GONE
 
 
-async def test_an_agent_that_asks_before_it_answers_may_take_its_time():
+async def test_an_agent_that_asks_before_it_answers_may_take_its_time(monkeypatch: pytest.MonkeyPatch):
     """R-INIT-10, R-ELIC-1."""
+    monkeypatch.setattr(agents, "WAIT_S", 180)
     offer = ClientOffer(elicitation_form=True)
     async with in_memory(offer) as (agent, wire), anyio.create_task_group() as tasks:
         tasks.start_soon(agent.initialize, 60)
@@ -169,7 +171,11 @@ async def test_an_agent_that_asks_before_it_answers_may_take_its_time():
         await wire.send({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": form})
         await settle()
         [key] = agent.elicitations
-        assert agent.start_deadline == math.inf
+        with monkeypatch.context() as patched:
+            two_minutes_later = anyio.current_time() + 120
+            patched.setattr(asyncio.get_running_loop(), "time", lambda: two_minutes_later)
+            await settle()
+        assert agent.lost is None
         agent.answer_elicitation(key, "accept", {})
         assert (await wire.receive())["result"]["action"] == "accept"
         await wire.answer(request, {"protocolVersion": 1})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -46,6 +47,14 @@ def test_a_scenario_can_be_given_by_its_path(tmp_path: Path):
 def test_an_unknown_scenario_is_named():
     with pytest.raises(UnknownScenario, match="nope"):
         scenario.load("nope")
+
+
+def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownScenario, match=re.escape(str(tmp_path / "mine" / "own.toml"))):
+        scenario.load("mine/own.toml")
 
 
 @pytest.mark.parametrize(

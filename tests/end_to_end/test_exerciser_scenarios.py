@@ -142,7 +142,7 @@ async def test_session_updates_reach_the_conversation_and_its_facts(tmp_path: Pa
     }
     assert conversation.title == "The tour, nearly done"
     assert conversation.updated_at == "2026-09-01T12:00:00Z"
-    assert [notice.title for notice in conversation.notices] == ["The model is busy"]
+    assert "The model is busy" in [notice.title for notice in conversation.notices]
     assert conversation.usage is not None
     assert conversation.usage.used == 12288
     assert conversation.last_stop_reason == "end_turn"

@@ -1,6 +1,7 @@
 """Sessions with real agents, recorded: the replay is the session; redacted, it still has its shape, and its looks.
 
-All that are asked for run at the same time, offline, each in a home of its own.
+All that are asked for run at the same time, offline, each in a home of its own. With LONG_TOURS=1 in the environment
+they are also cancelled, and load their session again: twice as long.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import pytest
 from support.led_sessions import Led
 from support.pictured import LARGE, SMALL, pictured
 from support.real_agents import NAMES, RECORDINGS, given_away, lead_agent, version_in, why_not
-from support.recordings import redacted, replayed_whole
+from support.recordings import as_recorded, redacted, replayed_whole
 from support.shapes import shape
 
 CHANGING = ("qwen",)
@@ -65,14 +66,14 @@ def led(name: str, runs: dict[str, Led | Exception]) -> Led:
 def test_a_replay_equals_the_session_with_a_real_agent(led: Led) -> None:
     """fold(live) == fold(replay(recording)), terminals too."""
     replay = replayed_whole(led.recording)
-    assert replay.conversations == led.conversations
-    assert replay.outside == led.outside
+    assert replay.conversations == led.as_recorded
+    assert replay.outside == as_recorded(led.outside)
 
 
 def test_redacted_it_has_the_same_shape(led: Led) -> None:
     replay = replayed_whole(redacted(led.recording))
-    assert shape(replay.conversations) == shape(led.conversations)
-    assert shape(replay.outside) == shape(led.outside)
+    assert shape(replay.conversations) == shape(led.as_recorded)
+    assert shape(replay.outside) == shape(as_recorded(led.outside))
 
 
 def test_redacted_it_looks_as_the_recording_that_is_kept_of_it(led: Led, name: str) -> None:

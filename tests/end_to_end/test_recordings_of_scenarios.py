@@ -10,7 +10,7 @@ import pytest
 from acp_tui.demo import shipped
 from support.led_sessions import Led, lead_scenario
 from support.pictured import pictured
-from support.recordings import redacted, replayed_whole
+from support.recordings import as_recorded, redacted, replayed_whole
 from support.shapes import shape
 
 
@@ -52,15 +52,15 @@ def test_a_replay_equals_the_session(runs: list[Led]) -> None:
     """fold(live) == fold(replay(recording)), terminals too."""
     for run in runs:
         replay = replayed_whole(run.recording)
-        assert replay.conversations == run.conversations
-        assert replay.outside == run.outside
+        assert replay.conversations == run.as_recorded
+        assert replay.outside == as_recorded(run.outside)
 
 
 def test_a_redacted_recording_has_the_same_shape(runs: list[Led]) -> None:
     for run in runs:
         replay = replayed_whole(redacted(run.recording))
-        assert shape(replay.conversations) == shape(run.conversations)
-        assert shape(replay.outside) == shape(run.outside)
+        assert shape(replay.conversations) == shape(run.as_recorded)
+        assert shape(replay.outside) == shape(as_recorded(run.outside))
 
 
 def test_redacted_it_looks_the_same_whoever_has_played_it(runs_by_user: dict[str, list[Led]]) -> None:

@@ -141,6 +141,25 @@ def test_servers_options_and_answers_are_written_as_the_schema_wants_them() -> N
     assert to_wire(answer) == {"outcome": {"outcome": "selected", "optionId": "o"}}
 
 
+@needs_schema
+@pytest.mark.parametrize("source", ["mode", "model", "config"])
+def test_an_option_is_set_by_the_method_of_its_source(source: str) -> None:
+    """R-CFG-7, R-MODE-1, R-OLD-1"""
+    method, request = outbound.set_option("s", "o", source, "v")
+    assert (
+        method
+        == {
+            "mode": "session/set_mode",
+            "model": "session/set_model",
+            "config": "session/set_config_option",
+        }[source]
+    )
+    wire = to_wire(request)
+    assert wire.pop("sessionId") == "s"
+    assert "type" not in wire
+    assert "v" in wire.values()
+
+
 def test_a_boolean_value_cannot_be_set_without_its_type() -> None:
     """R-CFG-7"""
     with pytest.raises(ValueError, match="boolean"):

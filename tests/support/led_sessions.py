@@ -21,6 +21,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
@@ -28,7 +29,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId
 from acp_tui.demo.project import copy_project
 from acp_tui.demo.scenario import Scenario, load
-from support.recordings import EVERYTHING, User, demo
+from support.recordings import EVERYTHING, User, as_recorded, demo
 
 WITHIN_S: Final = 60
 PATIENCE_S: Final = 2.0
@@ -48,6 +49,11 @@ class Led:
     outside: Conversation = field(default_factory=Conversation)
     """What belongs to no session."""
 
+    @property
+    def as_recorded(self) -> dict[SessionId, Conversation]:
+        """The conversations, as a replay tells them."""
+        return {name: as_recorded(conversation) for name, conversation in self.conversations.items()}
+
 
 @dataclass
 class Lead:
@@ -63,10 +69,11 @@ class Lead:
     async def begin(self) -> Session:
         """A new session, behind a login where one is wanted."""
 
-        async def first_method(wanted: AuthenticationRequired) -> str:
-            return wanted.methods[0].method_id
+        async def log_in(wanted: AuthenticationRequired) -> bool:
+            await self.agent.authenticate(wanted.methods[0].method_id)
+            return True
 
-        return self.attend(await self.agent.retrying(lambda: self.agent.new_session(self.cwd), first_method))
+        return self.attend(await logged_in(lambda: self.agent.new_session(self.cwd), log_in))
 
     def attend(self, session: Session) -> Session:
         """Answer what is asked in it from now on."""

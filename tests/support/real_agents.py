@@ -99,7 +99,10 @@ async def _switch(session: Session, option_id: str, value: str) -> None:
         await session.set_option(option_id, value)
 
 
-async def lead_agent(name: str, folder: Path, tour: Any = long_tour) -> Led:
+USUAL_TOUR: Final = long_tour if os.environ.get("LONG_TOURS") else short_tour
+
+
+async def lead_agent(name: str, folder: Path, tour: Any = USUAL_TOUR) -> Led:
     """Record the agent in a project below this folder."""
     project = folder / "project"
     project.mkdir(parents=True)

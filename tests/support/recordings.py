@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from acp_tui.client.redaction.redacting import Wishes, redact
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings.masking import MASK
 from acp_tui.client.transcript.events import Dropped, Event, Header, UnknownEvent
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.reader import open_recording
@@ -26,6 +27,7 @@ from acp_tui.client.transcript.replay import Replay
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import Form, FormValues, MultiChoiceField
+from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.handler import ClientOffer
@@ -160,6 +162,17 @@ def replayed_whole(file: Path) -> Replay:
     assert recording.problems == []
     assert recording.half_line == b""
     return replay
+
+
+def as_recorded(conversation: Conversation) -> Conversation:
+    """The conversation as its recording tells it: what was filled into forms is masked there."""
+    entries = [
+        replace(entry, values=tuple(replace(value, value=MASK) for value in entry.values))
+        if isinstance(entry, Question)
+        else entry
+        for entry in conversation.entries
+    ]
+    return replace(conversation, entries=entries)
 
 
 def redacted(recording: Path) -> Path:

@@ -97,6 +97,26 @@ async def test_a_form_that_the_agent_withdraws_goes_and_the_next_question_comes(
         assert answer["code"] == -32800
 
 
+async def test_a_form_that_is_withdrawn_below_its_help_is_gone_when_the_help_is_closed(
+    open_desk: OpenDesk,
+) -> None:
+    """R-CREQ-2."""
+    script = """
+    ask_form(1, "Who are you?")
+    expect("_go_on")
+    send(method="$/cancel_request", params={"requestId": 1})
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, ASKING, script) as desk:
+        await desk.shows("Who are you?")
+        await desk.press("f1")
+        await desk.shows("Next field")
+        desk.let_go_on()
+        await desk.gets_answers()
+        await desk.press("f1")
+        await desk.hides("Who are you?")
+
+
 async def test_the_question_of_an_agent_that_dies_goes_with_it(open_desk: OpenDesk) -> None:
     script = """
     ask_form(1, "Who are you?")

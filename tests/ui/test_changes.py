@@ -117,6 +117,20 @@ async def test_where_files_cannot_be_followed_there_is_a_session_without_a_list(
         assert not _is_open(page)
 
 
+async def test_a_fault_of_our_own_in_following_files_is_logged_beside_being_shown(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(tracker: ChangeTracker, **started: object) -> None:
+        raise KeyError("a mistake")
+
+    monkeypatch.setattr(ChangeTracker, "run", fail)
+    async with open_changes(root) as page:
+        await page.until_shown("Changes are not listed: 'a mistake'")
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == [
+        f"The changes in {root} cannot be followed"
+    ]
+
+
 async def test_a_thousand_changed_files_are_listed_without_a_widget_for_each(root: Path) -> None:
     async with open_changes(root) as page:
         await page.change({f"many/{number:04}.py": b"x\n" for number in range(1000)})

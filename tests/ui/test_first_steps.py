@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from acp_tui.conversation.facts import Command
-from acp_tui.conversation.updates import CommandsReplaced
+from acp_tui.conversation.updates import CommandsReplaced, Remarked
 from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.keymap import Keymap
 from acp_tui.ui.widgets.session_panel import SessionPanel
@@ -40,6 +40,12 @@ async def test_it_is_gone_as_soon_as_something_is_said() -> None:
 async def test_a_session_in_which_something_was_said_says_nothing_of_it() -> None:
     async with open_page(prompt("go")) as page:
         assert not any(way in page.text for way in WAYS)
+
+
+async def test_a_word_of_the_clients_own_leaves_it_there() -> None:
+    async with open_page(Remarked("MCP servers: web was left out")) as page:
+        assert "web was left out" in page.text
+        assert all(way in page.text for way in WAYS)
 
 
 async def test_commands_are_named_when_the_agent_tells_them() -> None:

@@ -16,12 +16,14 @@ from acp_tui.client.agents.demo import demo_command
 from acp_tui.client.inspection.frame_log import FrameLog
 from acp_tui.client.inspection.inspection import Inspection, inspect_agent
 from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.transcript.events import Header
 from acp_tui.rpc import Direction
 from acp_tui.ui.inspector import frame_list
 from acp_tui.ui.inspector.app import InspectApp
-from acp_tui.ui.inspector.frame_view import FrameView
+from acp_tui.ui.inspector.frame_view import FrameView, clock_at
 from acp_tui.ui.inspector.keys import INSPECTOR_COMMANDS
 from acp_tui.ui.inspector.screen import InspectorScreen
+from acp_tui.ui.inspector.standing import title_of
 from support.screens import MAX_POLLS, WAIT_S, open_agent_page, rows
 
 TOKEN = "abcdef0123456789"
@@ -118,6 +120,16 @@ async def test_the_frame_stands_beside_the_list_or_below_it(tmp_path: Path, size
         await page.shows('"method": "_demo/ask"')
         line = next(line for line in page.text.splitlines() if '"method": "_demo/ask"' in line)
         assert line.startswith("  ") == (size[0] < 110)
+
+
+@pytest.mark.parametrize("started_at", ["", "soon", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_no_clock_here_can_show_is_left_out(started_at: str) -> None:
+    assert title_of("a", Header("a", (), started_at=started_at)).plain == "Inspector · a"
+    assert clock_at(started_at, 1.0) == ""
+
+
+def test_of_a_recording_that_outlasts_the_calendar_the_time_is_left_out() -> None:
+    assert clock_at("9999-12-30T00:00:00+00:00", 10 * 86_400.0) == ""
 
 
 async def test_it_can_be_drawn_in_ascii(tmp_path: Path) -> None:
@@ -331,3 +343,14 @@ async def test_the_session_below_it_draws_nothing_until_it_is_seen_again(tmp_pat
         await page.pilot.press("escape")
         await page.until(lambda: "Write a prompt" in page.text)
         assert session.is_current
+
+
+async def test_a_session_is_as_low_as_its_window_became_below_it(tmp_path: Path) -> None:
+    async with open_agent_page(demo_command("coding", 0), tmp_path, size=(120, 40)) as page:
+        await page.until(lambda: "run a command yourself" in page.text)
+        await page.pilot.press("alt+i")
+        await page.until(lambda: "response to session/new" in page.text)
+        await page.pilot.resize_terminal(120, 20)
+        await page.pilot.press("escape")
+        await page.until(lambda: "Write a prompt" in page.text)
+        await page.until(lambda: "run a command yourself" not in page.text)

@@ -34,3 +34,14 @@ async def test_no_command_stands_in_the_palette_twice(tmp_path: Path) -> None:
                 titles = Counter(command.title for command in app.get_system_commands(app.screen))
                 assert "Quit" in titles
                 assert max(titles.values()) == 1
+
+
+async def test_over_a_dialog_it_offers_what_concerns_all_of_acp_tui_in_our_words(tmp_path: Path) -> None:
+    with anyio.fail_after(30):
+        async with open_hub() as hub:
+            app = AcpTuiApp(hub, AgentCommand("none", (str(tmp_path / "none"),)), tmp_path)
+            async with app.run_test() as pilot:
+                await pilot.press("f1")
+                offered = {command.title: command.help for command in app.get_system_commands(app.screen)}
+    assert set(offered) == {"Theme", "Screenshot", "Quit"}
+    assert offered["Quit"].startswith("Ctrl+Q")

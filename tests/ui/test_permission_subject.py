@@ -145,7 +145,7 @@ def test_a_note_and_what_lies_outside_come_first() -> None:
     diff = TextDiff("/project/../etc/hosts", "x\n")
     assert draw(note="Mind the hosts", content=(diff,))[:2] == [
         "Mind the hosts",
-        "outside of the session's directory: /project/../etc/hosts",
+        "outside of the session's folder: /project/../etc/hosts",
     ]
 
 
@@ -156,4 +156,4 @@ def test_only_what_leads_out_is_called_outside(path: str) -> None:
 
 
 def test_a_directory_outside_is_called_so_where_a_command_runs_there() -> None:
-    assert execute({"command": "ls", "cwd": "/"})[0] == "outside of the session's directory: /"
+    assert execute({"command": "ls", "cwd": "/"})[0] == "outside of the session's folder: /"

@@ -1,5 +1,7 @@
 """What stands beside the conversation: the plan, the status line, toasts, and the modes that Shift+Tab cycles."""
 
+from dataclasses import replace
+
 import pytest
 
 from acp_tui.client.errors import AgentRefused
@@ -68,7 +70,7 @@ async def test_priorities_are_marked_where_they_are_not_medium() -> None:
     steps = tuple(PlanStep(f"a {priority} step", priority) for priority in ("high", "medium", "low"))
     async with open_page(PlanReplaced(steps)) as page:
         await page.press("ctrl+t")
-        for line in ("○ a high step (high priority)\n", "○ a medium step\n", "○ a low step (low priority)\n"):
+        for line in ("○ a high step · high\n", "○ a medium step\n", "○ a low step · low\n"):
             assert line in page.text
 
 
@@ -116,9 +118,9 @@ async def test_all_plans_are_shown_when_they_are_opened() -> None:
     ) as page:
         await page.press("ctrl+t")
         assert [line.strip() for line in page.text.partition("▾ ")[2].splitlines()[:6]] == [
-            *("Plan 0/1  in_progress step", "◐ in_progress step (high priority)"),
-            *("Plan 0/1  pending step", "○ pending step (high priority)"),
-            *("Plan 1/1  all steps are done", "✓ completed step (high priority)"),
+            *("Plan 0/1  in_progress step", "◐ in_progress step · high"),
+            *("Plan 0/1  pending step", "○ pending step · high"),
+            *("Plan 1/1  all steps are done", "✓ completed step · high"),
         ]
 
 
@@ -143,7 +145,7 @@ async def test_the_lines_of_a_long_step_stand_below_each_other() -> None:
     async with open_page(PlanReplaced((PlanStep("word " * 20 + "END", "high"),)), size=(60, 20)) as page:
         await page.press("ctrl+t")
         at = page.lines.index(f"    ○ {'word ' * 10}".rstrip())
-        assert page.lines[at + 1 : at + 3] == [f"      {'word ' * 10}".rstrip(), "      END (high priority)"]
+        assert page.lines[at + 1 : at + 3] == [f"      {'word ' * 10}".rstrip(), "      END · high"]
 
 
 async def test_a_plan_that_was_taken_back_is_gone() -> None:
@@ -262,6 +264,15 @@ async def test_shift_tab_asks_for_the_next_mode_and_after_the_last_for_the_first
         await page.press("shift+tab")
         assert page.connection.options == [("mode", "plan"), ("mode", "ask")]
         assert page.prompt.has_focus
+
+
+async def test_what_the_next_mode_means_is_said_where_the_agent_says_it() -> None:
+    free = Choice("free", "Full access", "May write [any] file\x1b on this computer")
+    async with open_page(OptionsReplaced((replace(MODE, choices=(*MODE.choices[:1], free)),))) as page:
+        await page.press("shift+tab")
+        assert "Full access: May write [any] file␛" in page.text
+        await page.press("shift+tab")
+        assert page.text.count("Ask") == 1  # in the status line: there is no more to say of it
 
 
 async def test_a_mode_that_the_agent_refuses_is_not_shown_and_the_reason_is() -> None:

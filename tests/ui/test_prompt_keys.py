@@ -2,7 +2,7 @@
 
 import pytest
 
-from acp_tui.conversation.updates import Disconnected
+from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.widgets.prompt import MAX_LINES
 from support.folding import agent
 from support.screens import open_page, show
@@ -234,3 +234,13 @@ async def test_quitting_while_the_agent_works_wants_to_be_said_twice() -> None:
         assert page.pilot.app.return_code is None
         await page.pilot.press("ctrl+q")
         assert page.pilot.app.return_code == 0
+
+
+async def test_with_the_agent_gone_the_empty_prompt_says_how_to_start_it_again() -> None:
+    async with open_page() as page:
+        assert "Enter sends it" in page.text
+        await page.apply(Disconnected("it exited with 1"))
+        assert "The agent is gone; Alt+R starts it again" in page.text
+        assert "Enter sends it" not in page.text
+        await page.apply(Reconnected(remembers=True))
+        assert "Enter sends it" in page.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from acp_tui.ui.widgets.queue_lines import QueueLines
+from acp_tui.ui.widgets.queue_lines import QueueLines, Waiting
 from support.screens import SIZE, Page, new_session, open_page, show
 
 
@@ -133,3 +133,10 @@ async def test_typing_where_the_queue_has_the_focus_removes_and_sends_nothing() 
         await page.press("alt+down", *"xyz")
         assert waiting(page) == ["one", "two"]
         assert page.pilot.app.screen.query_one(QueueLines).has_focus
+
+
+async def test_a_long_command_of_which_the_output_goes_along_does_not_hide_how_to_keep_it_back() -> None:
+    async with open_page(size=(80, 24)) as page:
+        page.pilot.app.screen.query_one(QueueLines).show(Waiting(outputs=(f"echo {'word ' * 12}",)))
+        await page.press("a")
+        assert "goes along next (Backspace in an empty prompt: not): output of `echo" in page.text

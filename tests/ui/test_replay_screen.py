@@ -16,8 +16,10 @@ from acp_tui.client.transcript.events import Dropped, Event
 from acp_tui.ui.replaying.app import ReplayApp
 from acp_tui.ui.replaying.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.replaying.pace import Pace
+from acp_tui.ui.replaying.panel import RecordedCard
 from acp_tui.ui.replaying.screen import ReplayScreen
 from acp_tui.ui.replaying.spot import Spot
+from acp_tui.ui.widgets.request_pane import RequestPane
 from support.filming import begun, film_of, form, prompted, said, two_turns, unread_film_of
 from support.screens import MAX_POLLS, WAIT_S, rows, settled
 
@@ -95,6 +97,13 @@ async def test_a_permission_card_says_what_was_chosen_and_takes_no_answer(tmp_pa
         await settled(replay.pilot)
         assert replay.text == shown
         assert "Tab" not in replay.text  # nor does it say how to answer
+
+
+def test_the_card_of_a_replay_has_no_key_and_no_message_that_answers() -> None:
+    assert not issubclass(RecordedCard, RequestPane)
+    assert not RecordedCard.can_focus
+    assert not list(RecordedCard._merge_bindings())
+    assert "on_click" not in {name for base in RecordedCard.__mro__ for name in vars(base)}
 
 
 async def test_a_question_that_nobody_answered_is_said_to_be_that(tmp_path: Path) -> None:

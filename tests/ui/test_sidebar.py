@@ -127,7 +127,7 @@ async def test_it_shows_plan_and_session_and_follows_them() -> None:
             "▾ Plan",
             "1/2",
             "✓ Read the parser",
-            "○ Mend it (high priority)",
+            "○ Mend it · high",
             "Ask first",
             "not reported by",
         ):

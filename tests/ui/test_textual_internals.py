@@ -6,6 +6,7 @@ import pytest
 from textual.app import App
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import TextArea
 
@@ -20,7 +21,12 @@ OVERRIDDEN = (
     (TextArea, "_recompute_cursor_offset"),
     (linux_driver, "XTermParser"),
 )
-CALLED = ((App, "_unnotify"), (Screen, "_compositor_refresh"))
+CALLED = (
+    (App, "_unnotify"),
+    (Pilot, "_wait_for_screen"),
+    (Screen, "_compositor_refresh"),
+    (Screen, "_on_timer_update"),
+)
 
 
 @pytest.mark.parametrize(("owner", "name"), [*OVERRIDDEN, *CALLED])
@@ -33,7 +39,7 @@ def test_a_textual_app_has(name: str) -> None:
     assert hasattr(App(), name)
 
 
-@pytest.mark.parametrize("name", ["size", "_dirty_regions", "update_widgets"])
+@pytest.mark.parametrize("name", ["size", "_dirty_regions", "render_strips", "update_widgets"])
 async def test_the_compositor_of_a_textual_screen_has(name: str) -> None:
     async with App().run_test() as pilot:
         assert hasattr(pilot.app.screen._compositor, name)

@@ -177,7 +177,12 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
 
     names = sorted(agent.name for agent in listed)
     near = get_close_matches(name.lower(), names, n=_NEAREST)
-    advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+    if near:
+        advice = f"did you mean {' or '.join(near)}?"
+    elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
+        advice = f"it is a folder; to work in it: acp-tui AGENT --cwd {name}"
+    else:
+        advice = f"known: {', '.join(names)}"
     return AgentNotFound(
         f"no agent is known by the name {name!r}",
         hint=f"{advice}\n  acp-tui agents lists all; any command is an agent: acp-tui -- COMMAND;"

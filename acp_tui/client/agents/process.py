@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import signal
 import subprocess
@@ -170,7 +169,7 @@ def _find_program(command: AgentCommand, path: str | None) -> str:
     program = command.argv[0]
     found = shutil.which(program, path=path)
     if found is not None:
-        return os.path.abspath(found)  # it may start in another folder than ours
+        return str(Path(found).absolute())  # it may start in another folder than ours
     if "/" in program and Path(program).exists():
         raise AgentNotRunnable(f"{program} is not an executable file", hint=f"chmod +x {program}")
     raise AgentNotFound(

@@ -51,8 +51,9 @@ def start_of(command: AgentCommand, folder: Path | None) -> Start:
 def _anchored(words: tuple[str, ...], here: Path) -> Iterator[str]:
     """A word that names a file of where the user is names it from elsewhere too, as in `node build/agent.js`."""
     for word in words:
-        file = os.path.join(here, word)  # never a word too long, as a Path may find it
-        yield file if not word.startswith("-") and os.path.isfile(file) else word
+        # Not Path.is_file: it raises where a word is too long for a name.
+        is_file = not word.startswith("-") and os.path.isfile(here / word)  # noqa: PTH113
+        yield str(here / word) if is_file else word
 
 
 def _packages_folder() -> Path:

@@ -39,7 +39,7 @@ class Refusing:
 async def _reject(session: Session) -> None:
     """Once each; where the agent does not offer that, only cancelling the turn refuses."""
     for request in list(session.conversation.permissions.values()):
-        rejection = next((option for option in request.options if option.kind == "reject_once"), None)
+        rejection = request.rejection_once
         if rejection is None:
             session.cancel()
             return

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from acp_tui.client.settings.masking import MASK
+from acp_tui.client.settings.masking import MASK, is_token_count
 
 SECRET_NAME: Final = re.compile(r"(?i)key|token|secret|passw|credential|auth|cookie|session_?id")
 LEAST_SECRET: Final = 6
@@ -23,7 +23,8 @@ _LOOKS_SECRET: Final = re.compile(
 )
 _NAMED: Final = re.compile(
     # Neither from the beginning of the name nor far behind it: a long word would take its length squared.
-    r"(?i)((?:key|token|secret|passw(?:or)?d|credential|authorization)[\w-]{0,40}[\"']?\s*[=:]\s*[\"']?)([^\s\"',;]+)"
+    r"(?i)((?:key|token|secret|passw(?:or)?d|credential|authorization)[\w-]{0,40})"
+    r"([\"']?\s*[=:]\s*[\"']?)([^\s\"',;]+)"
 )
 
 
@@ -37,10 +38,15 @@ def leaving_out(environ: Mapping[str, str], values: Iterable[str], home: str) ->
     def clean(text: str) -> str:
         for secret in known:
             text = text.replace(secret, MASK)
-        text = _NAMED.sub(rf"\1{MASK}", _LOOKS_SECRET.sub(MASK, text))
+        text = _NAMED.sub(_masked, _LOOKS_SECRET.sub(MASK, text))
         return at_home.sub("~", text) if at_home is not None else text
 
     return clean
+
+
+def _masked(found: re.Match[str]) -> str:
+    name, between, value = found.groups()
+    return found[0] if is_token_count(found.string, found.end(1), value) else f"{name}{between}{MASK}"
 
 
 def masked_words(argv: Iterable[str]) -> list[str]:
@@ -48,10 +54,10 @@ def masked_words(argv: Iterable[str]) -> list[str]:
     words: list[str] = []
     is_secret = False
     for word in argv:
-        name, equals, _ = word.partition("=")
+        name, equals, value = word.partition("=")
         if is_secret and not word.startswith("-"):
             words.append(MASK)
-        elif equals and SECRET_NAME.search(name):
+        elif equals and SECRET_NAME.search(name) and not is_token_count(name, len(name), value):
             words.append(f"{name}={MASK}")
         else:
             words.append(word)

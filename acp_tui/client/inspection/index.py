@@ -106,7 +106,7 @@ class FrameIndex:
         self._label, self._session = array("H"), array("H")
         self._size, self._partner = array("I"), array("I")
         self._open: OrderedDict[tuple[Kind, int], int] = OrderedDict()
-        """Requests without an answer, by who is to answer."""
+        """Requests without an answer, by who is to answer; the oldest first."""
 
     @property
     def end(self) -> int:
@@ -119,10 +119,15 @@ class FrameIndex:
         return self._at[-1] if self._at else 0.0
 
     @property
-    def waiting(self) -> list[int]:
-        """The requests without an answer: the agent's first, for which somebody waits here; the oldest first."""
-        waiting = [(kind, position) for (kind, _), position in self._open.items() if position >= self.first]
-        return [position for _, position in sorted(waiting, key=lambda each: each[0] is not Kind.OUT)]
+    def waiting(self) -> int:
+        """How many requests have no answer."""
+        return len(self._open)
+
+    @property
+    def foremost(self) -> int | None:
+        """The oldest of the agent's requests that wait, for which somebody waits here; else of the client's."""
+        of_agent = (position for (kind, _), position in self._open.items() if kind is Kind.OUT)
+        return next(of_agent, next(iter(self._open.values()), None))
 
     def add(self, entries: Iterable[Entry]) -> list[int]:
         """Lines that came behind the last one; gives which requests were answered by them."""
@@ -142,6 +147,7 @@ class FrameIndex:
 
     def _wait_for_answer(self, entry: Entry) -> None:
         answering = Kind.OUT if entry.kind is Kind.IN else Kind.IN
+        self._open.pop((answering, entry.key), None)  # the same id again: it is the newest now
         self._open[answering, entry.key] = self.end
         if len(self._open) > MAX_OPEN:
             self._open.popitem(last=False)
@@ -156,13 +162,14 @@ class FrameIndex:
         )
 
     def _append(self, entry: Entry, partner: int | None) -> None:
-        self._at.append(max(entry.at_s, self.last_at_s))
-        self._kind.append(KINDS.index(entry.kind))
-        self._form.append(FORMS.index(entry.form))
-        self._flags.append(ERROR * entry.is_error | OPEN * (entry.form is Form.REQUEST))
-        self._label.append(self.labels.note(Label(entry.method, entry.update)))
-        self._session.append(self.sessions.note(entry.session))
-        self._size.append(min(entry.size, _NONE))
+        at_s, kind, form, size, method, update, session, _, is_error = entry
+        self._at.append(max(at_s, self.last_at_s))
+        self._kind.append(KINDS.index(kind))
+        self._form.append(FORMS.index(form))
+        self._flags.append(ERROR * is_error | OPEN * (form is Form.REQUEST))
+        self._label.append(self.labels.note(Label(method, update)))
+        self._session.append(self.sessions.note(session))
+        self._size.append(min(size, _NONE))
         self._partner.append(_NONE if partner is None else partner)
 
     def drop_before(self, position: int) -> bool:
@@ -183,6 +190,8 @@ class FrameIndex:
         )
         for column in columns:
             del column[:count]
+        while self._open and next(iter(self._open.values())) < self.first:
+            self._open.popitem(last=False)
         return True
 
     def mark_found(self, position: int) -> None:

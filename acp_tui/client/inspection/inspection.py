@@ -31,7 +31,8 @@ from acp_tui.client.inspection.source import SLICE_LINES, FileSource, LiveSource
 BATCH_S: Final = 0.03
 """What comes in this time is read together."""
 SEARCHED_LINES: Final = 20_000
-"""By the index; of texts only as many as are read at once."""
+"""By the index."""
+SEARCHED_TEXTS: Final = 2_048
 CHECKED_LINES: Final = 64
 """A rule takes ten times as long as all else."""
 FEW_LINES: Final = 64
@@ -174,14 +175,14 @@ class Inspection:
         if search is None:
             return False
         start, limit = search.examined, self._linting.examined if search.needs_findings else self.index.end
-        stop = min(limit, start + (SLICE_LINES if search.words else SEARCHED_LINES))
+        stop = min(limit, start + (SEARCHED_TEXTS if search.words else SEARCHED_LINES))
         if stop <= start:
             return False
         columns = self.index.columns(start, stop)
         names = (tuple(self.index.labels.values), tuple(self.index.sessions.values))
         found = await to_thread.run_sync(search.candidates, columns, *names)
         if search.words and found:
-            found = await to_thread.run_sync(_saying, search, await self.source.lines_at(found))
+            found = await self.source.matching(found, search.says)
         search.take(found, stop)
         return True
 
@@ -245,7 +246,7 @@ class Inspection:
     @property
     def standing(self) -> Standing:
         """How far everything has come."""
-        waiting = self.index.waiting
+        foremost = self.index.foremost
         return Standing(
             lines=self.index.end,
             gone=self.source.first,
@@ -255,8 +256,8 @@ class Inspection:
             checked=self._linting.examined,
             breaches=len(self.notes),
             is_reading=self._has_more,
-            waiting=len(waiting),
-            foremost=self.index.row(waiting[0]) if waiting else None,
+            waiting=self.index.waiting,
+            foremost=None if foremost is None else self.index.row(foremost),
         )
 
     def waited_s(self, row: Row) -> float | None:
@@ -344,10 +345,6 @@ async def _done(lines: Collection[Line], work: Callable[[], T]) -> T:
     """What the work on these lines gives: at once where there is little of it, else from a thread."""
     is_little = len(lines) <= FEW_LINES and sum(len(line.data) for line in lines) <= FEW_BYTES
     return work() if is_little else await to_thread.run_sync(work)
-
-
-def _saying(search: Search, lines: Mapping[int, Line]) -> list[int]:
-    return [position for position, line in lines.items() if search.says(line)]
 
 
 def _outline(line: Line) -> Outline | None:

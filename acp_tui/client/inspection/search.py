@@ -39,8 +39,10 @@ class Search:
         ]
         self._fits: dict[str, list[bool]] = {"label": [], "session": []}
 
-    def candidates(self, columns: Columns, labels: Sequence[Label], sessions: Sequence[str]) -> list[int]:
+    def candidates(self, columns: Columns, labels: Sequence[Label], sessions: Sequence[str]) -> Sequence[int]:
         """The lines among these of which the index says nothing against."""
+        if len(self.words) == len(self.query):
+            return range(columns.start, columns.start + len(columns.kinds))
         kinds = [self._kind_fits(kind) for kind in KINDS]
         forms = [self._form_fits(form) for form in FORMS]
         known_labels = self._known("label", labels, self._label_fits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -13,7 +13,7 @@ from anyio import to_thread
 from acp_tui.client.inspection.frame_log import FrameLog
 from acp_tui.client.inspection.line import ENDED, Kind, Line
 from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Stderr
-from acp_tui.client.transcript.lines import BadLine, read_event
+from acp_tui.client.transcript.lines import BadLine, parsed, read_event, written_frame
 from acp_tui.client.transcript.reader import MAX_LINE_BYTES, open_recording
 from acp_tui.client.transcript.secrets import Masker
 from acp_tui.rpc import Direction
@@ -23,6 +23,10 @@ SLICE_BYTES: Final = 1 << 20
 """What is read at once: a thread holds up the event loop while it parses."""
 BLOCK_BYTES: Final = 4 << 10
 """Most lines are shorter."""
+MAX_BLOCK_BYTES: Final = 256 << 10
+"""Where neighbours are wanted too."""
+MAX_GAP_BYTES: Final = 16 << 10
+"""From one line to the next that is wanted, on average: it is quicker to read over it."""
 
 
 class Source(Protocol):
@@ -45,6 +49,9 @@ class Source(Protocol):
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
         """These lines, without those that are gone. Raises OSError."""
+
+    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+        """Those of these lines that fit, as a thread finds. Raises OSError."""
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Call `wake` when there is more to be read, where that is known here."""
@@ -89,6 +96,11 @@ class LiveSource:
         lines = ((position, self._log.line(position)) for position in positions)
         return {position: line for position, line in lines if line is not None}
 
+    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+        """Of those that are still there."""
+        lines = await self.lines_at(positions)
+        return await to_thread.run_sync(lambda: [at for at, line in lines.items() if fits(line)])
+
     def listen(self, wake: Callable[[], None]) -> None:
         """Each line wakes."""
         self._wake = wake
@@ -101,7 +113,7 @@ class LiveSource:
 
 
 class FileSource:
-    """The lines of a recording, which may still be written: of each only its place is kept, 8 bytes."""
+    """The lines of a recording, which may still be written: of each only its place is kept, 9 bytes."""
 
     first: Final = 0
     now_s: Final = None
@@ -113,43 +125,58 @@ class FileSource:
             self.header = recording.header
         self.path = path
         self._offsets = array("Q")
+        self._is_frame = bytearray()
+        """Of each line whether a frame stands in it as it came, and is JSON: it need not be parsed again."""
         self._file = path.open("rb")
         self._file.readline(MAX_LINE_BYTES)
 
     async def read_on(self) -> tuple[int, Sequence[Line]]:
         """What was written since."""
         start, found = len(self._offsets), await to_thread.run_sync(self._read_slice)
-        self._offsets.extend(offset for offset, _ in found)
-        return start, [line for _, line in found]
+        self._is_frame.extend(is_frame for _, _, is_frame in found)
+        self._offsets.extend(offset for offset, _, _ in found)
+        return start, [line for _, line, _ in found]
 
-    def _read_slice(self) -> list[tuple[int, Line]]:
+    def _read_slice(self) -> list[tuple[int, Line, bool]]:
         """The next lines with their places; only other events may be left out, and then it is read on."""
-        found: list[tuple[int, Line]] = []
+        found: list[tuple[int, Line, bool]] = []
         begin = offset = self._file.tell()
         while len(found) < SLICE_LINES and (not found or offset - begin < SLICE_BYTES):
             data = self._file.readline(MAX_LINE_BYTES)
             if not data.endswith(b"\n"):
                 self._file.seek(offset)  # its writer has not come further
                 break
-            line = _line_of(data)
+            frame = _frame_of(data)
+            is_frame = frame is not None and parsed(frame.data) is not None
+            line = frame if is_frame else _line_of(data)
             if line is not None:
-                found.append((offset, line))
+                found.append((offset, line, is_frame))
             offset += len(data)
         return found
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
         """Read again."""
-        places = [(at, self._offsets[at]) for at in positions if at < len(self._offsets)]
-        return await to_thread.run_sync(self._read_at, places)
+        return await to_thread.run_sync(lambda: dict(self._read_at(positions)))
 
-    def _read_at(self, places: Sequence[tuple[int, int]]) -> dict[int, Line]:
-        if self._file.closed:
-            return {}
+    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+        """Read again, a block at a time."""
+        return await to_thread.run_sync(lambda: [at for at, line in self._read_at(positions) if fits(line)])
+
+    def _read_at(self, positions: Sequence[int]) -> Iterator[tuple[int, Line]]:
+        positions = [at for at in positions if at < len(self._offsets)]
+        if self._file.closed or not positions:
+            return
+        extent = self._offsets[positions[-1]] - self._offsets[positions[0]]
+        is_dense = extent < len(positions) * MAX_GAP_BYTES
         # One of our own: the file may be let go meanwhile.
         file = os.dup(self._file.fileno())
         try:
-            lines = ((position, _line_of(_line_at(file, offset))) for position, offset in places)
-            return {position: line for position, line in lines if line is not None}
+            blocks = _Blocks(file, MAX_BLOCK_BYTES if is_dense and extent else BLOCK_BYTES)
+            for position in positions:
+                data = blocks.line_at(self._offsets[position])
+                line = (_frame_of(data) if self._is_frame[position] else None) or _line_of(data)
+                if line is not None:
+                    yield position, line
         finally:
             os.close(file)
 
@@ -161,15 +188,45 @@ class FileSource:
         self._file.close()
 
 
-def _line_at(file: int, offset: int) -> bytes:
-    data, size = b"", BLOCK_BYTES
-    while block := os.pread(file, size, offset + len(data)):
-        data += block
-        end = data.find(b"\n", len(data) - len(block))
-        if end >= 0:
-            return data[: end + 1]
-        size = len(data) * 4
-    return data
+class _Blocks:
+    """Lines of a file by where they begin; one that was read along with another is not read again."""
+
+    def __init__(self, file: int, size: int) -> None:
+        self._file, self._size = file, size
+        self._start, self._data = 0, b""
+
+    def line_at(self, offset: int) -> bytes:
+        """The line with its end, where that is there."""
+        begin = offset - self._start
+        end = self._data.find(b"\n", begin) if begin >= 0 else -1
+        if end < 0:
+            begin, end = 0, self._read(offset)
+        return self._data[begin : end + 1]
+
+    def _read(self, offset: int) -> int:
+        """Read until the line is whole; gives where it ends."""
+        self._start, self._data = offset, b""
+        size = self._size
+        while block := os.pread(self._file, size, offset + len(self._data)):
+            self._data += block
+            end = self._data.find(b"\n", len(self._data) - len(block))
+            if end >= 0:
+                return end
+            size = len(self._data) * 4
+        return len(self._data)
+
+
+def _frame_of(data: bytes) -> Line | None:
+    """The frame that stands in a line as it came."""
+    written = written_frame(data.rstrip(b"\r\n"))
+    if written is None:
+        return None
+    at_s, direction, frame = written
+    return Line(at_s, _kind_of(direction), frame)
+
+
+def _kind_of(direction: Direction) -> Kind:
+    return Kind.IN if direction is Direction.IN else Kind.OUT
 
 
 def _line_of(data: bytes) -> Line | None:
@@ -180,7 +237,7 @@ def _line_of(data: bytes) -> Line | None:
         return Line(0.0, Kind.NOTE, f"a line that is no event: {error}".encode()) if data.strip() else None
     match event:
         case Frame(at, direction, frame):
-            return Line(at, Kind.IN if direction is Direction.IN else Kind.OUT, frame)
+            return Line(at, _kind_of(direction), frame)
         case Stderr(at, text):
             return Line(at, Kind.STDERR, text)
         case Exited(at, how):

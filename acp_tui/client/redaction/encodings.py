@@ -63,13 +63,13 @@ def _may_be_hex(data: bytes) -> bool:
     return b"0" * MIN_HEX in data or _PAIRS in data
 
 
-def encoded_in(text: str, seen: set[str]) -> Iterator[Encoded]:
+def encoded_in(text: str, unreadable: set[int]) -> Iterator[Encoded]:
     """What may be readable bytes. The same characters may come several times: nobody knows where bytes begin.
 
-    What is in `seen` holds none; it is added to.
+    Runs whose hashes are in `unreadable` hold none; it is added to.
     """
     for run in _BASE64.finditer(text):
-        if run[0] in seen:
+        if hash(run[0]) in unreadable:
             continue
         places = _places(run, r"[A-Za-z0-9+/_-]")
         written = "".join(map(text.__getitem__, places))
@@ -81,7 +81,7 @@ def encoded_in(text: str, seen: set[str]) -> Iterator[Encoded]:
                 is_readable = True
                 yield Encoded(places[begin:], part, data)
         if not is_readable:
-            seen.add(run[0])
+            unreadable.add(hash(run[0]))
     if not _may_be_hex(text.encode("utf-8", "surrogatepass")):
         return
     for run in _HEX.finditer(text):

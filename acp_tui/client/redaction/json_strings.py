@@ -12,6 +12,7 @@ Path: TypeAlias = tuple[str | int, ...]
 """Keys and indices, from the top."""
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]|[-\d][-+.\deE]*', re.DOTALL)
+_DECODER: Final = json.JSONDecoder(strict=False)
 _LITERAL: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 
 
@@ -82,7 +83,7 @@ def decoded(literal: str) -> str:
     """What a string says, of which the quotes are given too."""
     if "\\" not in literal:
         return literal[1:-1]
-    text = json.loads(literal, strict=False)
+    text = _DECODER.decode(literal)
     assert isinstance(text, str)
     return text
 

@@ -28,6 +28,8 @@ class Ledger:
     def __init__(self) -> None:
         self.secrets: dict[str, Secret] = {}
         self.users: set[str] = set()
+        self.version = 0
+        """Another one whenever there is more to be found by what is known."""
         self.longest_with_line_end = 0
         self.numbers: set[str] = set()
         """Those that are secret wherever they stand."""
@@ -39,10 +41,6 @@ class Ledger:
         self._in_order: list[Secret] = []
         self._folders: dict[tuple[str, str], Secret] = {}
 
-    def __len__(self) -> int:
-        """How much is known."""
-        return len(self.secrets) + len(self._folders) + len(self._everywhere)
-
     # Learning
 
     def learn(self, text: str, kind: str, *, is_everywhere: bool = True) -> Secret | None:
@@ -52,8 +50,9 @@ class Ledger:
         secret = self.secrets.get(text)
         if secret is None:
             secret = self.secrets[text] = self._new(text, kind)
-        if kind == "user":
+        if kind == "user" and text not in self.users:
             self.users.add(text)
+            self.version += 1
         if is_everywhere:
             self._find_everywhere(*_search(text, kind), secret)
         return secret
@@ -65,6 +64,7 @@ class Ledger:
             secret = self.secrets[text] = Secret("key", text, number_stand_in(text))
         if len(text) >= MIN_BROKEN and text not in self.numbers:
             self.numbers.add(text)
+            self.version += 1
             self._find_everywhere(_WORD.format(re.escape(text)), (text,), secret)
         return secret
 
@@ -117,6 +117,7 @@ class Ledger:
     def _find_everywhere(self, pattern: str, signs: Iterable[str], secret: Secret) -> None:
         if pattern in self._everywhere or len(self._everywhere) >= MAX_EVERYWHERE:
             return
+        self.version += 1
         self._everywhere[pattern] = secret
         self._signs.update(signs)
         self._pattern = None

@@ -27,7 +27,7 @@ from acp_tui.client.redaction.places import (
 )
 from acp_tui.client.redaction.shortcuts import Framed, Shortcuts, framed, may_hold_a_piece
 from acp_tui.client.redaction.stand_ins import NUMBER, Secret, number_stand_in
-from acp_tui.client.redaction.streams import Streams
+from acp_tui.client.redaction.streams import OVERLAP, Streams
 from acp_tui.client.redaction.texts import Redacted, Redactor, as_bytes, as_text, bytes_of, total
 from acp_tui.client.redaction.wishes import Report, Wishes
 from acp_tui.client.redaction.words import is_own_word
@@ -50,30 +50,61 @@ class Redaction:
         self._report = Report()
         self._readings = 0
         self._known_before = -1
+        self._news_until = 0
+        """Behind the last line by which more came to be known: what stands later was read with all knowledge."""
+        self._settled = bytearray()
+        """Of each line whether only a piece of a text counts in it, as far as was known by `_settled_by`."""
+        self._settled_by = -1
 
     @property
     def is_to_be_read(self) -> bool:
         """Whether the last reading may have passed by what it came to know only later."""
-        return self._readings < MAX_READINGS and self._known_before != len(self._redactor.ledger)
+        return self._readings < MAX_READINGS and self._known_before != self._redactor.ledger.version
 
     # Reading
 
     def read(self, lines: Iterable[bytes]) -> None:
         """Take note of every secret."""
         self._readings += 1
-        self._known_before = len(self._redactor.ledger)
-        self._streams = Streams(self._redactor)
+        ledger = self._redactor.ledger
+        self._known_before = known_then = ledger.version
         reading = Reading(self._contents)
+        number = -1
         for number, line in enumerate(lines):
+            if self._is_read(number):
+                self._streams.end()
+                if self._is_read(number):  # those told no news
+                    break
             text = as_text(line)
             known = framed(text)
             piece = self._shortcuts.piece(known)
+            self._settle(number, piece is not None)
             if known is not None and piece is not None:
-                self._streams.see((number, known.start), piece, known.string.text)
+                self._streams.see((number, known.start), piece, known.text)
             elif self._readings == 1 or may_hold_a_piece(text) or "@" in text:
                 # Once more, only a host may be found: where it stands behind a user who was not known yet.
                 self._read_line(number, text, known, reading)
+            if known_then != ledger.version:
+                known_then, self._news_until = ledger.version, number + 1
         self._streams.end()
+        # What is longer than streams remember may have been found in a part of itself.
+        if known_then != ledger.version or ledger.longest_with_line_end > OVERLAP:
+            self._news_until = number + 1
+
+    def _is_read(self, number: int) -> bool:
+        """Whether there is no more to be found from this line on than the reading before has found."""
+        has_news = self._known_before != self._redactor.ledger.version
+        return self._readings > 1 and not has_news and number >= self._news_until
+
+    def _settle(self, number: int, is_settled: bool) -> None:
+        if self._settled_by != self._redactor.ledger.version:
+            self._settled = bytearray(number)
+            self._settled_by = self._redactor.ledger.version
+        self._settled[number : number + 1] = bytes((is_settled,))
+
+    def _is_settled(self, number: int) -> bool:
+        is_known = self._settled_by == self._redactor.ledger.version and number < len(self._settled)
+        return is_known and bool(self._settled[number])
 
     def _read_line(self, number: int, text: str, known: Framed | None, reading: Reading) -> None:
         value = _event(text)
@@ -126,7 +157,11 @@ class Redaction:
     def write(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Every line without its secrets."""
         reading = Reading(self._contents)
+        split = {number for number, _ in self._streams.split}
         for number, line in enumerate(lines):
+            if number not in split and self._is_settled(number):
+                yield line
+                continue
             text = as_text(line)
             known = framed(text)
             if known is not None and self._shortcuts.piece(known) is not None:

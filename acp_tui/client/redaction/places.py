@@ -19,6 +19,8 @@ from acp_tui.client.transcript import secrets
 MAX_ASKED: Final = 10_000
 """Questions for files of which the answers are waited for, and tool calls that are remembered."""
 MAX_DEPTH: Final = 200
+MAX_NAME: Final = 40
+"""The end of a name tells what it is of: nobody reads all of a text to know that it is no name."""
 _PATH_KEYS: Final = (
     "path",
     "file_path",
@@ -66,11 +68,13 @@ _COUNTED: Final = re.compile(
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-@lru_cache(maxsize=4096)
 def is_secret_name(name: object) -> bool:
     """Whether a key or an option of this name holds a secret: more than are masked as they are recorded."""
-    if not isinstance(name, str):
-        return False
+    return isinstance(name, str) and _ends_as_secret(name[-MAX_NAME:])
+
+
+@lru_cache(maxsize=4096)
+def _ends_as_secret(name: str) -> bool:
     return secrets.is_secret_name(name) or _ALSO_SECRET.search(_CAMEL.sub("_", name)) is not None
 
 

@@ -88,5 +88,6 @@ def _name(part: Path, out: Path) -> None:
 def _lines(file: BinaryIO, size: int) -> Iterator[bytes]:
     """The lines that were there when the size was asked for: it may still be written."""
     file.seek(0)
-    while file.tell() < size and (line := file.readline()):
+    while size > 0 and (line := file.readline()):
+        size -= len(line)
         yield line

@@ -24,7 +24,7 @@ _FRAME_KEY: Final = '"frame":'
 _TEXT_KEY: Final = '"text":"'
 _PLAIN: Final = r'[^"\\\x00-\x1f]*+'
 _TEXT: Final = re.compile(rf'{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{{4}}){_PLAIN})*+(?=")')
-_STREAMED: Final = re.compile(r'_chunk"|terminal_output|"session/prompt"')
+_STREAMED: Final = ('_chunk"', "terminal_output", '"session/prompt"')
 
 
 class Framed(NamedTuple):
@@ -37,9 +37,14 @@ class Framed(NamedTuple):
     literal: str
 
     @property
+    def text(self) -> str:
+        """What the piece says."""
+        return decoded(self.literal)
+
+    @property
     def string(self) -> JsonString:
         """The piece itself."""
-        return JsonString(self.start, self.end, decoded(self.literal), (), is_key=False)
+        return JsonString(self.start, self.end, self.text, (), is_key=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,7 @@ class Shortcuts:
         return Line(text, tuple(found))
 
     def _forget_what_may_be_wrong(self) -> None:
-        known = len(self._redactor.ledger)
+        known = self._redactor.ledger.version
         if known != self._known_then or len(self._plain) > MAX_PLAIN or len(self._pieces) > MAX_FRAMES:
             self._plain.clear()
             self._pieces.clear()
@@ -115,9 +120,9 @@ class Shortcuts:
 
 def framed(line: str) -> Framed | None:
     """The line as a text with what is around it; None where it does not look like one."""
-    time = _TIME.match(line)
-    at = line.find(_TEXT_KEY) if time is not None else -1
-    if time is None or at < 0:
+    at = line.find(_TEXT_KEY)
+    time = _TIME.match(line) if at >= 0 else None
+    if time is None:
         return None
     start = at + len(_TEXT_KEY) - 1
     text = _TEXT.match(line, start + 1)
@@ -129,4 +134,4 @@ def framed(line: str) -> Framed | None:
 
 def may_hold_a_piece(line: str) -> bool:
     """Whether it has to be read to know that none of its strings is a piece of a text."""
-    return _FRAME_KEY not in line or _STREAMED.search(line) is not None
+    return _FRAME_KEY not in line or any(map(line.__contains__, _STREAMED))

@@ -75,8 +75,11 @@ class Streams:
         self._streams.clear()
 
     def _stream(self, key: tuple[str, ...]) -> _Stream:
-        stream = self._streams.setdefault(key, _Stream())
-        self._streams.move_to_end(key)
+        stream = self._streams.get(key)
+        if stream is not None:
+            self._streams.move_to_end(key)
+            return stream
+        stream = self._streams[key] = _Stream()
         if len(self._streams) > MAX_STREAMS:
             _, oldest = self._streams.popitem(last=False)
             self._look(oldest, goes_on=False)

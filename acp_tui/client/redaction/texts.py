@@ -17,6 +17,7 @@ from acp_tui.client.redaction.stand_ins import NARROW, Secret, blank
 from acp_tui.client.redaction.views import View, is_wrapped, spelled_as, unbroken, views
 
 MAX_CLEAN: Final = 200_000
+MAX_LOOKS: Final = 50_000
 MAX_LAST: Final = 1_000
 MAX_LAST_CHARS: Final = 10_000
 MAX_LEVELS: Final = 3
@@ -45,6 +46,13 @@ class Redactor:
         self.ledger = ledger
         self._clean: set[int] = set()
         """The hashes of texts that hold nothing, as far as is known so far: nearly all are looked at several times."""
+        self._plain: set[int] = set()
+        """Of those in which nothing looks like a secret, whatever is known."""
+        self._unreadable: set[int] = set()
+        """Of runs that might be encoded and are not, and of texts that hold only such."""
+        self._looks: dict[int, tuple[Find, ...]] = {}
+        """By the hash of a text, what in it looks like a secret."""
+        self._users_then = 0
         self._last: dict[tuple[str, bool], Redacted] = {}
         """What was replaced last: agents say things twice."""
         self._known_then = 0
@@ -55,6 +63,7 @@ class Redactor:
         Where the text goes on, what stands at its end may be a part of a secret: it is replaced, and not remembered.
         """
         if whole is not None:
+            self._forget_what_may_be_wrong()
             return self._replaced(text, whole, goes_on=goes_on)
         if self.is_clean(text):
             return Redacted(text)
@@ -76,7 +85,7 @@ class Redactor:
             return True
         in_one_line = text.replace("\r", "").replace("\n", "")
         is_clean = not (
-            _may_hold_secrets(text)
+            self._may_hold_secrets(text)
             or self.ledger.is_known_in(text)
             or (in_one_line != text and self.ledger.is_known_in(in_one_line))
         )
@@ -84,12 +93,31 @@ class Redactor:
             self._clean.add(hash(text))
         return is_clean
 
+    def _may_hold_secrets(self, text: str) -> bool:
+        if hash(text) in self._plain:
+            return False
+        may_hold = _may_hold_secrets(text)
+        if not may_hold:
+            self._plain.add(hash(text))
+        return may_hold
+
     def _forget_what_may_be_wrong(self) -> None:
-        known = len(self.ledger)
+        known = self.ledger.version
         if known != self._known_then or len(self._clean) > MAX_CLEAN or len(self._last) > MAX_LAST:
             self._clean.clear()
             self._last.clear()
             self._known_then = known
+            self._forget_what_is_too_much()
+
+    def _forget_what_is_too_much(self) -> None:
+        if len(self.ledger.users) != self._users_then:  # a host is found behind a known user
+            self._looks.clear()
+            self._users_then = len(self.ledger.users)
+        for hashes in (self._plain, self._unreadable):
+            if len(hashes) > MAX_CLEAN:
+                hashes.clear()
+        if len(self._looks) > MAX_LOOKS:
+            self._looks.clear()
 
     def _replaced(
         self, text: str, whole: Secret | None = None, *, goes_on: bool = False, level: int = 0
@@ -101,10 +129,9 @@ class Redactor:
             spans = sorted(self._spans(view.text, goes_on), key=lambda span: span[0] - span[1])
             for start, end, secret in spans:
                 canvas.paint(view, start, end, secret)
-        seen: set[str] = set()
         for view in reversed(ways):
             self._over_lines(canvas, view)
-            self._within_encoded(canvas, view, level, seen)
+            self._within_encoded(canvas, view, level)
         if whole is not None:
             canvas.paint_found(text, whole)
         return canvas.redacted()
@@ -121,6 +148,17 @@ class Redactor:
         yield from self.ledger.known(text)
 
     def _finds(self, text: str) -> Iterator[Find]:
+        known = self._looks.get(hash(text))
+        if known is not None:
+            yield from known
+            return
+        found = []
+        for find in self._look(text):
+            found.append(find)
+            yield find
+        self._looks[hash(text)] = tuple(found)
+
+    def _look(self, text: str) -> Iterator[Find]:
         if may_name_someone(text):
             yield from users(text)
         if may_hold_address(text):  # behind the users: a host stands behind one
@@ -134,10 +172,13 @@ class Redactor:
             for start, end, secret in self.ledger.known_over_lines(whole.text):
                 canvas.paint(whole, start, end, secret)
 
-    def _within_encoded(self, canvas: _Canvas, view: View, level: int, seen: set[str]) -> None:
-        if level >= MAX_LEVELS or not may_be_encoded(view.text):
+    def _within_encoded(self, canvas: _Canvas, view: View, level: int) -> None:
+        if level >= MAX_LEVELS or hash(view.text) in self._unreadable or not may_be_encoded(view.text):
             return
-        for run in encoded_in(view.text, seen):
+        runs = list(encoded_in(view.text, self._unreadable))
+        if not runs:
+            self._unreadable.add(hash(view.text))
+        for run in runs:
             inside = self.redact_bytes(run.data, level=level + 1)
             if inside.found:
                 canvas.recode(view, run, inside)
@@ -181,20 +222,20 @@ class _Canvas:
     def __init__(self, text: str) -> None:
         self._text = text
         self._chars: list[str] | None = None
-        self._painted: set[int] = set()
+        self._painted = bytearray()
+        """Of each character, as soon as there are `_chars`, whether it is."""
         self._found: list[Place] = []
 
     def paint(self, view: View, start: int, end: int, secret: Secret) -> None:
         """Put a stand-in where a view has a secret; where only a part of it is left, something that says nothing."""
-        places = [view.place(at) for at in range(start, end)]
-        free = [at for at, (begin, _) in enumerate(places) if begin not in self._painted]
+        free = [at for at in range(start, end) if self._is_free(view.place(at)[0])]
         if not free:
             return
-        is_whole = len(free) == len(places) == len(secret.stand_in)
+        is_whole = len(free) == end - start == len(secret.stand_in)
         for at in free:
-            old = view.text[start + at]
-            self._put(*places[at], secret.stand_in[at] if is_whole else blank(old), old)
-        self._found.append(Place(places[0][0], secret))
+            old = view.text[at]
+            self._put(*view.place(at), secret.stand_in[at - start] if is_whole else blank(old), old)
+        self._found.append(Place(view.place(start)[0], secret))
 
     def paint_found(self, text: str, secret: Secret) -> None:
         """The same for a secret that stands in the text as it is."""
@@ -207,16 +248,20 @@ class _Canvas:
         changes = [
             (*view.place(at), new, view.text[at]) for at, new in run.changes(as_bytes(inside.text, run.data))
         ]
-        free = [change for change in changes if change[0] not in self._painted]
+        free = [change for change in changes if self._is_free(change[0])]
         for begin, end, new, old in free:
             self._put(begin, end, new, old)
         if free:
             self._found += [Place(free[0][0], place.secret) for place in inside.found]
 
+    def _is_free(self, at: int) -> bool:
+        return self._chars is None or not self._painted[at]
+
     def _put(self, start: int, end: int, char: str, old: str) -> None:
         if self._chars is None:
             self._chars = list(self._text)
-        self._painted.update(range(start, end))
+            self._painted = bytearray(len(self._text))
+        self._painted[start:end] = b"\1" * (end - start)
         if char != old:
             self._chars[start:end] = spelled_as(char, self._text[start:end])
 

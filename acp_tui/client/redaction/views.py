@@ -33,6 +33,8 @@ _WRAP: Final = re.compile(
         for begin in (r"\n", r"\A")
     )
 )
+_WRAPPED_LENGTHS: Final = frozenset(width + return_chars for width in WIDTHS for return_chars in (0, 1))
+"""Of lines, with what stands before the line end: quicker to see than what the pattern looks for."""
 _SHORT: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 _Char: TypeAlias = tuple[str, int]
@@ -114,7 +116,9 @@ def _bare(view: View) -> Iterator[View]:
 
 def is_wrapped(text: str) -> bool:
     """Whether a line of it ends where programs end lines without regard to words."""
-    return "\n" in text and _WRAP.search(text) is not None
+    if "\n" not in text or _WRAPPED_LENGTHS.isdisjoint(map(len, text.split("\n"))):
+        return False
+    return _WRAP.search(text) is not None
 
 
 def _percent(view: View) -> Iterator[View]:
@@ -126,6 +130,8 @@ def _percent(view: View) -> Iterator[View]:
 
 
 def _subbed(text: str, pattern: re.Pattern[str], decode: _Decode) -> str:
+    if pattern is _LINE_END:
+        return text.replace("\r\n", "").replace("\n", "")  # a hundred times as fast
     if decode is _dropped:
         return pattern.sub("", text)
     known: dict[str, str] = {}

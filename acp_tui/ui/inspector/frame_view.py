@@ -115,7 +115,7 @@ class FrameView(LineWindow):
         parts = (
             f"#{row.position}",
             f"{row.at_s:.3f} s",
-            _clock(self._started_at, row.at_s),
+            clock_at(self._started_at, row.at_s),
             WAYS[row.kind],
             what,
         )
@@ -232,7 +232,10 @@ def _about_rule(note: LintNote, palette: Palette) -> Iterator[Span]:
     yield f"  {note.advice} {note.reference}", palette.muted
 
 
-def _clock(started_at: str, at_s: float) -> str:
+def clock_at(started_at: str, at_s: float) -> str:
     """When that was by the clock here; "" where it is not known."""
     began = began_at(started_at)
-    return f"{began + timedelta(seconds=at_s):%H:%M:%S}" if began else ""
+    try:
+        return f"{began + timedelta(seconds=at_s):%H:%M:%S}" if began else ""
+    except OverflowError:
+        return ""

@@ -8,7 +8,7 @@ from typing import Final
 
 from textual.content import Content
 
-from acp_tui.client.inspection.inspection import Inspection
+from acp_tui.client.inspection.inspection import Inspection, Standing
 from acp_tui.client.transcript.events import Header
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.inspector.rows import waits
@@ -49,7 +49,7 @@ def began_at(started_at: str) -> datetime | None:
     """By the clock here; None where it is not known."""
     try:
         return datetime.fromisoformat(started_at).astimezone()
-    except ValueError:
+    except (ValueError, OverflowError):  # the first and the last days have no other time zones
         return None
 
 
@@ -62,7 +62,7 @@ def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]
         yield f"the first {now.gone:,} are gone: they are in the recording", "$text-warning"
     if inspection.query:
         yield f"{now.shown:,} shown: {' '.join(map(str, inspection.query))}", "$text-accent"
-    yield _waiting(inspection), "$text-warning"
+    yield _waiting(inspection, now), "$text-warning"
     if now.found is not None:
         yield f"{now.found:,} found", "$text-accent"
     if now.searched < inspection.index.end:
@@ -76,16 +76,15 @@ def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]
     yield inspection.failure, "$text-error"
 
 
-def _waiting(inspection: Inspection) -> str:
+def _waiting(inspection: Inspection, now: Standing) -> str:
     """Which request waits for its answer; in a recording how many have none."""
-    count, foremost = inspection.standing.waiting, inspection.standing.foremost
-    if foremost is None:
+    if now.foremost is None:
         return ""
-    waited_s = inspection.waited_s(foremost)
+    waited_s = inspection.waited_s(now.foremost)
     if waited_s is None:
-        return f"{count:,} without an answer"
-    others = f" and {count - 1:,} more" if count > 1 else ""
-    return f"{foremost.label.method} {waits(waited_s)}{others}"
+        return f"{now.waiting:,} without an answer"
+    others = f" and {now.waiting - 1:,} more" if now.waiting > 1 else ""
+    return f"{now.foremost.label.method} {waits(waited_s)}{others}"
 
 
 def _percent(part: int, whole: int) -> str:

@@ -66,7 +66,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("resume_session", "resume a session", "a session goes on only where it can be loaded"),
         Capability("close_session", "close a session", "a closed tab leaves the session open in the agent"),
         Capability("delete_session", "delete a session", "sessions can be deleted only by its own tools"),
-        Capability("additional_directories", "more directories", "a session works in one directory"),
+        Capability("additional_directories", "more folders", "a session works in one folder"),
     ),
     "In a prompt, besides text and links": (
         Capability("image", "images", "an image is sent as a link to its file"),

@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export import FileExists
+from acp_tui.ui.screens.closing import close_when_in_front
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
 Write: TypeAlias = Callable[[Path, bool], Awaitable[None]]
@@ -52,7 +53,7 @@ class ExportDialog(ModalScreen[Path | None]):
                 "\n".join(filter(None, (str(error), "Enter again replaces it" if exists else error.hint)))
             )
         else:
-            self.dismiss(path)
+            close_when_in_front(self, path)
 
     def on_input_changed(self) -> None:
         """What was wrong may be right now."""

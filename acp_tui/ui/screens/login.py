@@ -14,6 +14,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from acp_tui.client.errors import ClientError
+from acp_tui.ui.screens.closing import close_when_in_front
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 from acp_tui.ui.widgets.fields.row_list import PickerRow
@@ -90,7 +91,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
             parts = filter(None, (str(error), error.detail, error.hint))
             self._said.update(shown("\n".join(parts), "$text-error"))
         else:
-            self.dismiss(method)
+            close_when_in_front(self, method)
         finally:
             self._waiting = None
 

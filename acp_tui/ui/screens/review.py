@@ -27,6 +27,7 @@ from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.screens.closing import close_when_in_front
 from acp_tui.ui.screens.permission_review import BRIEF_CELLS, COLUMNS_FROM_CELLS
 from acp_tui.ui.themes import palette_for
 from acp_tui.ui.widgets.hunk_view import BAR, HunkView
@@ -149,7 +150,7 @@ class ReviewScreen(ModalScreen[None]):
             self._say(str(error))
         else:
             self.notify(make_visible(str(error)), severity="error", markup=False)
-            self.dismiss()
+            close_when_in_front(self)
 
     @property
     def _drawing(self) -> ReviewDrawing | None:

@@ -226,6 +226,8 @@ class SessionScreen(SessionWriting):
 
     def _show_status(self) -> None:
         panel = self._panel
+        for prompt in self.query(PromptInput):  # none while it is composed
+            prompt.note_agent(is_gone=panel is not None and not panel.conversation.is_connected)
         if panel is None or panel.session is None:
             self._say_status(Status(phase=self._phase))
             return

@@ -193,8 +193,9 @@ class SessionActions(Screen[None]):
 
     @work
     async def action_next_mode(self) -> None:
-        """Ask the agent for its next mode; the badge shows what it reports."""
+        """Ask the agent for its next mode; the badge shows what it reports, a notice what that mode means."""
         from acp_tui.conversation.facts import SelectOption
+        from acp_tui.conversation.visible import make_visible_line
 
         session = self._panel.session if self._panel is not None else None
         options = session.conversation.options if session is not None else ()
@@ -206,7 +207,11 @@ class SessionActions(Screen[None]):
             return
         values = [choice.value for choice in modes[0].choices]
         at = values.index(modes[0].value) if modes[0].value in values else -1
-        await self._desk.set_option(session, modes[0].option_id, values[(at + 1) % len(values)])
+        wanted = modes[0].choices[(at + 1) % len(values)]
+        await self._desk.set_option(session, modes[0].option_id, wanted.value)
+        now = {option.option_id: option.value for option in session.conversation.options}
+        if wanted.description and now.get(modes[0].option_id) == wanted.value:
+            self.notify(make_visible_line(f"{wanted.name}: {wanted.description}"), markup=False)
 
     @work
     async def action_choose_option(self) -> None:

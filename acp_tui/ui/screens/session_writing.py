@@ -17,6 +17,7 @@ from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.preloading import BEFORE_AN_ANSWER, BEFORE_WRITING, preload
 from acp_tui.ui.screens.session_start import Opening, SessionStart
 from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.widgets.prompt.input import GONE
 from acp_tui.ui.widgets.queue_lines import QueueLines
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class SessionWriting(SessionStart):
             return f"There is no session. {keys_in_force(self).hint(ways)}."
         if self._is_reread:
             return f"This is {self._rereading}."
-        return None if self._panel.conversation.is_connected else "The agent is gone; Alt+R starts it again."
+        return None if self._panel.conversation.is_connected else f"{keys_in_force(self).hint(GONE)}."
 
     @property
     def _rereading(self) -> str:

@@ -124,6 +124,23 @@ def test_a_login_is_asked_for_in_words(tmp_path: Path) -> None:
         assert terminal.end() == 6
 
 
+def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp_path: Path) -> None:
+    scenario = tmp_path / "own.toml"
+    scenario.write_text(
+        'description = "has /help"\n[session]\ncommands = [{ name = "help", description = "theirs" }]\n'
+        '[[prompt]]\n[[prompt.step]]\nsay = "The help of the agent."\n'
+    )
+    with line_terminal("demo", str(scenario), "--plain", "--speed", "0", cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("/help" + ENTER)
+        terminal.shows("/help is a command of Demo's; /acp:help lists what can be typed")
+        terminal.shows("The help of the agent.")
+        terminal.shows("\n> ")
+        terminal.type("/acp:help" + ENTER)
+        terminal.shows("/acp:help: this list")
+        terminal.shows("/quit: end acp-tui")
+
+
 def test_after_a_crash_the_agent_is_started_again(tmp_path: Path) -> None:
     with line_terminal("demo", "crash", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
         terminal.shows("> ")

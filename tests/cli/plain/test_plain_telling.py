@@ -14,9 +14,12 @@ from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import Choice, PlanStep, SelectOption
+from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
+from acp_tui.conversation.facts import Choice, PlanStep, RequestKey, SelectOption
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff
 from acp_tui.conversation.updates import (
+    ElicitationAnswered,
+    ElicitationAsked,
     MessageChunk,
     NoticeShown,
     OptionChanged,
@@ -131,6 +134,21 @@ async def test_output_is_told_once_when_the_command_has_ended_as_a_terminal_show
     lines = await told.lines()
     assert lines == [
         *("* exit 0 after 1.2 s: make", "  [1 lines above: /output prints all]", "  100%", "  red")
+    ]
+
+
+async def test_a_question_is_told_once_with_what_was_answered() -> None:
+    told = Told()
+    values = (FilledIn("Name", "Ada\x1b[m"), FilledIn("Word", "***"))
+    told.hear(
+        ElicitationAsked(Form(RequestKey(1), "Who?", ())),
+        ElicitationAnswered(RequestKey(1), "accept", 1.5, values),
+        ElicitationAsked(UrlVisit(RequestKey(2), "Look", "e", "https://a.example")),
+        ElicitationAnswered(RequestKey(2), "decline"),
+    )
+    assert await told.lines() == [
+        *("* you answered: Who?", "  Name: Ada␛[m", "  Word: ***"),
+        "* you declined: Look",
     ]
 
 

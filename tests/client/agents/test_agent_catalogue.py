@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -123,6 +124,12 @@ def test_an_unknown_name_is_answered_with_the_nearest(make_place: MakePlace):
     with pytest.raises(AgentNotFound) as failure:
         find_agent("zzzzz", place)
     assert "known: claude, codex, demo" in failure.value.hint
+
+
+def test_a_folder_instead_of_a_name_is_told_where_it_goes(make_place: MakePlace, tmp_path: Path):
+    with pytest.raises(AgentNotFound) as failure:
+        find_agent(str(tmp_path), make_place())
+    assert f"--cwd {tmp_path}" in failure.value.hint
 
 
 def test_a_mistake_in_the_users_entry_is_raised_for_that_name_only(make_place: MakePlace):

@@ -47,6 +47,26 @@ def test_what_looks_like_a_secret_is_masked_and_nothing_else(text: str, shown: s
     assert clean(text) == shown
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"usage":{"inputTokens":120,"outputTokens": 7}}',
+        '"totalTokens": 127',
+        "max_tokens=4096, tokens_used: 12",
+        "token-limit: 200000",
+    ],
+)
+def test_counts_of_tokens_are_no_secrets(text: str):
+    assert clean(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["token: 123456", "max_tokens=s3cret", "api_key=4096", '"otp_token": "123456"']
+)
+def test_other_numbers_and_other_values_are_masked_as_ever(text: str):
+    assert "***" in clean(text)
+
+
 def test_a_home_at_the_root_hides_no_path():
     assert leaving_out({}, [], "/")("/usr/bin/git") == "/usr/bin/git"
 
@@ -57,6 +77,7 @@ def test_a_home_at_the_root_hides_no_path():
         (["agent", "--api-key", "x1", "--acp"], ["agent", "--api-key", "***", "--acp"]),
         (["agent", "--token=x1"], ["agent", "--token=***"]),
         (["env", "MY_SECRET=x1", "agent"], ["env", "MY_SECRET=***", "agent"]),
+        (["agent", "--max-tokens=4096"], ["agent", "--max-tokens=4096"]),
         (["agent", "--no-auth", "--acp"], ["agent", "--no-auth", "--acp"]),
     ],
 )

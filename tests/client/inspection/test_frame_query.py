@@ -7,7 +7,7 @@ import json
 import pytest
 
 from acp_tui.client.inspection.entry import read_entry
-from acp_tui.client.inspection.index import FrameIndex
+from acp_tui.client.inspection.index import BLOCK, FrameIndex
 from acp_tui.client.inspection.line import Kind, Line
 from acp_tui.client.inspection.query import QueryError, Term, read_query, toggled
 from acp_tui.client.inspection.search import Search
@@ -69,7 +69,7 @@ def test_a_request_is_open_until_it_is_answered() -> None:
     ask = Line(0.0, Kind.IN, b'{"id": 7, "method": "session/request_permission"}')
     answer = Line(0.0, Kind.OUT, b'{"id": 7, "result": {}}')
     index.add([read_entry(ask), read_entry(LINES[0])])
-    assert index.waiting == [0, 1]
+    assert (index.waiting, index.foremost) == (2, 0)
     is_open, is_not = Search(read_query("is:open")), Search(read_query("-is:open"))
     for search in (is_open, is_not):
         columns = index.columns(0, index.end)
@@ -81,9 +81,18 @@ def test_a_request_is_open_until_it_is_answered() -> None:
     for search in (is_open, is_not):
         search.settle(answered)
 
-    assert index.waiting == [1]
+    assert (index.waiting, index.foremost) == (1, 1)
     assert [*is_open.matches] == [1]
     assert is_not.examined == 0  # it is looked for again
+
+
+def test_what_is_gone_and_what_was_asked_again_waits_no_more() -> None:
+    index = FrameIndex()
+    ask, other = (read_entry(Line(0.0, Kind.OUT, b'{"id": %d, "method": "x"}' % number)) for number in (1, 2))
+    index.add([ask, other, *[read_entry(Line(0.0, Kind.STDERR, b""))] * BLOCK, ask])
+    assert (index.waiting, index.foremost) == (2, 1)
+    assert index.drop_before(BLOCK)
+    assert (index.waiting, index.foremost) == (1, BLOCK + 2)
 
 
 def test_what_cannot_be_understood_is_said() -> None:

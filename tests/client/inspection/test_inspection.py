@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from acp_tui.client.inspection.frame_log import FrameLog
 from acp_tui.client.inspection.inspection import Inspection, inspect_agent, inspect_file
 from acp_tui.client.inspection.query import read_query
 from acp_tui.client.inspection.saving import FileIsThere, save_frames, save_json
-from acp_tui.client.inspection.source import SLICE_LINES
+from acp_tui.client.inspection.source import SLICE_LINES, FileSource
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Stderr
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
@@ -227,6 +227,34 @@ async def test_matches_are_found_in_both_directions_among_what_is_shown() -> Non
         inspection.show_only(read_query("-more"))
         await until(done(inspection, 4))
         assert inspection.match_from(0, 1) == 3
+
+
+@pytest.mark.parametrize("step", [1, 7, 60])
+async def test_lines_of_any_length_and_distance_are_read_again_as_they_were(
+    tmp_path: Path, step: int
+) -> None:
+    sizes = [10, 100_000, 3, 300_000, 5_000] * 16
+    said = [b'{"n":%d,"text":"%s"}' % (at, b"x" * size) for at, size in enumerate(sizes)]
+    file = recording(tmp_path, [Frame(0.0, Direction.IN, each) for each in said])
+    with closing(FileSource(file)) as source:
+        while (await source.read_on())[1]:
+            pass
+        wanted = range(0, len(said), step)
+        again = await source.lines_at(wanted)
+        assert [again[at].data for at in wanted] == [said[at] for at in wanted]
+        assert await source.matching(wanted, lambda line: b'"n":0,' in line.data) == [0]
+
+
+async def test_a_text_is_looked_for_in_frames_alone_however_their_lines_were_written(tmp_path: Path) -> None:
+    file = recording(tmp_path, [Frame(0.0, Direction.IN, b'{"method":"frame"}'), Stderr(1.0, b"frame \xff")])
+    with file.open("a") as more:
+        more.write('{"t": 2.5, "type": "in", "frame": {"method": "no such word"}}\n')
+        more.write('{"t":3,"type":"in","frame":{"method":"none"}}\n')
+    inspection = inspect_file(file)
+    inspection.show_only(read_query("frame"))
+    async with looking(inspection) as until:
+        await until(lambda: inspection.standing.searched == 4)
+        assert [row.position for row in inspection.rows(0, 9)] == [0, 1]
 
 
 async def test_broken_rules_are_marked_said_and_can_be_filtered() -> None:

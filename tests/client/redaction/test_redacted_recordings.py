@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,24 @@ def test_redacting_twice_changes_nothing(tmp_path: Path) -> None:
     report = redact(done.out, tmp_path / "again", Wishes((SECRET,), ("*.py",)), {}, "")
     assert (tmp_path / "again").read_bytes() == done.out.read_bytes()
     assert not report.replaced
+
+
+@pytest.mark.parametrize("told_at", range(5))
+def test_what_is_told_once_is_found_in_every_piece_before_and_behind(tmp_path: Path, told_at: int) -> None:
+    pieces = [says(text) for text in (f"{SECRET[:9]}", f"{SECRET[9:]} is ", "all, ", f"{SECRET} again")]
+    told = update(sessionUpdate="tool_call", toolCallId="c", rawInput={"apiKey": SECRET})
+    done = Redacted(tmp_path, *pieces[:told_at], told, *pieces[told_at:])
+    said = "".join(done.said(number) for number in range(1, 6) if number != told_at + 1)
+    assert re.fullmatch(r"(\S+) is all, \1 again", said)
+    assert "hunter" not in done.text and "worlds" not in done.text
+
+
+def test_a_host_that_only_the_second_reading_tells_is_found_in_what_the_first_had_settled(
+    tmp_path: Path,
+) -> None:
+    pieces = [says("jdoe@box4 "), says("and ~jdoe/x "), *[says(f"on box4, {each} ") for each in range(3)]]
+    done = Redacted(tmp_path, *pieces, header=replace(HEADER, cwd="/srv"))
+    assert "box4" not in done.text and "jdoe" not in done.text
 
 
 def test_a_redacted_recording_is_replayed_to_the_same_layout(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from acp_tui.client.transcript.events import (
 from acp_tui.client.transcript.own_updates import KINDS
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.conversation.content import Text
+from acp_tui.conversation.elicitation import FilledIn
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -99,7 +100,8 @@ OWN: tuple[SessionUpdate, ...] = (
     PermissionNoted(RequestKey(2), "a word"),
     PermissionAnswered(RequestKey(2), "allow", 1700000000.25, None),
     PermissionAnswered(RequestKey(2), None, None, "a rule"),
-    ElicitationAnswered(RequestKey(3), "decline"),
+    ElicitationAnswered(RequestKey(3), "decline", 1700000000.25),
+    ElicitationAnswered(RequestKey(4), "accept", None, (FilledIn("Name", "Ada"), FilledIn("Signed", "yes"))),
     ElicitationCompleted("e"),
     ToolCallReported(ToolCallPatch(ToolCallId("c"), status="failed")),
     CommandRun("ls", TERMINAL),
@@ -215,6 +217,12 @@ def test_what_a_later_version_adds_is_kept_or_ignored() -> None:
     assert lines.read_event(json.dumps(event).encode()) == UnknownEvent(1.0, "thunder", event)
     cancel = {"t": 1.0, "type": "cancel", "session": "s", "gently": True}
     assert lines.read_event(json.dumps(cancel).encode()) == Own(1.0, SessionId("s"), CancelRequested())
+
+
+@pytest.mark.parametrize("cwd", ["p", ".", "", None])
+def test_a_folder_that_says_not_where_it_is_is_left_out_of_the_header(cwd: str | None) -> None:
+    header = json.loads(lines.header_line(HEADER)) | {"cwd": cwd}
+    assert lines.read_header(json.dumps(header).encode()).cwd == ""
 
 
 @pytest.mark.parametrize("fields", [{"key": "x"}, {"key": [1], "option_id": {}}, {}])

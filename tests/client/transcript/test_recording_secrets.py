@@ -204,3 +204,10 @@ def shape(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}
     return [shape(item) for item in value] if isinstance(value, list) else type(value)
+
+
+def test_counts_of_tokens_are_no_secrets_and_numbers_under_other_names_are() -> None:
+    counted = {"usage": {"maxToken": 4096, "input_token": 12, "cachedTokens": 7}}
+    assert Masker().message(counted) == counted
+    assert Masker().message({"token": 123456, "max_token": SECRET}) == {"token": 0, "max_token": "***"}
+    assert Masker().line("max_token: 4096, token: 4096") == "max_token: 4096, token: ***"

@@ -31,7 +31,7 @@ from acp_tui.rpc import ConnectionLost
 from support.agents import asked, in_memory, said
 from support.folding import texts
 from support.peers import Counterpart, notification, request
-from support.recordings import EVERYTHING, replayed_whole
+from support.recordings import EVERYTHING, as_recorded, replayed_whole
 from support.session_calls import ALL
 
 EXAMPLES = int(os.environ.get("REPLAYED_SESSIONS", "100"))
@@ -283,7 +283,7 @@ def test_what_a_new_session_declares_is_kept_where_it_goes_on_below_another(tmp_
     live, _ = anyio.run(play, acts, tmp_path / "recording.jsonl")
     went_on = replayed_whole(tmp_path / "recording.jsonl").conversations[SessionId("s2")]
     assert went_on.options
-    assert went_on == live[SessionId("s2")]
+    assert went_on == as_recorded(live[SessionId("s2")])
 
 
 def check(acts: Acts) -> dict[SessionId, Conversation]:
@@ -291,6 +291,6 @@ def check(acts: Acts) -> dict[SessionId, Conversation]:
         file = Path(folder, "recording.jsonl")
         live, outside = anyio.run(play, acts, file)
         replay = replayed_whole(file)
-    assert replay.conversations == live
-    assert replay.outside == outside
+    assert replay.conversations == {name: as_recorded(conversation) for name, conversation in live.items()}
+    assert replay.outside == as_recorded(outside)
     return live

@@ -71,24 +71,22 @@ async def test_a_replay_touches_no_file_and_starts_no_process(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.jsonl"]
 
 
-async def test_a_replay_can_be_stepped_and_leads_from_prompt_to_prompt(tmp_path: Path) -> None:
+async def test_a_replay_can_be_stepped_from_prompt_to_prompt(tmp_path: Path) -> None:
     plan = RecordingPlan(tmp_path, file=tmp_path / "run.jsonl")
     await play("markdown", plan, prompts=("first", "second"))
     with open_recording(plan.file or tmp_path) as recording:
         replay = Replay(recording)
-        assert replay.next_at is not None
-        to_first = replay.to_next_prompt()
-        assert is_prompt(to_first[-1].event)
-        [touch] = to_first[-1].touched
+        first = next(step for step in replay.events if is_prompt(step.event))
+        [touch] = first.touched
         assert touch.conversation is replay.conversations[touch.session_id]  # type: ignore[index]
-        assert replay.position_s == to_first[-1].event.at
-        replay.to_next_prompt()
+        assert replay.position_s == first.event.at
+        next(step for step in replay.events if is_prompt(step.event))
         prompts = [e.text for e in touch.conversation.entries if getattr(e, "role", "") == "user"]  # type: ignore[union-attr]
         assert prompts == ["first", "second"]
         assert not touch.conversation.is_idle
         assert len(list(replay.events)) > 1
         assert touch.conversation.is_idle
-        assert (replay.step(), replay.next_at) == (None, None)
+        assert replay.step() is None
 
 
 async def test_what_the_agent_asked_in_foreign_traffic_is_answered_by_the_frames_alone(

@@ -5,6 +5,7 @@ import anyio
 from acp_tui.client.errors import ClientError
 from acp_tui.protocol.capabilities import AuthMethod
 from acp_tui.ui.screens.login import LoginDialog, LoginMethod
+from acp_tui.ui.screens.reading import ReadingScreen
 from support.dialogs import NOTHING, open_dialog
 
 BROWSER = AuthMethod("b", "Browser", "Your subscription")
@@ -46,6 +47,21 @@ async def test_it_waits_for_the_agent_and_gives_the_method_that_worked() -> None
         await page.until(lambda: page.result is not NOTHING)
         assert page.result == BROWSER
         assert agent.asked == [BROWSER]
+
+
+async def test_a_login_that_ends_below_the_help_closes_the_dialog_behind_it() -> None:
+    agent = Agent()
+    async with open_dialog(dialog(agent)) as page:
+        await page.press("enter")
+        page.app.push_screen(ReadingScreen("Help", "What the keys do"))
+        await page.settled()
+        agent.done.set()
+        await page.settled()
+        assert "What the keys do" in page.words
+        assert page.result is NOTHING
+        await page.press("escape")
+        assert page.result == BROWSER
+        assert "Log in first" not in page.words
 
 
 async def test_esc_stops_waiting_and_then_leaves() -> None:

@@ -1,0 +1,129 @@
+"""What stands in a conversation of a form or a page that was answered, and what of it goes into a recording."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_tui.client.sessions.form_values import in_words
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.events import Own
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    FieldChoice,
+    FilledIn,
+    Form,
+    FormValues,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+)
+from acp_tui.conversation.entries import Entry, Question
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.updates import ElicitationAnswered
+from acp_tui.protocol.handler import ClientOffer
+from support.agents import in_session
+from support.peers import Counterpart, notification, request
+from support.recordings import replayed_whole, write
+
+BOTH = ClientOffer(elicitation_form=True, elicitation_url=True)
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Your name"},
+        "password": {"type": "string", "title": "Word"},
+    },
+}
+ASKED = {"sessionId": "s1", "mode": "form", "message": "Who?", "requestedSchema": SCHEMA}
+VISIT = {
+    "sessionId": "s1",
+    "mode": "url",
+    "message": "Look",
+    "elicitationId": "e1",
+    "url": "https://a.example/x",
+}
+LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
+
+
+@asynccontextmanager
+async def in_asked(cwd: Path, params: Any) -> AsyncIterator[tuple[Session, Counterpart, RequestKey]]:
+    async with in_session(cwd, offer=BOTH) as (session, wire):
+        session.now = lambda: 1700000000.5
+        await wire.send(request("q", "elicitation/create", params))
+        await wire.receive_all()
+        [key] = session.conversation.elicitations
+        yield session, wire, key
+
+
+def last_of(session: Session) -> Entry:
+    return session.conversation.entries[-1]
+
+
+async def test_an_answered_form_stands_in_the_conversation_without_its_secrets(tmp_path: Path) -> None:
+    async with in_asked(tmp_path, ASKED) as (session, _, key):
+        session.answer_elicitation(key, "accept", {"name": "Ada", "password": "hunter2"})
+        values = (FilledIn("Your name", "Ada"), FilledIn("Word", "***"))
+        assert last_of(session) == Question("Who?", "accept", None, values, 1700000000.5)
+        assert "hunter2" not in repr(session.conversation)
+
+
+async def test_a_form_that_is_declined_keeps_nothing_of_what_was_filled_in(tmp_path: Path) -> None:
+    async with in_asked(tmp_path, ASKED) as (session, _, key):
+        session.answer_elicitation(key, "decline", {"name": "Ada"})
+        assert last_of(session) == Question("Who?", "decline", at=1700000000.5)
+
+
+async def test_a_page_stands_there_with_its_address(tmp_path: Path) -> None:
+    async with in_asked(tmp_path, VISIT) as (session, _, key):
+        session.answer_elicitation(key, "accept", None)
+        assert last_of(session) == Question("Look", "accept", "https://a.example/x", at=1700000000.5)
+
+
+async def test_a_question_that_the_agent_takes_back_is_told_as_cancelled(tmp_path: Path) -> None:
+    async with in_asked(tmp_path, ASKED) as (session, wire, _):
+        await wire.send(notification("$/cancel_request", {"requestId": "q"}))
+        await wire.receive_all()
+        assert last_of(session) == Question("Who?", "cancel", at=1700000000.5)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        (TextField("a", "Title"), "text", FilledIn("Title", "text")),
+        (NumberField("a"), 0.85, FilledIn("a", "0.85")),
+        (BooleanField("a"), False, FilledIn("a", "no")),
+        (ChoiceField("a", LICENCES), "mpl", FilledIn("a", "Mozilla")),
+        (MultiChoiceField("a", LICENCES), ["mpl", "mit"], FilledIn("a", "Mozilla, MIT")),
+        (MultiChoiceField("a", LICENCES), [], FilledIn("a", "none")),
+        (TextField("apiKey"), "abc", FilledIn("apiKey", "***")),
+        (TextField("a", "B", "The PIN of your card"), "1234", FilledIn("B", "***")),
+        (ChoiceField("token", LICENCES), "mit", FilledIn("token", "***")),
+        (TextField("a"), "it is sk-1234567890abcdefghij", FilledIn("a", "it is ***")),
+    ],
+)
+def test_a_value_is_told_as_the_form_showed_it_and_a_secret_is_not(
+    field: Field, value: Any, words: FilledIn
+) -> None:
+    values: FormValues = {field.name: value}
+    assert in_words(Form(RequestKey(1), "?", (field,)), values) == (words,)
+
+
+def test_fields_that_were_left_empty_are_not_told() -> None:
+    fields = (TextField("a"), TextField("b"))
+    assert in_words(Form(RequestKey(1), "?", fields), {"b": "x"}) == (FilledIn("b", "x"),)
+
+
+@pytest.mark.parametrize("is_raw", [False, True])
+def test_a_recording_holds_what_was_filled_in_only_where_secrets_are_kept(
+    tmp_path: Path, is_raw: bool
+) -> None:
+    answered = ElicitationAnswered(RequestKey(1), "accept", 1.5, (FilledIn("Name", "Ada Lovelace"),))
+    write(tmp_path / "a.jsonl", [Own(0.5, SessionId("s"), answered)], is_raw=is_raw)
+    assert ("Ada" in (tmp_path / "a.jsonl").read_text(encoding="utf-8")) is is_raw
+    replayed_whole(tmp_path / "a.jsonl")

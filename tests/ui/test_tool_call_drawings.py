@@ -1,0 +1,89 @@
+"""How tool calls look: what a bare title leaves out, where they work, and their text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    Location,
+    TerminalContent,
+    TerminalId,
+    TextDiff,
+)
+from acp_tui.conversation.updates import SessionUpdate, TerminalOpened
+from support.folding import call
+from support.screens import open_page
+
+JSON = '[\n  {\n    "content": "Read **it**"\n  }\n]'
+
+
+def text_call(text: str) -> SessionUpdate:
+    return call("c", title="A call", kind="other", content=(BlockContent(Text(text)),))
+
+
+def head(text: str) -> str:
+    """The line with the title."""
+    return next(line.strip(" ▐") for line in text.split("\n") if "tool" in line)
+
+
+@pytest.mark.parametrize(
+    ("reported", "line"),
+    [
+        ({"raw_input": {"command": "echo hi"}, "kind": "execute"}, "○ $ tool  $ echo hi"),
+        ({"raw_input": {"command": "a\nb"}, "kind": "execute"}, "○ $ tool  $ a␊b"),
+        ({"raw_input": {"path": "/project/a.py"}, "kind": "read"}, "○ → tool  a.py"),
+        (
+            {"raw_input": {"url": "https://a.example"}, "status": "failed"},
+            "✗ • tool  https://a.example  failed",
+        ),
+        ({"raw_input": {"path": "/project/a.py"}, "content": (TextDiff("/project/a.py", "x"),)}, "○ • tool"),
+        (
+            {"raw_input": {"path": "/project/a.py"}, "locations": (Location("/project/a.py"),)},
+            "○ • tool  a.py",
+        ),
+        ({"content": (TerminalContent(TerminalId("t")),)}, "○ • tool  $ make all"),
+    ],
+)
+async def test_a_bare_title_is_followed_by_what_it_is_about(reported: dict[str, Any], line: str) -> None:
+    terminal = TerminalOpened(TerminalId("t"), "make all", "/project")
+    async with open_page(terminal, call("c", title="tool", **reported)) as page:
+        assert head(page.text) == line
+
+
+async def test_a_long_command_is_cut_to_the_line_until_the_call_is_opened() -> None:
+    command = f"echo {'x' * 200} whole"
+    async with open_page(call("c", title="tool", kind="execute", raw_input={"command": command})) as page:
+        assert head(page.text).endswith("x…")
+        assert "whole" not in page.text
+        await page.press("ctrl+o")
+        assert "whole" in page.text
+
+
+@pytest.mark.parametrize(("kind", "line"), [("execute", "○ $ tool"), ("search", "○ ⌕ tool  .")])
+async def test_the_sessions_own_folder_is_no_news_beside_a_command(kind: str, line: str) -> None:
+    reported = call("c", title="tool", kind=kind, locations=(Location("/project/"),))
+    async with open_page(reported) as page:
+        assert head(page.text) == line
+
+
+async def test_what_a_tool_prints_keeps_its_lines_and_its_blanks() -> None:
+    async with open_page(text_call(JSON)) as page:
+        for line in JSON.split("\n"):
+            assert f"    │ {line}" in page.text
+
+
+async def test_a_fence_in_a_tools_text_is_a_panel_and_the_lines_around_it_stay_lines() -> None:
+    async with open_page(text_call("Output:\n```\n a\n```\nExit: 0\nSignal: none")) as page:
+        assert "```" not in page.text
+        assert "    │ Exit: 0\n" in "\n".join(line.rstrip(" ▐") for line in page.text.split("\n"))
+        assert "    │ Signal: none" in page.text
+
+
+async def test_markdown_in_a_tools_text_is_drawn_and_its_lines_stay_lines() -> None:
+    async with open_page(text_call("## Done\n**Two** of 3\nfiles")) as page:
+        for line in ("Done", "Two of 3", "files"):
+            assert f"    │ {line}" in page.text
