@@ -108,13 +108,13 @@ async def test_a_form_that_is_withdrawn_below_its_help_is_gone_when_the_help_is_
     serve_until_closed()
     """
     async with open_desk(SESSION, ASKING, script) as desk:
-        await desk.shows("Who are you?")
+        await desk.shows("Who are you?", "Ctrl+Enter send")
         await desk.press("f1")
         await desk.shows("Next field")
         desk.let_go_on()
         await desk.gets_answers()
         await desk.press("f1")
-        await desk.hides("Who are you?")
+        await desk.hides("Ctrl+Enter send")
 
 
 async def test_the_question_of_an_agent_that_dies_goes_with_it(open_desk: OpenDesk) -> None:
