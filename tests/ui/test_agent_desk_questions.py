@@ -66,8 +66,8 @@ async def test_a_form_is_filled_in_declined_or_cancelled(
         await desk.shows("scripted asks", "Who are you?", "Name")
         await desk.press(*keys)
         assert await desk.gets_answers() == [answer]
-        await desk.hides("Who are you?")
-        await desk.shows("answered with")
+        await desk.hides("scripted asks")
+        await desk.shows("Who are you?", "answered with")
 
 
 async def test_what_is_typed_while_a_form_comes_up_goes_on_in_the_draft(open_desk: OpenDesk) -> None:
@@ -125,8 +125,8 @@ async def test_the_question_of_an_agent_that_dies_goes_with_it(open_desk: OpenDe
     async with open_desk(SESSION, ASKING, script) as desk:
         await desk.shows("Who are you?")
         desk.let_go_on()
-        await desk.hides("Who are you?")
-        await desk.shows("✗ scripted exited")
+        await desk.hides("scripted asks")
+        await desk.shows("cancelled without an answer", "✗ scripted exited")
 
 
 async def test_two_questions_are_asked_after_each_other(open_desk: OpenDesk) -> None:
@@ -142,7 +142,7 @@ async def test_two_questions_are_asked_after_each_other(open_desk: OpenDesk) -> 
         await desk.shows("And who else?")
         await desk.press("tab", "B", "enter")
         assert [answer["content"]["name"] for answer in await desk.gets_answers(2)] == ["A", "B"]
-        await desk.hides("And who else?")
+        await desk.hides("scripted asks")
 
 
 async def test_a_question_of_the_session_follows_one_that_belongs_to_none(open_desk: OpenDesk) -> None:
@@ -153,9 +153,9 @@ async def test_a_question_of_the_session_follows_one_that_belongs_to_none(open_d
     """
     async with open_desk(SESSION, ASKING, script) as desk:
         for question in ("Who are you?", "And in this session?"):
-            await desk.shows(question)
+            await desk.shows("scripted asks", question)
             await desk.press("escape")
-            await desk.hides(question)
+        await desk.hides("scripted asks")
         assert len(desk.answers()) == 2
 
 
@@ -301,7 +301,7 @@ async def test_a_page_that_the_user_does_not_want_is_not_opened(
         await desk.shows("Please log in.")
         await desk.press(*keys)
         assert await desk.gets_answers() == [{"action": action}]
-        await desk.hides("Please log in.")
+        await desk.hides("Decline")
         assert visited == []
 
 

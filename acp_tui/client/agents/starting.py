@@ -36,7 +36,7 @@ class Start:
 
 def start_of(command: AgentCommand, folder: Path | None) -> Start:
     """How to start it, to work in `folder`; None, or a folder that is gone: where we are. Raises AgentNotRunnable."""
-    here = Path.cwd()
+    here = _here()
     folder = folder if folder is not None and folder.is_dir() else here
     env = {**os.environ, **command.env}
     if command.runner == "npx":
@@ -46,6 +46,15 @@ def start_of(command: AgentCommand, folder: Path | None) -> Start:
     is_typed_here = folder != here and not command.is_elsewhere
     args = _anchored(command.argv[1:], here) if is_typed_here else command.argv[1:]
     return Start(tuple(args), env, folder)
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise AgentNotRunnable(
+            "the folder that acp-tui was started in is gone", hint="start acp-tui in another one"
+        ) from error
 
 
 def _anchored(words: tuple[str, ...], here: Path) -> Iterator[str]:
