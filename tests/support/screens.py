@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar, cast
 import anyio
 from rich.cells import cell_len
 from textual.events import Key
+from textual.notifications import Notification
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widget import Widget
@@ -202,6 +203,11 @@ class Page:
     async def settled(self) -> None:
         """Nothing moves any more."""
         await settled(self.pilot)
+
+    @property
+    def toasts(self) -> Sequence[Notification]:
+        """What the user is told beside the conversation."""
+        return tuple(self.pilot.app._notifications)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a thread or a process brings."""

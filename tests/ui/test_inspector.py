@@ -304,7 +304,7 @@ async def test_what_has_not_changed_is_not_drawn_again(
         )
         page.log.tap(Direction.IN, b'{"jsonrpc":"2.0","id":1,"method":"_late"}')
         await page.shows("_late")
-        assert set(drawn) == {8}
+        assert set(drawn) - {7} == {8}  # the request without an answer counts its seconds
 
 
 # Around it
