@@ -49,7 +49,7 @@ def _beyond(report: Report) -> Iterator[tuple[int, str]]:
     yield report.files_left_out, "files: contents left out, by lines of the same length"
     yield report.media_left_out, "images or sounds: left out"
     yield report.media_kept, "images or sounds: NOT looked into, and kept (--drop-media leaves them out)"
-    yield report.blobs_kept, "attachments that are no text: NOT looked into, but for plain text in them"
+    yield report.blobs_kept, "attachments and packed data: NOT looked into, but for plain text in them"
     yield report.bad_lines, "lines that are no events: looked at as text"
 
 

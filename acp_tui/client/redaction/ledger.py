@@ -6,9 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from acp_tui.client.redaction.beginnings import Beginnings
 from acp_tui.client.redaction.names import MIN_NAME, is_common_user, is_host, private_folders
 from acp_tui.client.redaction.patterns import look
-from acp_tui.client.redaction.stand_ins import Secret, blank, is_stand_in, make_stand_in, number_stand_in
+from acp_tui.client.redaction.stand_ins import (
+    NAMES,
+    Secret,
+    blank,
+    is_stand_in,
+    make_stand_in,
+    number_stand_in,
+)
 from acp_tui.client.transcript.secrets import is_secret_name
 
 MIN_EVERYWHERE: Final = 6
@@ -17,8 +25,8 @@ MIN_BROKEN: Final = 8
 """A shorter one is not looked for over the end of a line."""
 MAX_EVERYWHERE: Final = 2_000
 """Each takes time in each text; more are replaced only where their form or place tells what they are."""
-NAMES: Final = ("user", "full name", "host", "folder")
-"""They are replaced where they are words of their own."""
+FROM_OUTSIDE: Final = ("given", "variable")
+"""What is known without the recording is whole, whatever else begins with it."""
 _WORD: Final = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9])"
 
 
@@ -33,6 +41,7 @@ class Ledger:
         self.longest_with_line_end = 0
         self.numbers: set[str] = set()
         """Those that are secret wherever they stand."""
+        self._beginnings = Beginnings()
         self._everywhere: dict[str, Secret] = {}
         """By the pattern that finds it."""
         self._signs: set[str] = set()
@@ -120,6 +129,7 @@ class Ledger:
         self.version += 1
         self._everywhere[pattern] = secret
         self._signs.update(signs)
+        self._beginnings.add(secret)
         self._pattern = None
         if "\n" in secret.text:
             self.longest_with_line_end = max(self.longest_with_line_end, len(secret.text))
@@ -128,7 +138,7 @@ class Ledger:
 
     def is_known_in(self, text: str) -> bool:
         """Whether a known secret may stand in a text; quick."""
-        return any(map(text.__contains__, self._signs))
+        return any(map(text.__contains__, self._signs)) or any(self._beginnings.at_end(text))
 
     def known(self, text: str) -> Iterator[tuple[int, int, Secret]]:
         """Where in a text known secrets stand."""
@@ -141,9 +151,16 @@ class Ledger:
             assert found.lastindex is not None
             yield *found.span(), secrets[found.lastindex - 1]
 
+    def begun(self, text: str) -> Iterator[tuple[int, int, Secret]]:
+        """Where a text ends in the midst of known secrets."""
+        for start, end, secret in self._beginnings.at_end(text):
+            own = self.secrets.get(text[start:end])
+            if own is None or own.kind not in FROM_OUTSIDE:
+                yield start, end, secret
+
     def known_over_lines(self, text: str) -> Iterator[tuple[int, int, Secret]]:
         """The same in a text of which the line ends are left out: no names, since words have become one there."""
-        for start, end, secret in self.known(text):
+        for start, end, secret in (*self.begun(text), *self.known(text)):
             if secret.kind not in NAMES and end - start >= MIN_BROKEN:
                 yield start, end, secret
 
@@ -167,6 +184,8 @@ def _search(text: str, kind: str) -> tuple[str, tuple[str, ...]]:
     if kind == "full name":  # as it is written, and as in the name of a file or an account
         together = r"[\s._-]{0,2}".join(map(re.escape, words))
         return _WORD.format(f"(?i:{together})"), (longest, longest.lower(), longest.upper())
-    return _WORD.format(r"[._-]".join(map(re.escape, words)) if kind == "user" else re.escape(text)), (
-        longest,
-    )
+    if kind == "user":  # as a name begins a sentence, and in capital letters
+        together = r"[._-]".join(map(re.escape, words))
+        cases = (longest, longest.lower(), longest.upper(), longest.capitalize())
+        return _WORD.format(f"(?i:{together})"), cases
+    return _WORD.format(re.escape(text)), (longest,)

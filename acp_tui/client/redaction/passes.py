@@ -6,6 +6,7 @@ Which file the lines come from, and where they go, is `redacting`'s.
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -34,6 +35,8 @@ from acp_tui.client.redaction.words import is_own_word
 
 MAX_READINGS: Final = 2
 """The first finds secrets, the second where they are split: also those that were only found behind that place."""
+_PACKED: Final = re.compile(rb"(?<![A-Za-z0-9+/])H4sI[A-Za-z0-9+/]{20}")
+"""What gzip has packed, in base64: nobody unpacks it here."""
 MIN_DIGITS: Final = 4
 """A shorter number is no secret, whatever it is called."""
 
@@ -159,6 +162,7 @@ class Redaction:
         reading = Reading(self._contents)
         split = {number for number, _ in self._streams.split}
         for number, line in enumerate(lines):
+            self._report.blobs_kept += b"H4sI" in line and len(_PACKED.findall(line))
             if number not in split and self._is_settled(number):
                 yield line
                 continue

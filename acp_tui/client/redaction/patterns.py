@@ -30,9 +30,14 @@ _PASSWORDS: Final = ("password", "passwd", "pwd", "passphrase", "passcode")
 # Where a name is in capital letters and nothing stands around the sign, it is a variable, and its value a value.
 _VARIABLE: Final = re.compile(
     r"=(?:(?<=PASSWORD=)|(?<=PASSWD=)|(?<=SECRET=)|(?<=TOKEN=)|(?<=API_KEY=)|(?<=APIKEY=)|(?<=_ACCESS_KEY=)"
-    r"|(?<=PRIVATE_KEY=)|(?<=SECRET_KEY=))[\"']?([^\s\"'`,;&\\)\]}<>${(]{6,})"
+    r"|(?<=PRIVATE_KEY=)|(?<=SECRET_KEY=)|(?<=_PAT=))[\"']?([^\s\"'`,;&\\)\]}<>${(]{6,})"
 )
 _USERINFO: Final = re.compile(r"://([^/\s@:\"'\\<>]*):([^/\s@\"'\\<>]+)(?=@)")
+# In quotes as the names of JSON are, a value is one whatever it looks like.
+_QUOTED: Final = re.compile(
+    r"(?:api[_-]?key|access[_-]?key|private[_-]?key|secret|password|passwd|pwd|passphrase|passcode"
+    r"|(?:access|auth|refresh|bearer|api)[_-]?token)[\"']\s*:\s*[\"']([^\s\"'\\$(){}<>\[\]]{6,})(?=[\"'])"
+)
 _LONE_USERINFO: Final = re.compile(r"://([^/\s@:\"'\\<>]{16,})(?=@)")
 _PEM_BEGIN: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?!\\)\s*")
 _PEM_END: Final = "-----END "
@@ -40,7 +45,7 @@ _PEM_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{32,}")
 
 _SIGNS: Final = (
     "bearer", "basic ", "authorization", "cookie", "key", "token", "secret", "passw", "passp", "passc", "pwd",
-    "credential", "-----begin",
+    "credential", "-----begin", "_pat=",
 )  # fmt: skip
 
 MIN_RANDOM: Final = 16
@@ -113,6 +118,9 @@ def _assigned(text: str, small: str) -> Iterator[Find]:
             value = text[found.start(1) : found.end(1)]
             if looks_random(value, 6 if is_password else MIN_RANDOM):
                 yield Find(*found.span(1), "password" if is_password else "key", looks_random(value, 8))
+    if ":" in text:
+        for found in _QUOTED.finditer(small):
+            yield Find(*found.span(1), "key", looks_random(text[found.start(1) : found.end(1)], 8))
     for found in _VARIABLE.finditer(text):
         yield Find(*found.span(1), "key", looks_random(found[1], 8))
 

@@ -19,6 +19,8 @@ from acp_tui.client.transcript import secrets
 MAX_ASKED: Final = 10_000
 """Questions for files of which the answers are waited for, and tool calls that are remembered."""
 MAX_DEPTH: Final = 200
+BLOCKS_KEYS: Final = 4
+"""So many times is a key called `content` in an update with one block, at most."""
 MAX_NAME: Final = 40
 """The end of a name tells what it is of: nobody reads all of a text to know that it is no name."""
 _PATH_KEYS: Final = (
@@ -89,9 +91,13 @@ class Piece:
 
     stream: tuple[Any, ...]
     """Which text."""
+    message: str | None = ""
+    """Which message of this text; None where that is not said, and it is that of the piece before."""
     line_end: str = ""
     """What stands between the pieces."""
     is_base64: bool = False
+    is_alone: bool = False
+    """It may be a text of its own as well; and the message ends where another begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +143,8 @@ class Reading:
         """By the ids of the agent's requests: which file it reads."""
         self._calls: dict[tuple[str, str], str] = {}
         """Tool calls about files of which the contents are left out."""
+        self._updates = 0
+        """Of tool calls with several blocks."""
         self._places: Places = {}
 
     def places(self, line: Any) -> Places:
@@ -164,7 +172,7 @@ class Reading:
             self.folders.append(line["cwd"])
 
     def _piece(self, path: Path, stream: tuple[Any, ...], line_end: str = "") -> None:
-        self._places[path] = Piece(tuple(map(str, stream)), line_end, path[-1] == "base64")
+        self._places[path] = Piece(tuple(map(str, stream)), "", line_end, path[-1] == "base64")
 
     def _frame(self, frame: Mapping[str, Any], *, is_from_agent: bool) -> None:
         params, request_id = _object(frame.get("params")), frame.get("id")
@@ -192,10 +200,15 @@ class Reading:
             about = (
                 params.get("sessionId"),
                 kind,
-                *map(update.get, ("messageId", "compactionId", "toolCallId")),
+                *map(update.get, ("compactionId", "toolCallId")),
             )
+            message = update.get("messageId")
             within = ("content",) if "content" in _object(update.get("content")) else ()
-            self._piece((*at, "content", *within, "text"), about)
+            self._places[*at, "content", *within, "text"] = Piece(
+                tuple(map(str, about)), None if message is None else str(message)
+            )
+        elif has_blocks(update):
+            self._blocks(update["content"], (*at, "content"))
         meta = _object(update.get("_meta"))
         for name in ("terminal_output", "terminal_output_delta"):
             if name in meta:
@@ -206,6 +219,15 @@ class Reading:
         for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
             if isinstance(_object(block).get("text"), str):
                 self._piece(("frame", "params", "prompt", at, "text"), ("prompt", request_id))
+
+    def _blocks(self, blocks: list[Any], at: Path) -> None:
+        """A text may end in one block and go on in the next; an update says all of it anew."""
+        self._updates += 1
+        for number, block in enumerate(blocks):
+            if isinstance(_object(_object(block).get("content")).get("text"), str):
+                self._places[*at, number, "content", "text"] = Piece(
+                    ("blocks",), str(self._updates), is_alone=True
+                )
 
     # Contents of files
 
@@ -273,6 +295,17 @@ class Reading:
         for at, word in enumerate(words[:-1]):
             if isinstance(word, str) and word.startswith("-") and is_secret_name(word.lstrip("-")):
                 self._places[*path, at + 1] = Named()
+
+
+def has_blocks(update: Mapping[str, Any]) -> bool:
+    """Whether an update of a tool call brings more than one block."""
+    content = update.get("content")
+    return isinstance(content, list) and len(content) > 1
+
+
+def may_have_blocks(line: str) -> bool:
+    """The same of a line; quick, and true of others, too."""
+    return line.count('"content"') > BLOCKS_KEYS
 
 
 def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[tuple[Path, str]]:

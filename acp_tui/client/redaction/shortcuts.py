@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from acp_tui.client.redaction.json_strings import JsonString, decoded, encoded, literals
-from acp_tui.client.redaction.places import Piece, tells_a_place
+from acp_tui.client.redaction.places import Piece, may_have_blocks, tells_a_place
 from acp_tui.client.redaction.texts import Place, Redactor
 from acp_tui.client.redaction.words import may_be_own_word
 
@@ -80,7 +80,7 @@ class Shortcuts:
 
     def line(self, text: str) -> Line | None:
         """A line that is JSON without its secrets; None where their places count."""
-        if self._every_place_counts or _FRAME_KEY not in text or '"headers"' in text:
+        if self._every_place_counts or _FRAME_KEY not in text or '"headers"' in text or may_have_blocks(text):
             return None
         if any(map(text.__contains__, self._redactor.ledger.numbers)):
             return None
@@ -134,4 +134,4 @@ def framed(line: str) -> Framed | None:
 
 def may_hold_a_piece(line: str) -> bool:
     """Whether it has to be read to know that none of its strings is a piece of a text."""
-    return _FRAME_KEY not in line or any(map(line.__contains__, _STREAMED))
+    return _FRAME_KEY not in line or any(map(line.__contains__, _STREAMED)) or may_have_blocks(line)

@@ -33,6 +33,9 @@ KINDS: Final = {
 }
 """The kinds of what is replaced, with the word that their stand-ins bear where there is room for it."""
 
+NAMES: Final = ("user", "full name", "host", "folder")
+"""They are replaced where they are words of their own."""
+
 _STAND_IN: Final = re.compile(rf"x+(?:(?:{'|'.join(KINDS.values())})?\d+)?x*")
 
 
@@ -51,7 +54,7 @@ class Secret:
 def is_stand_in(text: str) -> bool:
     """Whether a text is one of ours, so that nothing is redacted twice."""
     bare = "".join(char for char in text if char.isalnum()).replace(WIDE, NARROW)
-    return not bare or _STAND_IN.fullmatch(bare) is not None
+    return not bare or _STAND_IN.fullmatch(bare.lower()) is not None
 
 
 def make_stand_in(text: str, kind: str, number: int) -> str:

@@ -51,15 +51,18 @@ class Streams:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._streams: OrderedDict[tuple[str, ...], _Stream] = OrderedDict()
+        self._messages: dict[tuple[str, ...], str] = {}
+        """Which message of a text a piece was of last."""
         self.split: dict[Where, Redacted] = {}
         """Pieces in which something is to be replaced."""
 
     def see(self, where: Where, piece: Piece, text: str) -> None:
         """The next piece of a text."""
-        stream = self._stream(piece.stream)
+        stream = self._stream((*piece.stream, self._message(piece)))
         # A message may begin with a key, right behind another that ended without a space.
-        if _LONG_WORD.match(text) is not None and stream.parts and not stream.parts[-1].line_end:
-            alone = self._redactor.redact(text, goes_on=True)
+        begins_anew = _LONG_WORD.match(text) is not None and stream.parts and not stream.parts[-1].line_end
+        if piece.is_alone or begins_anew:
+            alone = self._redactor.redact(text, goes_on=not piece.is_alone)
             if alone.found:
                 self.split[where] = alone
         stream.parts.append(_Part(where, text, piece.line_end))
@@ -73,6 +76,18 @@ class Streams:
         for stream in self._streams.values():
             self._look(stream, goes_on=False)
         self._streams.clear()
+        self._messages.clear()
+
+    def _message(self, piece: Piece) -> str:
+        before = self._messages.get(piece.stream, "")
+        if piece.message is None:
+            return before
+        if piece.is_alone and piece.message != before:
+            ended = self._streams.pop((*piece.stream, before), _Stream())
+            self._look(ended, goes_on=False)
+        if piece.message:
+            self._messages[piece.stream] = piece.message
+        return piece.message
 
     def _stream(self, key: tuple[str, ...]) -> _Stream:
         stream = self._streams.get(key)

@@ -8,13 +8,23 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from acp_tui.client.redaction.addresses import addresses, may_hold_address
+from acp_tui.client.redaction.beginnings import cut_keys
 from acp_tui.client.redaction.encodings import Encoded, encoded_in, may_be_encoded
 from acp_tui.client.redaction.finds import Find
 from acp_tui.client.redaction.ledger import Ledger
 from acp_tui.client.redaction.names import may_name_someone, users
 from acp_tui.client.redaction.patterns import has_sign, look
 from acp_tui.client.redaction.stand_ins import NARROW, Secret, blank
-from acp_tui.client.redaction.views import View, is_wrapped, spelled_as, unbroken, views
+from acp_tui.client.redaction.views import (
+    View,
+    has_entities,
+    has_marks,
+    is_wrapped,
+    spelled_as,
+    unbroken,
+    views,
+    without_marks,
+)
 
 MAX_CLEAN: Final = 200_000
 MAX_LOOKS: Final = 50_000
@@ -88,6 +98,7 @@ class Redactor:
             self._may_hold_secrets(text)
             or self.ledger.is_known_in(text)
             or (in_one_line != text and self.ledger.is_known_in(in_one_line))
+            or (has_marks(text) and self.ledger.is_known_in(without_marks(text)))
         )
         if is_clean:
             self._clean.add(hash(text))
@@ -96,7 +107,7 @@ class Redactor:
     def _may_hold_secrets(self, text: str) -> bool:
         if hash(text) in self._plain:
             return False
-        may_hold = _may_hold_secrets(text)
+        may_hold = _may_hold_secrets(text) or (has_marks(text) and _may_hold_secrets(without_marks(text)))
         if not may_hold:
             self._plain.add(hash(text))
         return may_hold
@@ -137,6 +148,9 @@ class Redactor:
         return canvas.redacted()
 
     def _spans(self, text: str, goes_on: bool) -> Iterator[tuple[int, int, Secret]]:
+        if not goes_on:
+            yield from self.ledger.begun(text)
+            yield from self._cut(text)
         for find in self._finds(text):
             found = text[find.start : find.end]
             if goes_on and find.end == len(text):
@@ -146,6 +160,12 @@ class Redactor:
             if secret is not None:
                 yield find.start, find.end, secret
         yield from self.ledger.known(text)
+
+    def _cut(self, text: str) -> Iterator[tuple[int, int, Secret]]:
+        for start, end, kind in cut_keys(text):
+            secret = self.ledger.perhaps(text[start:end], kind)
+            if secret is not None:
+                yield start, end, secret
 
     def _finds(self, text: str) -> Iterator[Find]:
         known = self._looks.get(hash(text))
@@ -208,7 +228,10 @@ def _may_hold_secrets(text: str) -> bool:
         or "%" in text
         or "\x1b" in text
         or "\x00" in text
+        or "\b" in text
+        or has_entities(text)
         or has_sign(text)
+        or any(cut_keys(text))
         or may_name_someone(text)
         or may_hold_address(text)
         or may_be_encoded(text)
@@ -231,7 +254,8 @@ class _Canvas:
         free = [at for at in range(start, end) if self._is_free(view.place(at)[0])]
         if not free:
             return
-        is_whole = len(free) == end - start == len(secret.stand_in)
+        is_as_long = end - start == len(secret.stand_in) or secret.text.startswith(view.text[start:end])
+        is_whole = len(free) == end - start and is_as_long
         for at in free:
             old = view.text[at]
             self._put(*view.place(at), secret.stand_in[at - start] if is_whole else blank(old), old)

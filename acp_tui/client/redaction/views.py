@@ -9,6 +9,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from html import unescape
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
@@ -22,6 +23,11 @@ WIDTHS: Final = (80, 100, 120)
 _ESCAPE: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\|$)|[ -/]*(?:[0-~]|$))|\x00"
 )
+# A letter that is printed over another, as a terminal's manual pages do and an echo that is corrected.
+_PRINTED_OVER: Final = re.compile(r"(?:[^\x08\x1b]\x08)+[^\x08\x1b]")
+# What no reader sees within a word, and what makes it bold.
+_MARK: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]|(?<=\\S)\\*\\*(?=\\S)")
+_ENTITY: Final = re.compile(r"&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|amp|lt|gt|quot|apos);")
 _PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
 _JSON: Final = re.compile(r'\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|["\\/bfnrt])')
 _LINE_END: Final = re.compile(r"\r?\n")
@@ -99,6 +105,9 @@ def views(text: str) -> Iterator[View]:
         for view in _bare(view):  # noqa: B020
             yield view
         yield from _percent(view)
+        if has_entities(view.text):
+            view = _Decoded(view, _ENTITY, _entity_decoded)
+            yield view
         if "\\" not in view.text or _JSON.search(view.text) is None:
             return
         view = _Decoded(view, _JSON, _json_decoded)
@@ -110,8 +119,29 @@ def _bare(view: View) -> Iterator[View]:
     if "\x1b" in view.text or "\x00" in view.text:
         view = _Decoded(view, _ESCAPE, _dropped)
         yield view
+    if "\b" in view.text:
+        view = _Decoded(view, _PRINTED_OVER, _last)
+        yield view
+    if has_marks(view.text):
+        view = _Decoded(view, _MARK, _dropped)
+        yield view
     if is_wrapped(view.text):
         yield _Decoded(view, _WRAP, _dropped)
+
+
+def has_marks(text: str) -> bool:
+    """Whether words in it may be broken by what a reader does not see."""
+    return ("**" in text or not text.isascii()) and _MARK.search(text) is not None
+
+
+def without_marks(text: str) -> str:
+    """The text as it is read then."""
+    return _MARK.sub("", text)
+
+
+def has_entities(text: str) -> bool:
+    """Whether characters are written in it as on a page of the web."""
+    return "&" in text and _ENTITY.search(text) is not None
 
 
 def is_wrapped(text: str) -> bool:
@@ -154,6 +184,14 @@ def _dropped(_: str) -> tuple[_Char, ...]:
     return ()
 
 
+def _last(written: str) -> Iterator[_Char]:
+    yield written[-1], len(written)
+
+
+def _entity_decoded(written: str) -> Iterator[_Char]:
+    yield unescape(written)[:1], len(written)
+
+
 def _percent_decoded(written: str) -> Iterator[_Char]:
     for char in unquote(written, errors="surrogateescape"):
         yield char, 3 * len(char.encode("utf-8", "surrogateescape"))
@@ -171,8 +209,19 @@ def spelled_as(char: str, like: str) -> str:
     if re.fullmatch(r"(?:%[0-9A-Fa-f]{2})+", like):
         spelled = "".join(f"%{byte:02X}" for byte in char.encode())
         return spelled if len(spelled) == len(like) else "%78" * (len(like) // 3)
+    if "\b" in like:
+        return "".join(old if old == "\b" else char for old in like)
+    if like.startswith("&"):
+        return _entity(char, like)
     escape = re.search(r"(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2}))$", like)
     if escape is not None and like.startswith("\\"):
         digits = len(escape[1] or escape[2])
         return f"{like[:-digits]}{ord(char):0{digits}x}"
     return char * len(like)
+
+
+def _entity(char: str, like: str) -> str:
+    digits, is_hex = len(like) - 3, like[2] in "xX"
+    if is_hex:
+        return f"&#x{ord(char):0{digits - 1}x};"
+    return f"&#{ord(char if ord(char) < 10**digits else char.upper()):0{digits}};"

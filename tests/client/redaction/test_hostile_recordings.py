@@ -39,6 +39,11 @@ LINES: Final = {
     "colons": "fe80:",
     "numbers": "1.1.",
     "dashes": "-home-",
+    "entities": "&#99;&#",
+    "letters printed over": "a\b",
+    "marks": "a**",
+    "beginnings": "hidden-away-",
+    "names in quotes": '"secret":"aaaaaa',
 }
 REDACT: Final = f"""
 import resource, sys

@@ -13,6 +13,7 @@ from base64 import b64decode, b64encode, encodebytes
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -111,6 +112,11 @@ CODINGS: Final[dict[str, Callable[[str], str]]] = {
     "hexadecimal in pairs": lambda text: f"pass {text} !".encode().hex(" "),
     "colours": in_colours,
     "colours in JSON": lambda text: json.dumps(in_colours(text)),
+    "entities": lambda text: "".join(f"&#{ord(char)};" for char in text),
+    "entities in hexadecimal": lambda text: "".join(f"&#x{ord(char):02X};" for char in text),
+    "printed over": lambda text: "".join(f"{char}\b{char}" for char in text),
+    "bold within": lambda text: f"**{text[:9]}**{text[9:]}",
+    "no width within": lambda text: "\u200b".join(text),
     "wide as a terminal": lambda text: f"\n{'.' * 74} {text[:5]}\r\n{text[5:]}",
 }
 
@@ -217,6 +223,8 @@ def decodings(text: str) -> Iterator[str]:
     """What a text may mean, one step further."""
     yield ESCAPE.sub("", text)
     yield unquote(text)
+    yield unescape(text)
+    yield re.sub(".\b|\\*\\*|\u200b", "", text)
     yield re.sub(r"\r?\n", "", text)
     yield re.sub(
         r"\\u([0-9a-fA-F]{4})|\\(.)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from base64 import b64decode, b64encode
 from pathlib import Path
@@ -27,6 +28,11 @@ WRITTEN = {
     "in base64": b64encode(f'{{"config": "{SECRET}"}}'.encode()).decode(),
     "in base64 for URLs": b64encode(f'{{"config": "ü>{SECRET}"}}'.encode(), b"-_").decode(),
     "between colours": f"\x1b[1m{SECRET[:4]}\x1b[0;32m{SECRET[4:9]}\x1b]8;;http://x\x07{SECRET[9:]}\x1b[0m",
+    "in entities": "".join(f"&#{ord(char)};" for char in SECRET),
+    "printed over": "".join(f"{char}\b{char}" for char in SECRET),
+    "with an echo that is corrected": "".join(f"z\b{char}" for char in SECRET),
+    "bold within": f"**{SECRET[:5]}**{SECRET[5:]}",
+    "no width within": f"{SECRET[:5]}\u200b{SECRET[5:]}",
     "in a title": f"\x1b]0;{SECRET}\x07",
 }
 
@@ -107,3 +113,37 @@ def test_a_private_key_is_replaced_line_by_line(tmp_path: Path) -> None:
     assert [len(text) for text in texts] == [len(line) for line in lines]
     assert not any(part in done.text for part in (lines[1][:20], "c2hvcnQ"))
     assert json.loads(done.said(5)).splitlines()[::3] == lines[::3]
+
+
+def test_a_message_goes_on_in_a_piece_that_does_not_say_whose_it_is(tmp_path: Path) -> None:
+    def piece(text: str, **about: str) -> Event:
+        return update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": text}, **about)
+
+    pieces = [piece("so", messageId="m1"), piece(SECRET[:9], messageId="m2"), piece(SECRET[9:])]
+    done = Redacted(tmp_path, *pieces, secrets=(SECRET,))
+    assert done.said(2) + done.said(3) == "xown1xx/xx+xxx=x-xxxxxx"
+
+
+def test_a_secret_over_two_blocks_of_a_tool_call_is_replaced_in_both(tmp_path: Path) -> None:
+    blocks = [
+        {"type": "content", "content": {"type": "text", "text": text}} for text in (SECRET[:9], SECRET[9:])
+    ]
+    call = update(sessionUpdate="tool_call_update", toolCallId="c", content=blocks)
+    done = Redacted(tmp_path, call, call, secrets=(SECRET,))
+    for line in done.lines[1:]:
+        texts = [block["content"]["text"] for block in line["frame"]["params"]["update"]["content"]]
+        assert "".join(texts) == "xown1xx/xx+xxx=x-xxxxxx"
+
+
+def test_many_tool_calls_within_a_message_do_not_hide_that_it_goes_on(tmp_path: Path) -> None:
+    blocks = [{"type": "content", "content": {"type": "text", "text": text}} for text in ("one", "two")]
+    calls = [
+        update(sessionUpdate="tool_call_update", toolCallId=f"c{at}", content=blocks) for at in range(70)
+    ]
+    done = Redacted(tmp_path, says(SECRET[:9]), *calls, says(SECRET[9:]), secrets=(SECRET,))
+    assert done.said(1) + done.said(72) == "xown1xx/xx+xxx=x-xxxxxx"
+
+
+def test_what_is_packed_is_said_to_be_not_looked_into(tmp_path: Path) -> None:
+    packed = b64encode(gzip.compress(SECRET.encode())).decode()
+    assert Redacted(tmp_path, says(f"see {packed}")).report.blobs_kept == 1
