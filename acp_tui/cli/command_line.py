@@ -40,6 +40,8 @@ class Value:
     kind: Kind = Kind.TEXT
     choices: tuple[str, ...] = ()
     """All that is allowed; empty: anything."""
+    is_closed: bool = True
+    """False: the choices are what is offered, and the command says what is allowed."""
     reads: Callable[[str], object] = str
     """Raises argparse.ArgumentTypeError for what it cannot read."""
 
@@ -117,4 +119,4 @@ def add_to(parser: argparse.ArgumentParser, command: Command[T]) -> None:
 
 
 def _reading(value: Value) -> dict[str, Any]:
-    return {"type": value.reads, "choices": value.choices or None}
+    return {"type": value.reads, "choices": (value.choices or None) if value.is_closed else None}

@@ -7,6 +7,7 @@ from typing import Final
 
 from acp_tui.cli.command_line import Command, Kind, Option, Value
 from acp_tui.cli.request_readers import (
+    SHELLS,
     directory_of,
     new_file_of,
     read_agents,
@@ -254,9 +255,7 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
                 1.0,
             ),
             Option(("--strict",), "end at the first thing that the client does otherwise"),
-            Option(
-                ("--timeout",), "end when the client leaves the agent waiting", Value("S", reads=seconds_of)
-            ),
+            Option(("--timeout",), "end when the client says or reads nothing", Value("S", reads=seconds_of)),
             Option(("--login",), "log in on this terminal, as some scenarios want it"),
         ),
         notes=_MOCK_NOTES,
@@ -307,7 +306,7 @@ COMMANDS: Final[tuple[Command[Request], ...]] = (
         "completion",
         "print a script that completes this command line",
         read_completion,
-        Value("SHELL", choices=("bash", "zsh", "fish", "agents", "scenarios")),
+        Value("SHELL", choices=SHELLS, is_closed=False),
         word_is_required=True,
         notes=_COMPLETION_NOTES,
     ),

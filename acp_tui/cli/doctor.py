@@ -40,7 +40,7 @@ TOPIC_CELLS: Final = 11
 def run_doctor(command: AgentCommand | None, cwd: Path, prompt: str | None, output_format: str) -> int:
     """Look at everything and print it; returns the exit status. `prompt` None: no turn is taken."""
     sections: list[Section] = [
-        ("machine", tuple(look_at_machine(os.environ))),
+        ("machine", tuple(look_at_machine(os.environ, _unusable))),
         ("terminal", tuple(look_at_terminal(os.environ))),
     ]
     failure = None
@@ -53,6 +53,13 @@ def run_doctor(command: AgentCommand | None, cwd: Path, prompt: str | None, outp
     text = _as_json(sections, code, clean) if output_format == "json" else _as_text(sections, is_ready, clean)
     print_report(text)
     return code
+
+
+def _unusable(read: settings.Settings) -> Sequence[str]:
+    """Themes and keys that are not there: only the screen knows."""
+    from acp_tui.ui.settings_app import SettingsApp  # it loads Textual
+
+    return SettingsApp(Path(), settings.Settings(), (), None).use_settings(read)
 
 
 async def _examine(

@@ -81,9 +81,13 @@ class TextOutput:
         )
         if not new:
             return
+        self._shown[entry_id] = length
         if self._last is not None and self._last != entry_id:
+            new = new.lstrip("\n")  # the empty line between two messages is ours
+            if not new:
+                return
             new = ("\n" if self._ends_line else "\n\n") + new
-        self._shown[entry_id], self._last = length, entry_id
+        self._last = entry_id
         self._ends_line = new.endswith("\n")
         self._streams.out(self._clean(new))
 

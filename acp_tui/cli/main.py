@@ -286,8 +286,23 @@ def _run_exec(request: requests.Exec) -> int:
     )
 
 
+def _settings_to_show_with(source: Path | str, otherwise: str) -> SettingsRead | int:
+    """As `_settings_to_draw_with`; what is wrong with a recording is said before that there is no terminal."""
+    # With one it is opened once, since it may be a pipe.
+    if isinstance(source, Path) and not _has_terminal():
+        from acp_tui.client.errors import ClientError
+        from acp_tui.client.transcript.reader import open_recording
+
+        try:
+            open_recording(source).close()
+        except ClientError as error:
+            say_error(error)
+            return ExitCode.USAGE
+    return _settings_to_draw_with(otherwise)
+
+
 def _run_replay(request: requests.Replay) -> int:
-    read = _settings_to_draw_with("for a file instead: acp-tui render")
+    read = _settings_to_show_with(request.source, "for a file instead: acp-tui render")
     if isinstance(read, int):
         return read
     from acp_tui.cli.replay import run_replay
@@ -303,7 +318,7 @@ def _run_replay(request: requests.Replay) -> int:
 
 
 def _run_inspect(source: Path | str) -> int:
-    read = _settings_to_draw_with("for its frames: jq -c .frame FILE")
+    read = _settings_to_show_with(source, "for its frames: jq -c .frame FILE")
     if isinstance(read, int):
         return read
     from acp_tui.cli.inspect import run_inspect

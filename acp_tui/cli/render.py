@@ -15,7 +15,10 @@ from acp_tui.client.files import PRIVATE, replacing
 from acp_tui.ui.picturing.errors import CannotRender
 from acp_tui.ui.picturing.rehearsal import DemoUser
 from acp_tui.ui.picturing.render import View, film_of, film_of_demo, render, suffix_of
+from acp_tui.ui.replaying.bar import clock
+from acp_tui.ui.replaying.film import Film
 from acp_tui.ui.replaying.pace import Pace
+from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.themes import DARK
 
 PLAYED_SPEED: Final = 4.0
@@ -38,11 +41,10 @@ def run_render(request: Render) -> int:
     except OSError as error:
         say(f"{request.output} cannot be written: {error.strerror or error}")
         return ExitCode.ERROR
+    say(f"written to {request.output}")
     if isinstance(request.source, Path):
         redact = shlex.join(["acp-tui", "redact", str(request.source), "-o", "OUT.jsonl"])
-        say(
-            f"{request.output} shows what is in {request.source}; to give it away: {redact}, then render OUT.jsonl"
-        )
+        say(f"it shows what is in {request.source}; to give it away: {redact}, then render OUT.jsonl")
     return ExitCode.DONE
 
 
@@ -70,4 +72,13 @@ async def _rendered(request: Render) -> bytes:
         user = DemoUser(prompts, request.answer, HESITATES_S if is_film else 0)
         source = film_of_demo(request.source, user, view.size, speed=PLAYED_SPEED if is_film else 0)
     async with source as film:
+        if request.at is not None and _is_beyond(film, request.at):
+            say(
+                f"the recording ends at {clock(film.length_s)} ({film.length_s:.1f}s), "
+                f"after {film.length:,} events: its end is shown"
+            )
         return await render(film, view, suffix)
+
+
+def _is_beyond(film: Film, spot: Spot) -> bool:
+    return (spot.events or 0) > film.length or (spot.seconds or 0.0) > film.length_s

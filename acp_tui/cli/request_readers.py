@@ -6,6 +6,7 @@ Which commands there are, and what each takes, is `command_table`'s.
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.replaying.spot import Spot
 
 MIN_SECRET: Final = 4
+SHELLS: Final = ("bash", "zsh", "fish")
+LISTS: Final = ("agents", "scenarios")
+"""What the scripts of the shells ask for."""
 
 
 def read_run(given: Given) -> Run | Resume:
@@ -58,7 +62,7 @@ def read_sessions(given: Given) -> ListSessions | ExportSession:
         return ListSessions(None if given.all else given.cwd, given.word or "", given.json)
     if given.word is None:
         raise WrongUse("--export wants a session and a file: acp-tui sessions --export ID FILE")
-    return ExportSession(given.export, Path(given.word).absolute())
+    return ExportSession(given.export, absolute(Path(given.word)))
 
 
 def read_nameless(given: Given) -> Run | ChooseAgent | Resume:
@@ -108,6 +112,8 @@ def read_keys(given: Given) -> ShowKeys:
 def read_completion(given: Given) -> Completion:
     if given.word is None:
         raise WrongUse("completion wants a shell: bash, zsh or fish")
+    if given.word not in (*SHELLS, *LISTS):
+        raise WrongUse(f"there is no completion for {given.word}: bash, zsh or fish")
     return Completion(given.word)
 
 
@@ -201,9 +207,12 @@ def spot_of(text: str | None) -> Spot | None:
     from acp_tui.ui.replaying.spot import read_spot
 
     try:
-        return None if text is None else read_spot(text)
+        spot = None if text is None else read_spot(text)
     except ValueError as error:
         raise WrongUse(str(error)) from error
+    if text is not None and any(float(part) >= 60 for part in text.split(":")[1:]):
+        raise WrongUse(f"{text!r} is no time: minutes and seconds go up to 59")
+    return spot
 
 
 def size_of(text: str) -> tuple[int, int]:
@@ -237,9 +246,18 @@ def agent_of(given: Given, command: str) -> AgentChoice:
     return given.agent
 
 
+def absolute(path: Path) -> Path:
+    """Without `..` in it; what stands before that may be a link, so it is looked up."""
+    parts = path.absolute().parts
+    if ".." not in parts:
+        return Path(*parts)
+    behind = len(parts) - parts[::-1].index("..")
+    return Path(os.path.realpath(Path(*parts[:behind])), *parts[behind:])
+
+
 def directory_of(text: str) -> Path:
     try:
-        path = Path(text).expanduser().absolute()
+        path = absolute(Path(text).expanduser())
     except (RuntimeError, OSError) as error:  # the home of nobody; a folder that was deleted under us
         raise argparse.ArgumentTypeError(f"{text}: {error}") from error
     if not path.is_dir():
@@ -248,7 +266,7 @@ def directory_of(text: str) -> Path:
 
 
 def new_file_of(text: str) -> Path:
-    path = Path(text).absolute()
+    path = absolute(Path(text))
     if path.exists():
         raise argparse.ArgumentTypeError(f"{text} exists: recordings overwrite nothing")
     if not path.parent.is_dir():

@@ -70,7 +70,7 @@ class MockAgent:
         patience_s: float = PATIENCE_S,
         timeout_s: float | None = None,
     ) -> None:
-        """`on_departure` may raise Departed. With a timeout the client's silence is the end, too."""
+        """`on_departure` may raise Departed. With a timeout a client that says or reads nothing is the end, too."""
         self._script = script
         self._speed = speed
         self._on_departure = on_departure
@@ -101,9 +101,9 @@ class MockAgent:
 
         Raises Departed, and BrokenResourceError where the client does not read; in a group.
         """
-        self._out = Outgoing(stream)
+        self._out = Outgoing(stream, self._timeout_s)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._out.write)
+            tasks.start_soon(self._write)
             tasks.start_soon(self._play, tasks.cancel_scope)
             await self._listen(stream)
             with anyio.move_on_after(LAST_WORDS_S):
@@ -112,6 +112,13 @@ class MockAgent:
             tasks.cancel_scope.cancel()
 
     # What the agent says
+
+    async def _write(self) -> None:
+        try:
+            await self._out.write()
+        except TimeoutError as error:
+            self._on_note(f"gave up after {self._timeout_s:g} s of waiting for the client to read")
+            raise Departed from error
 
     async def _play(self, whole: anyio.CancelScope) -> None:
         said = 0

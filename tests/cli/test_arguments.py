@@ -10,7 +10,17 @@ import pytest
 from acp_tui import __version__
 from acp_tui.cli.arguments import read_arguments
 from acp_tui.cli.main import main
-from acp_tui.cli.requests import AgentChoice, ChooseAgent, Demo, Exec, ListAgents, ListScenarios, Request, Run
+from acp_tui.cli.requests import (
+    AgentChoice,
+    ChooseAgent,
+    Demo,
+    Exec,
+    ExportSession,
+    ListAgents,
+    ListScenarios,
+    Request,
+    Run,
+)
 
 HERE = Path.cwd()
 GEMINI = AgentChoice(name="gemini")
@@ -42,6 +52,22 @@ GEMINI = AgentChoice(name="gemini")
 )  # fmt: skip
 def test_each_way_to_call_it(line: str, request_: Request):
     assert read_arguments(line.split()) == request_
+
+
+def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place = tmp_path.resolve()
+    (place / "far" / "inner").mkdir(parents=True)
+    (place / "link").symlink_to(place / "far" / "inner")
+    monkeypatch.chdir(place / "far")
+    assert read_arguments(["sessions", "--export", "s", "../link/../a.md"]) == ExportSession(
+        "s", place / "far/a.md"
+    )
+    assert read_arguments(["sessions", "--export", "s", "../link/a.md"]) == ExportSession(
+        "s", place / "link/a.md"
+    )
+    assert read_arguments(["gemini", "--cwd", ".."]) == Run(GEMINI, place)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,19 @@ def test_settings_that_cannot_be_read_are_wrong(tmp_path: Path, capsys: pytest.C
     assert out.splitlines()[-1] == "Not ready: see ✗ above."
 
 
+def test_a_theme_and_a_command_that_are_not_there_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    settings_file(tmp_path).write_text(
+        'nosuch = 1\n[appearance]\ntheme = "acp-lite"\n[keys]\nnothing = "f9"\n'
+    )
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "3 things are wrong" in out
+    assert "there is no theme 'acp-lite'" in out
+    assert "keys.nothing" in out
+
+
 def test_a_terminal_that_cannot_be_drawn_on_is_wrong(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -41,6 +41,16 @@ def test_the_table_names_kinds_counts_and_stand_ins(
         assert secret not in told + out.read_text()
 
 
+def test_where_it_was_written_is_said_without_detours(
+    recording: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    project = recording.parent / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    assert main(["redact", str(recording), "-o", "../out.jsonl"]) == 0
+    assert f"Written to {recording.parent.resolve() / 'out.jsonl'}." in capfd.readouterr().out
+
+
 def test_nothing_is_overwritten(recording: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = recording.read_bytes()
     assert main(["redact", str(recording), "-o", str(recording)]) == 2

@@ -67,6 +67,8 @@ def test_each_way_to_call_them(line: str, request_: Replay | Render) -> None:
         ("inspect demo:", "demo: wants a scenario"),
         ("mock demo:", "demo: wants a scenario"),
         ("replay run.jsonl --until soon", "'soon' is no moment"),
+        ("replay run.jsonl --until 1:75:00", "minutes and seconds go up to 59"),
+        ("render run.jsonl -o a.svg --at 9:99", "'9:99' is no time"),
         ("replay run.jsonl --speed fast", "fast is no number"),
         ("render run.jsonl", "and a file to write"),
         ("render run.jsonl -o a.svg --size big", "big is no size"),
@@ -107,7 +109,22 @@ def test_a_recording_is_rendered_to_a_file_and_how_to_redact_it_is_said(
     write(file, two_turns(), HEADER)
     assert main(["render", str(file), "-o", str(output), "--size", "60x20"]) == 0
     assert "You are welcome." in output.read_text()
-    assert f"acp-tui redact {file}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"written to {output}" in said
+    assert f"acp-tui redact {file}" in said
+
+
+@pytest.mark.parametrize(
+    ("at", "is_said"), [("999:00", True), ("100000", True), ("1", False), ("0:00", False)]
+)
+def test_a_moment_behind_the_end_shows_the_end_and_that_is_said(
+    at: str, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, output = tmp_path / "run.jsonl", tmp_path / "a.txt"
+    write(file, two_turns(), HEADER)
+    assert main(["render", str(file), "-o", str(output), "--size", "60x20", "--at", at]) == 0
+    assert ("its end is shown" in capsys.readouterr().err) is is_said
+    assert ("You are welcome." in output.read_text()) is is_said
 
 
 def test_a_page_can_be_read_by_the_user_only_and_a_picture_by_whom_the_umask_lets(tmp_path: Path) -> None:
@@ -220,5 +237,16 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.
 def test_a_replay_without_a_terminal_says_what_else_there_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    write(tmp_path / "run.jsonl", two_turns(), HEADER)
     assert main(["replay", str(tmp_path / "run.jsonl")]) == 2
     assert "acp-tui render" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["replay", "inspect"])
+def test_a_file_that_is_not_there_is_said_before_that_there_is_no_terminal(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, str(tmp_path / "gone.jsonl")]) == 2
+    said = capsys.readouterr().err
+    assert "gone.jsonl cannot be read: No such file" in said
+    assert "terminal" not in said

@@ -263,6 +263,17 @@ async def test_with_a_timeout_the_silence_of_the_client_is_the_end() -> None:
     assert notes == ["frame 3 (0.000s): gave up after 0.01 s of waiting for session/prompt"]
 
 
+async def test_with_a_timeout_a_client_that_does_not_read_is_the_end() -> None:
+    notes: list[str] = []
+    flood = came(*[says("x" * 1000)] * 1000)
+    script = read_script([*OPENED, *went(prompt(2)), *flood])
+    agent = MockAgent(script, on_departure=print, on_note=notes.append, timeout_s=0.01)
+    with connected(0) as (client, stream), anyio.fail_after(WAIT_S), pytest.RaisesGroup(Departed):
+        await client.send(NEW, prompt(2))
+        await agent.serve(stream)
+    assert notes == ["gave up after 0.01 s of waiting for the client to read"]
+
+
 async def test_a_client_that_goes_in_the_middle_of_a_turn_still_hears_what_can_be_said() -> None:
     departures: list[str] = []
     agent = MockAgent(read_script([*OPENED, *TURN]), on_departure=departures.append)

@@ -9,7 +9,7 @@ from typing import Final
 
 from acp_tui.client.export.blocks import block_parts
 from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose
-from acp_tui.client.export.unified import unified_diff
+from acp_tui.client.export.unified import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
@@ -104,7 +104,7 @@ def result_of(call: ToolCall, limits: Limits, cwd: str) -> str:
 def _content(item: ToolCallContent, limits: Limits, cwd: str) -> Iterator[str]:
     match item:
         case TextDiff(path, new, old):
-            yield from _limited(unified_diff(shown_path(path, cwd), old, new).split("\n"), limits.diff)
+            yield from _limited(told_diff(shown_path(path, cwd), old, new).split("\n"), limits.diff)
         case BlockContent(block):
             yield from _limited(block_text(block).split("\n"), limits.text)
         case UnknownContent(kind):

@@ -24,13 +24,12 @@ from acp_tui.client.agents.recent import recent_agents, recent_file
 from acp_tui.client.agents.registry import Archive, PackageRun, RegistryEntry
 from acp_tui.client.agents.registry_cache import CachedRegistry, cached_registry, registry_file
 from acp_tui.client.agents.user_agents import (
-    EXAMPLE,
     UserAgent,
     UserAgents,
     config_file,
     read_user_agents,
 )
-from acp_tui.client.errors import AgentNotFound, SettingsError
+from acp_tui.client.errors import AgentNotFound
 
 _RUNNERS: Final = {
     "npx": ("Node.js", "brew install node", "https://nodejs.org/en/download"),
@@ -155,9 +154,7 @@ def find_agent(name: str, place: Place | None = None) -> ListedAgent:
     user = read_user_agents(place.agents_file, place.environ)
     for concerned in ("", name):
         if concerned in user.problems:
-            raise SettingsError(
-                user.problems[concerned], hint=f"it looks like:\n{EXAMPLE}" if concerned else ""
-            )
+            raise user.problems[concerned]
     if name in user.agents:
         return _of_user(user.agents[name], place)
     known = KNOWN_AGENTS.get(name)

@@ -18,7 +18,8 @@ GREETING: Final = "This agent plays a script: any prompt starts it."
 
 def demo_command(scenario: str = "coding", speed: float = 1.0) -> AgentCommand:
     """The command, which works where the user is: see `with_project`."""
-    argv = (sys.executable, "-m", "acp_tui.demo", scenario, "--speed", f"{speed:g}")
+    # -P: it starts in the project's folder, of which no module is to be taken for one of Python's.
+    argv = (sys.executable, "-P", "-m", "acp_tui.demo", scenario, "--speed", f"{speed:g}")
     return AgentCommand(NAME, argv, is_listed=True, greeting=GREETING)
 
 

@@ -21,7 +21,7 @@ EXAMPLE: Final = """\
 command = ["my-agent", "--acp"]
 env = { MY_AGENT_MODEL = "large" }
 """
-
+_AS_IN: Final = f"it looks like:\n{EXAMPLE}"
 _KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "description")
 
 
@@ -38,7 +38,7 @@ class UserAgents:
     """What the file holds."""
 
     agents: Mapping[str, UserAgent] = field(default_factory=dict)
-    problems: Mapping[str, str] = field(default_factory=dict)
+    problems: Mapping[str, SettingsError] = field(default_factory=dict)
     """By the name of the entry: why it cannot be used. "" stands for the file as a whole."""
     warnings: tuple[str, ...] = ()
     """Keys that mean nothing."""
@@ -46,7 +46,8 @@ class UserAgents:
     @property
     def notes(self) -> tuple[str, ...]:
         """All that the user should know, a sentence each."""
-        return (*self.problems.values(), *self.warnings)
+        problems = (str(error) if name else f"{error}\n{error.hint}" for name, error in self.problems.items())
+        return (*problems, *self.warnings)
 
 
 def config_file() -> Path:
@@ -61,13 +62,11 @@ def read_user_agents(file: Path, environ: Mapping[str, str]) -> UserAgents:
     try:
         table = read_toml(file, EXAMPLE).get("agents", {})
     except SettingsError as error:
-        return UserAgents(problems={"": f"{error}\n{error.hint}"})
+        return UserAgents(problems={"": error})
     if not isinstance(table, dict):
-        return UserAgents(
-            problems={"": str(_wrong(f"{file}: agents", f"a table; it looks like:\n{EXAMPLE}"))}
-        )
+        return UserAgents(problems={"": _wrong(f"{file}: agents", "a table")})
     agents: dict[str, UserAgent] = {}
-    problems: dict[str, str] = {}
+    problems: dict[str, SettingsError] = {}
     warnings: list[str] = []
     for name, entry in table.items():
         key = f"{file}: agents.{shown_name(name)}"
@@ -76,14 +75,14 @@ def read_user_agents(file: Path, environ: Mapping[str, str]) -> UserAgents:
             agents[name] = _read_agent(name, _table(entry, key), key, environ)
             warnings += unknown
         except SettingsError as error:
-            problems[name] = "; ".join((str(error), *unknown))
+            problems[name] = SettingsError("; ".join((str(error), *unknown)), hint=error.hint)
     return UserAgents(agents, problems, tuple(warnings))
 
 
 def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> UserAgent:
     """Raises SettingsError."""
     if not name or name.startswith("-") or not name.isprintable():
-        raise SettingsError(f"{key}: this name cannot be typed as an argument")
+        raise SettingsError(f"{key}: this name cannot be typed as an argument", hint=_AS_IN)
     wrapper = _expanded(entry, "wrapper", key, environ) if "wrapper" in entry else ()
     runs = _one_of(entry, "runs", ("here", "elsewhere"), key) or ("elsewhere" if wrapper else "here")
     # Behind a wrapper ~ would be the home of another machine.
@@ -177,4 +176,4 @@ def _advice(name: str) -> str:
 
 
 def _wrong(key: str, expected: str) -> SettingsError:
-    return SettingsError(f"{key} is not {expected}")
+    return SettingsError(f"{key} is not {expected}", hint=_AS_IN)

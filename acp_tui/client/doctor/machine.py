@@ -7,14 +7,14 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from acp_tui import __version__
 from acp_tui.client.doctor.finding import Finding, note, ok, wrong
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings import cache_folder, read_settings, settings_file, state_folder
+from acp_tui.client.settings import Settings, cache_folder, read_settings, settings_file, state_folder
 
 VERSION_LIMIT_S: Final = 5.0
 PROGRAMS: Final = (
@@ -26,13 +26,18 @@ PROGRAMS: Final = (
 CLIPBOARDS: Final = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 
 
-def look_at_machine(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Everything, in the order of a report. It blocks: programs are asked for their version."""
+def look_at_machine(
+    environ: Mapping[str, str], unusable: Callable[[Settings], Sequence[str]] = lambda _: ()
+) -> Iterator[Finding]:
+    """Everything, in the order of a report. It blocks: programs are asked for their version.
+
+    `unusable` tells what of settings that can be read nobody can use, such as a theme that there is not.
+    """
     yield ok("acp-tui", __version__)
     yield ok("Python", f"{platform.python_version()} ({sys.executable})")
     yield ok("System", f"{platform.system()} {platform.release()}, {platform.machine()}")
     yield from _folders()
-    yield _settings()
+    yield _settings(unusable)
     yield from _programs(environ)
     yield _clipboard(environ)
 
@@ -70,13 +75,13 @@ def _kept_folder(name: str, folder: Path) -> Finding:
 # Settings
 
 
-def _settings() -> Finding:
+def _settings(unusable: Callable[[Settings], Sequence[str]]) -> Finding:
     file = settings_file()
     try:
         read = read_settings(file)
     except SettingsError as error:
         return wrong("Settings", str(error), "mend it or move it away")
-    said = (*map(str, read.problems), *read.warnings)
+    said = (*map(str, read.problems), *read.warnings, *unusable(read.settings))
     if said:
         return note(
             "Settings", f"{len(said)} {'things are' if len(said) > 1 else 'thing is'} wrong", lines=said

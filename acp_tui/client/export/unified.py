@@ -24,6 +24,13 @@ def unified_diff(path: str, old_text: str | None, new_text: str) -> str:
     return "\n".join([*header, *_hunks(old, new)])
 
 
+def told_diff(path: str, old_text: str | None, new_text: str) -> str:
+    """The same for somebody who reads it: where nothing changes, that is said."""
+    if old_text == new_text:
+        return f"{make_visible_line(path)}: no change"
+    return unified_diff(path, old_text, new_text)
+
+
 def _split(text: str) -> list[str]:
     """The lines with their ends; only a newline ends a line, other separators are shown within it."""
     lines = [line + "\n" for line in text.split("\n")]

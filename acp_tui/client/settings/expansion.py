@@ -31,7 +31,8 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
         if default is not None:
             return environ.get(name) or default
         if name not in environ:
-            raise SettingsError(f"the environment variable {name} is not set")
+            advice = f"export it, or write ${{{name}:-default}}"
+            raise SettingsError(f"the environment variable {name} is not set: {advice}")
         return environ[name]
 
     return _REFERENCE.sub(value_of, text)

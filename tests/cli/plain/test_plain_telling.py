@@ -106,6 +106,12 @@ async def test_a_tool_call_is_told_at_its_start_and_at_its_end_with_its_diff() -
     ]
 
 
+async def test_a_diff_in_which_nothing_changes_is_told_as_that() -> None:
+    told = Told()
+    told.hear(tool("c", title="Edit", kind="edit", status="completed", content=(TextDiff("a.py", "x", "x"),)))
+    assert await told.lines() == ["* done: Edit", "  a.py: no change"]
+
+
 async def test_a_diff_that_was_shown_with_the_question_is_not_told_again() -> None:
     told = Told()
     told.hear(tool("c", title="Edit", kind="edit", status="pending", content=(DIFF,)))

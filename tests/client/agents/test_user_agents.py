@@ -68,8 +68,15 @@ def test_a_mistake_is_named_by_file_and_key_and_costs_no_other_agent(file: Path,
     found = read(file, f"{entry}\n[agents.good]\n{COMMAND}\n")
     assert list(found.agents) == ["good"]
     (problem,) = found.problems.values()
-    assert problem.startswith(str(file))
-    assert said in problem
+    assert str(problem).startswith(str(file))
+    assert said in str(problem)
+
+
+def test_a_variable_that_is_not_set_is_followed_by_what_to_do_and_a_mistake_by_an_example(file: Path):
+    found = read(file, f'[agents.a]\ncommand = ["${{NOPE}}"]\n[agents.b]\n{COMMAND}\nenv = 5')
+    assert str(found.problems["a"]).endswith("NOPE is not set: export it, or write ${NOPE:-default}")
+    assert not found.problems["a"].hint
+    assert EXAMPLE in found.problems["b"].hint
 
 
 def test_a_key_that_means_nothing_is_named_with_the_one_that_was_meant(file: Path):
@@ -85,7 +92,8 @@ def test_a_key_that_means_nothing_is_named_with_the_one_that_was_meant(file: Pat
 def test_a_file_that_is_of_no_use_as_a_whole_is_said_with_an_example(file: Path, text: str):
     found = read(file, text)
     assert not found.agents
-    assert EXAMPLE in found.problems[""]
+    assert EXAMPLE in found.problems[""].hint
+    assert EXAMPLE in found.notes[0]
 
 
 # Where it runs

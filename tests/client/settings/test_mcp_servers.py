@@ -198,7 +198,7 @@ def test_a_server_that_cannot_be_prepared_leaves_the_others_alone(program: Path)
     assert [server.name for server in usable] == ["files"]
     reasons = {one.name: one.reason for one in skipped}
     assert set(reasons) == {"token", "scheme", "missing", "news"}
-    assert reasons["token"] == "the environment variable TOKEN is not set"
+    assert reasons["token"].startswith("the environment variable TOKEN is not set: export it")
     assert reasons["scheme"] == "its url does not begin with http:// or https://"
 
 

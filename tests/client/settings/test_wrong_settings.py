@@ -39,7 +39,8 @@ APPEARANCE = ", ".join(each.name for each in fields(Appearance))
         ("agent.trace_context = []", "agent.trace_context is a list; allowed: a table"),
         (
             'agent.trace_context.baggage = "${NONE}"',
-            'agent.trace_context.baggage is "${NONE}": the environment variable NONE is not set',
+            'agent.trace_context.baggage is "${NONE}": the environment variable NONE is not set: '
+            "export it, or write ${NONE:-default}",
         ),
         ("changes.max_files = 1.0", "changes.max_files is 1.0; allowed: a whole number of files, at least 0"),
         ("changes.max_files = false", "changes.max_files is false; allowed: a whole number of files"),
