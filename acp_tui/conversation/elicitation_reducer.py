@@ -10,6 +10,7 @@ from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.entries import EntryId, Question
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.updates import ElicitationAnswered, ElicitationAsked, ElicitationCompleted
+from acp_tui.conversation.web_address import place_of
 
 CHANGED: Final = Change(facts=(Fact.ELICITATIONS,))
 
@@ -47,7 +48,7 @@ def _answered(conversation: Conversation, update: ElicitationAnswered) -> Change
         return NOTHING
     if update.action == "accept" and isinstance(elicitation, UrlVisit) and not elicitation.is_complete:
         conversation.visits[elicitation.elicitation_id] = elicitation
-    url = elicitation.url if isinstance(elicitation, UrlVisit) else None
+    url = place_of(elicitation.url) if isinstance(elicitation, UrlVisit) else None
     conversation.entries.append(Question(elicitation.message, update.action, url, update.values, update.at))
     conversation.open_message = None  # what the agent says next, it says to this answer
     return Change((EntryId(len(conversation.entries) - 1),), CHANGED.facts)

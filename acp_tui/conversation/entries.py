@@ -82,7 +82,7 @@ class Question:
     message: str
     action: ElicitationAction
     url: str | None = None
-    """The page's; None: it was a form."""
+    """Where the page is, without what such an address may carry, such as tokens; None: it was a form."""
     values: tuple[FilledIn, ...] = ()
     at: float | None = None
     """Seconds since the epoch, where it is known."""

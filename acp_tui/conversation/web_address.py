@@ -56,6 +56,15 @@ def split_at_host(url: str) -> tuple[str, str, str]:
     return before + found.removesuffix(host) if host else before, host if found else "", after
 
 
+def place_of(url: str) -> str:
+    """Scheme, host and path: what can be kept of the address; the rest may be worth as much as a password."""
+    place = re.split(r"[?#]", url, maxsplit=1)[0]
+    before, host, after = split_at_host(place)
+    if host:
+        return f"{before.partition('//')[0]}//{host}{after}"
+    return place.rpartition("@")[2]  # not an address that can be read, yet one in which a password may stand
+
+
 def warnings_of(url: str) -> tuple[str, ...]:
     """What could mislead about where the address leads, each in a sentence."""
     found = []

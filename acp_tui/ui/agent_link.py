@@ -22,8 +22,10 @@ StartAgent = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
 class AgentLink:
     """The way to one agent; made with the first of its tabs."""
 
-    def __init__(self, start: StartAgent | None) -> None:
+    def __init__(self, start: StartAgent | None, name: str = "") -> None:
         """Without `start` there is none to connect to: somebody else has made the session."""
+        self.name = name
+        """What the user calls the agent, as a line that can be shown."""
         self.agent: Agent | None = None
         """Set once the handshake is done."""
         self.starting: Agent | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
@@ -13,6 +13,7 @@ from acp_tui.client.sessions.rereading import RereadSession, reread
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
+from acp_tui.conversation.updates import InfoChanged
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session_actions import SessionActions
     from acp_tui.ui.sessions_desk import SessionsDesk
 
+MARKUP: Final = "<"
+
 
 @dataclass(frozen=True, slots=True)
 class Reopening:
-    """A way to the session, for a tab (session_start.Opening)."""
+    """A way to the session, for a tab (session_start.Opening), called what the lists of sessions call it."""
 
     past: PastSession
     index: SessionIndex
@@ -32,6 +35,13 @@ class Reopening:
 
     async def __call__(self, sessions: SessionsDesk) -> Session:
         """The session, open or read again. Raises ClientError where it can be had in neither way."""
+        session = await self._opened(sessions)
+        # A first prompt that begins with markup is the agent's rather than the user's.
+        if not session.conversation.title and not self.past.title.startswith(MARKUP):
+            session.hear(InfoChanged(title=self.past.title))
+        return session
+
+    async def _opened(self, sessions: SessionsDesk) -> Session:
         why = ""
         if self.by_agent:
             try:

@@ -13,8 +13,8 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
 from acp_tui.ui.tabs import TabState
 
-PREAMBLE: Final = re.compile(r"\s*<([\w-]+)>.*?</\1>", re.DOTALL)
-"""What some agents put before the user's words, and give back when they load a session."""
+PREAMBLE: Final = re.compile(r"(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)
+"""What some agents put before the user's words or in their place, and give back when they load a session."""
 
 
 def state_of(conversation: Conversation) -> str:

@@ -46,7 +46,7 @@ VISIT = {
     "mode": "url",
     "message": "Look",
     "elicitationId": "e1",
-    "url": "https://a.example/x",
+    "url": "https://a.example/x?state=s3cret#token=t0ken",
 }
 LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
 
@@ -79,7 +79,9 @@ async def test_a_form_that_is_declined_keeps_nothing_of_what_was_filled_in(tmp_p
         assert last_of(session) == Question("Who?", "decline", at=1700000000.5)
 
 
-async def test_a_page_stands_there_with_its_address(tmp_path: Path) -> None:
+async def test_a_page_stands_there_with_its_place_and_without_what_its_address_carries(
+    tmp_path: Path,
+) -> None:
     async with in_asked(tmp_path, VISIT) as (session, _, key):
         session.answer_elicitation(key, "accept", None)
         assert last_of(session) == Question("Look", "accept", "https://a.example/x", at=1700000000.5)

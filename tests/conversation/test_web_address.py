@@ -2,7 +2,7 @@
 
 import pytest
 
-from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
+from acp_tui.conversation.web_address import host_of, is_openable, place_of, split_at_host, warnings_of
 
 URL = "https://login.example.org:8443/start?state=1"
 SUSPICIOUS = [
@@ -57,3 +57,17 @@ def test_the_host_is_what_stands_behind_the_user() -> None:
         "/x",
     )
     assert split_at_host("https://[::1") == ("https://[::1", "", "")
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        (URL, "https://login.example.org:8443/start"),
+        ("https://ada:word@example.org/a/b;c?code=1#token=2", "https://example.org/a/b;c"),
+        ("https://example.org#token=2?x", "https://example.org"),
+        ("https://ada:word@[::1/x?token=2", "[::1/x"),
+        ("mailto:ada@example.org?body=x", "example.org"),
+    ],
+)
+def test_of_an_address_only_the_place_is_kept(url: str, place: str) -> None:
+    assert place_of(url) == place

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from acp_tui.client.agents.demo import demo_command
+
 TIMEOUT_S = 20
 
 
@@ -79,6 +81,13 @@ def test_sessions_have_ids_that_no_other_run_gives_where_that_is_asked_for():
         assert one.session_id != another.session_id
         assert one.session_id.startswith("demo-")
         assert one.session_id.endswith("-1")
+
+
+def test_it_takes_no_module_from_the_folder_that_it_works_in(tmp_path: Path):
+    (tmp_path / "anyio.py").write_text("raise SystemExit(9)")
+    command = demo_command("coding").argv
+    done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+    assert done.returncode == 0
 
 
 def test_an_unknown_scenario_exits_with_2_and_the_list():

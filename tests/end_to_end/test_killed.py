@@ -157,10 +157,12 @@ def test_a_recording_is_whole_up_to_the_moment_of_a_kill(tmp_path: Path) -> None
     file = tmp_path / "recording.jsonl"
     options = ("-p", "go", "--record", str(file), "--", *scripted_argv(STREAM))
     argv = [sys.executable, "-m", "acp_tui", "exec", *options]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment(tmp_path)) as process:
+    with subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment(tmp_path)
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if int(line) == MANY:
+            if int(line) >= MANY and b"session/update" in file.read_bytes():
                 break
         process.kill()
     with open_recording(file) as recording:

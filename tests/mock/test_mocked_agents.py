@@ -14,6 +14,7 @@ from acp_tui.mock.script import PROMPT, Script, read_script
 from acp_tui.rpc.messages import Request
 from support.led_sessions import PATIENCE_S, Lead, lead
 from support.mocked import mock_of, outline
+from support.recordings import as_recorded
 from support.sdk_client import follow, json_of
 
 RECORDINGS = sorted(Path(__file__).parents[1].joinpath("data", "recordings").glob("*.jsonl"))
@@ -50,7 +51,7 @@ async def test_acp_tui_has_the_same_conversation_with_the_mock(recording: Path, 
         recorded_in = Path(events.header.cwd)
     [live] = seen.conversations.values()
     [recorded] = replayed(recording).values()
-    assert outline(live, tmp_path) == outline(recorded, recorded_in)
+    assert outline(as_recorded(live), tmp_path) == outline(recorded, recorded_in)
 
 
 async def test_the_client_of_the_sdk_has_the_whole_session_without_a_complaint(

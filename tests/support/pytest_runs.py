@@ -8,6 +8,8 @@ from pathlib import Path
 
 def run_pytest(folder: Path, *options: str) -> str:
     """Run pytest there with the plugins that the kit knows of and no others; gives what it prints."""
+    # Ours may be one of several workers: this is a run of its own.
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     plugins = ("acp_tui.testing.plugin", "syrupy", "pytest_textual_snapshot")
     ran = subprocess.run(
         [
@@ -20,7 +22,7 @@ def run_pytest(folder: Path, *options: str) -> str:
             *options,
         ],
         cwd=folder,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
+        env={**environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -7,6 +7,8 @@ import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
 from acp_tui.ui.app import AcpTuiApp
+from acp_tui.ui.drawings.messages import SLICE_CHARACTERS
+from acp_tui.ui.rendering.markdown_stream import MarkdownStream
 from acp_tui.ui.widgets.conversation.baking import Bakery
 from acp_tui.ui.widgets.conversation.column import Column
 from acp_tui.ui.widgets.conversation.view import ConversationView
@@ -48,9 +50,9 @@ def _calls(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[obje
     calls: list[object] = []
     method: Callable[..., object] = getattr(owner, name)
 
-    def counted(self: object, *arguments: object) -> object:
+    def counted(self: object, *arguments: object, **named: object) -> object:
         calls.append(arguments)
-        return method(self, *arguments)
+        return method(self, *arguments, **named)
 
     monkeypatch.setattr(owner, name, counted)
     return calls
@@ -80,6 +82,17 @@ async def test_a_flood_costs_frames_by_the_loops_turns_and_not_by_the_chunk(fram
         assert len(frames) - before <= BATCHES
         await page.settled()
         assert f"{BATCHES - 1}.{CHUNKS // BATCHES - 1}" in page.text
+
+
+async def test_the_open_end_of_a_long_text_is_drawn_once_for_all_that_is_read_in_one_slice_of_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened = _calls(monkeypatch, MarkdownStream, "draw_open")
+    monkeypatch.setattr(ConversationView, "_time_for_a_slice", lambda _view: lambda: False)
+    async with open_page() as page:
+        await page.apply(agent("word " * 20 * SLICE_CHARACTERS, "m"))
+        assert "word" in page.text
+        assert len(opened) <= 3
 
 
 async def test_a_thousand_entries_mount_no_further_widget() -> None:

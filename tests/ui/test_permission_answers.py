@@ -3,6 +3,7 @@
 import pytest
 
 from acp_tui.conversation.facts import PermissionOption
+from acp_tui.ui.widgets import request_pane
 from acp_tui.ui.widgets.answer_guard import GUARD_S
 from support.folding import ALLOW, REJECT
 from support.screens import Page, open_page
@@ -137,6 +138,20 @@ async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() ->
         assert "Too soon to count: press Enter again to answer" in page.text
         await page.press("down")
         assert "Too soon" not in page.text
+        assert page.decisions == {}
+
+
+async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(request_pane, "WARNING_S", 0.01)
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press("tab", "1")
+        assert "Too soon to count: press 1 again to answer" in page.text
+        page.clock.pass_guard()
+        await page.until(lambda: "Too soon" not in page.text)
+        assert "1-2: answer" in page.text
         assert page.decisions == {}
 
 

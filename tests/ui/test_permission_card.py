@@ -21,7 +21,7 @@ async def test_the_prompt_keeps_the_focus_and_the_draft_when_a_request_comes() -
         assert page.prompt.has_focus
         assert page.draft == "a draft"
         assert "Permission  Edit a file" in page.text
-        assert "Tab: answer here" in page.text
+        assert "Tab, then 1-2: answer" in page.text
         assert "waits for your decision; Tab" in page.status
 
 

@@ -300,6 +300,7 @@ async def test_shift_tab_says_so_where_the_agent_has_no_modes() -> None:
         (["<context>\nToday is\n</context>Fix it"], "Fix it"),
         (["<context>Today is</context>\n", "Fix it"], "Fix it"),
         (["<b>Fix it"], "<b>Fix it"),
+        (["<name>/model</name>\n  <message>model</message>\n<args>opus</args>", "Fix it"], "Fix it"),
         ([], ""),
     ],
 )

@@ -96,6 +96,25 @@ async def test_a_session_that_nobody_has_is_named_and_another_is_begun_once_the_
         assert len(desk.tabs) == 1
 
 
+@pytest.mark.parametrize(
+    ("listed", "shown"), [("PLAN for the fix", "PLAN for the fix"), ("<command>", "<message>model")]
+)
+async def test_a_session_keeps_the_name_that_it_had_in_the_list(
+    listed: str, shown: str, tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    wanted = PastSession("scripted", SessionId("s1"), tmp_path, listed, is_listed=True)
+    opening = Reopening(wanted, SessionIndex(recording_store(RecordingSettings())))
+    script = """
+    handshake(agentCapabilities={"loadSession": True})
+    load = expect("session/load")
+    update("user_message_chunk", content={"type": "text", "text": "<message>model"})
+    answer(load)
+    """
+    async with open_desk(script, IDLE, opening=opening) as desk:
+        await desk.has_session()
+        assert desk.tabs[0].tab_title == shown
+
+
 async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()

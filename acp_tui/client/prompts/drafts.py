@@ -28,6 +28,10 @@ class Drafts:
             (place for place in reversed(self._texts) if place in self._left and place.folder == folder), None
         )
 
+    def is_left(self, place: Place) -> bool:
+        """Whether an earlier run has left it, and it is as it was."""
+        return place in self._left
+
     def text(self, place: Place) -> str:
         """The draft; "" where there is none."""
         return self._texts.get(place, "")

@@ -49,6 +49,9 @@ class Drawing(Protocol):
     def refresh(self) -> bool:
         """The entry has changed: read what is new, or a part of it; False where there is more to read."""
 
+    def settle(self, scene: Scene) -> None:
+        """Draw what was read and cannot change any more: the next part is read before `lines` are wanted."""
+
     def close(self) -> None:
         """Nothing more will be added to the entry; it may change all the same."""
 
@@ -80,6 +83,9 @@ class KeptDrawing(ABC):
         """Draw again when asked."""
         self._drawn = None
         return True
+
+    def settle(self, scene: Scene) -> None:  # noqa: B027 - not everything is drawn by the piece
+        """It is drawn as a whole, or not."""
 
     def close(self) -> None:  # noqa: B027 - not everything has something to close
         """Nothing is kept open."""

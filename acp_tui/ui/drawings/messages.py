@@ -63,9 +63,14 @@ class AgentMessage:
         for renderer in self._renderers.values():
             renderer.finish()
 
+    def settle(self, scene: Scene) -> None:
+        """Draw what was read, but not the open end, which may be long: it is another after the next piece."""
+        for renderer in self._renderers.values():
+            renderer.settle(_text_width(scene), scene.palette)
+
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The message, with a margin on its left."""
-        width = min(scene.width - 2 * len(INDENT), MAX_TEXT_CELLS)
+        width = _text_width(scene)
         parts = [self._with_margin(index, width, scene) for index in range(len(self._message.parts))]
         if len(parts) == 1:
             return parts[0]
@@ -97,6 +102,10 @@ class AgentMessage:
 
     def set_open(self, is_open: bool) -> None:
         """A message does not fold."""
+
+
+def _text_width(scene: Scene) -> int:
+    return min(scene.width - 2 * len(INDENT), MAX_TEXT_CELLS)
 
 
 class UserMessage(KeptDrawing):

@@ -125,6 +125,9 @@ class Undrawable:
         """Nothing can change it."""
         return True
 
+    def settle(self, scene: Scene) -> None:
+        """There is nothing to it."""
+
     def close(self) -> None:
         """Nothing is kept open."""
 

@@ -22,6 +22,8 @@ class MarkdownRenderer:
         self._visible = VisibleStream()
         self._finished = False
         self._changed = False
+        self._lacks_end = False
+        """Of what was given to the stream, the open end is not drawn."""
         self._width = 0
         self._palette = PLAIN
         self._stream: MarkdownStream | None = None
@@ -53,6 +55,17 @@ class MarkdownRenderer:
         The same object comes back each time, brought up to date in place, unless everything is drawn anew: for
         another width or palette, and at `finish` where the message defines links.
         """
+        stream = self._settled(width, palette)
+        if self._lacks_end:
+            self._lacks_end = False
+            stream.draw_open(finished=self._finished)
+        return stream.rows
+
+    def settle(self, width: int, palette: Palette) -> None:
+        """Draw what is finished of what was added; the open end is left to `lines`."""
+        self._settled(width, palette)
+
+    def _settled(self, width: int, palette: Palette) -> MarkdownStream:
         width = max(width, MIN_WIDTH)
         if width != self._width or (palette is not self._palette and palette != self._palette):
             self.release()
@@ -61,7 +74,7 @@ class MarkdownRenderer:
             self._stream = self._start({})
         if self._changed:
             self._stream = self._update(self._stream)
-        return self._stream.rows
+        return self._stream
 
     def line_count(self, width: int) -> int:
         """How many lines there are at `width`; they are drawn in the palette that was used last."""
@@ -92,6 +105,6 @@ class MarkdownRenderer:
         return stream
 
     def _feed(self, stream: MarkdownStream) -> None:
-        stream.update("".join(self._unread), finished=self._finished)
+        stream.settle("".join(self._unread), finished=self._finished)
         self._unread.clear()
-        self._changed = False
+        self._changed, self._lacks_end = False, True

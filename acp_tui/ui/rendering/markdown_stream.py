@@ -92,8 +92,11 @@ class MarkdownStream:
         self._tail = ""
         self._examined = 0  # how much of the tail was searched for what is finished
 
-    def update(self, text: str, *, finished: bool) -> None:
-        """Bring `rows` up to date with `text` added at the end; `finished` when no more is to come."""
+    def settle(self, text: str, *, finished: bool) -> None:
+        """Add `text` at the end, and draw what is finished; `finished` when no more is to come.
+
+        `rows` lack the open end until `draw_open`.
+        """
         self._tail += text
         if finished and self._tail and not self._tail.endswith("\n"):
             self._tail += "\n"
@@ -101,7 +104,6 @@ class MarkdownStream:
         while self._settle():
             pass
         self._settled_rows = len(self.rows)
-        self._draw_open(finished)
 
     # What is finished
 
@@ -147,7 +149,8 @@ class MarkdownStream:
 
     # What is open
 
-    def _draw_open(self, finished: bool) -> None:
+    def draw_open(self, *, finished: bool) -> None:
+        """Draw what is still open, once after each `settle` that is to be seen."""
         text = self._tail if finished else _decided(self._tail, self._undecided)
         if not text:
             return

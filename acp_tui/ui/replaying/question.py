@@ -87,13 +87,18 @@ def _value(each: Field, reply: Reply | None) -> Content:
 def _said(each: Field, value: Any) -> str:
     """A value as the form showed it."""
     if isinstance(value, list | tuple):
-        return ", ".join(_said(each, item) for item in value) or "none"
+        return ", ".join(_word(each, item) for item in value) or "none"
+    return _word(each, value)
+
+
+def _word(each: Field, value: Any) -> str:
+    """One value; a recording may hold anything here."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    titles = {}
+    words = str(value)
     if isinstance(each, ChoiceField | MultiChoiceField):
-        titles = {choice.value: choice.title for choice in each.choices}
-    return make_visible_line(str(titles.get(value, value)))
+        words = next((choice.title for choice in each.choices if choice.value == value), words)
+    return make_visible_line(words)
 
 
 def _outcome(reply: Reply | None) -> str:

@@ -10,11 +10,13 @@ from textual.widgets import Input
 
 from acp_tui.client.agents.catalogue import ListedAgent
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import shown_line
-from acp_tui.ui.widgets.fields.row_list import PickerRow, RowList
+from acp_tui.ui.widgets.fields.row_list import GAP, PickerRow, RowList, aligned
 
 MOST_NUMBERED: Final = 9
+MOST_NAME_CELLS: Final = 24
 
 
 class NumberedRows(RowList):
@@ -57,7 +59,8 @@ class AgentList(FilteredList):
 
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
         """Show these from now on."""
-        self.show_rows([_row(agent) for agent in agents])
+        names = aligned([make_visible_line(agent.name) for agent in agents], MOST_NAME_CELLS)
+        self.show_rows([_row(agent, name) for agent, name in zip(agents, names, strict=True)])
 
     def _show(self, rows: Sequence[PickerRow[ListedAgent]], cursor: int) -> None:
         self._list.are_numbered = not self.is_narrowed  # a digit is a part of what is searched for
@@ -76,10 +79,11 @@ class AgentList(FilteredList):
             self._about.update(_about(self.agent))
 
 
-def _row(agent: ListedAgent) -> PickerRow[ListedAgent]:
+def _row(agent: ListedAgent, name: str) -> PickerRow[ListedAgent]:
+    """`name` is the agent's as a part of a column."""
     return PickerRow(
         agent,
-        agent.name if agent.title.lower() == agent.name else f"{agent.name}   {agent.title}",
+        agent.name if agent.title.lower() == agent.name else f"{name}{GAP}{agent.title}",
         agent.description,
         _group(agent),
         is_disabled_reason=agent.obstacle,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
 from acp_tui.ui.screens.picker import Picker
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown_line
-from acp_tui.ui.widgets.fields.row_list import PickerRow
+from acp_tui.ui.widgets.fields.row_list import PickerRow, aligned
+
+MOST_COLUMN_CELLS: Final = 24
 
 Chosen: TypeAlias = tuple[str, str | bool]
 """An option's id and its new value."""
@@ -32,7 +35,7 @@ class OptionsDialog(ModalScreen[Chosen | None]):
     def compose(self) -> ComposeResult:
         """The options with their values, in the agent's order."""
         rows = FilteredList(
-            [_option_row(option) for option in self._options],
+            _option_rows(self._options),
             has_search=False,
             empty="This agent offers no settings for the session",
         )
@@ -59,8 +62,13 @@ def value_picker(option: SelectOption) -> Picker[str]:
     return Picker(option.name, rows, search=len(rows) > 8, empty="The agent names no values for it")
 
 
-def _option_row(option: ConfigOption) -> PickerRow[ConfigOption]:
-    return PickerRow(option, f"{option.name}: {value_name(option)}", option.description or "")
+def _option_rows(options: Sequence[ConfigOption]) -> list[PickerRow[ConfigOption]]:
+    names = aligned([make_visible_line(f"{option.name}:") for option in options], MOST_COLUMN_CELLS)
+    values = aligned([make_visible_line(value_name(option)) for option in options], MOST_COLUMN_CELLS)
+    return [
+        PickerRow(option, f"{name} {value}", option.description or "")
+        for option, name, value in zip(options, names, values, strict=True)
+    ]
 
 
 def _choice_row(choice: Choice, current: str) -> PickerRow[str]:

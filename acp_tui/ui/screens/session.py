@@ -22,6 +22,7 @@ from acp_tui.ui.screens.session_writing import SessionWriting
 from acp_tui.ui.tabs import TabState
 from acp_tui.ui.widgets.prompt import PromptFrame, PromptInput
 from acp_tui.ui.widgets.queue_lines import QueueLines
+from acp_tui.ui.widgets.starting_line import StartingLine
 from acp_tui.ui.widgets.status_line import Status, StatusLine
 from acp_tui.ui.widgets.tab_line import TabLine
 
@@ -62,7 +63,9 @@ class SessionScreen(SessionWriting):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield TabLine(id="tabs")
-        yield Vertical(id="session")
+        with Vertical(id="session"):
+            if self._link is not None and self._link.can_start:
+                yield StartingLine(self._link.name, self._clock)
         yield QueueLines(id="queue")
         yield PromptFrame(id="prompt-frame")
         yield StatusLine(id="status")
@@ -187,6 +190,7 @@ class SessionScreen(SessionWriting):
             self._prompt.give_no_reason()  # it would go to another session
             await self.query("FindBar").remove()
             await shown.remove()
+        await self.query(StartingLine).remove()
         for place in self.query("#session"):  # none where the user has quit meanwhile
             await place.mount(panel)
             self._tell_sidebar(panel)
@@ -230,6 +234,8 @@ class SessionScreen(SessionWriting):
             prompt.note_agent(is_gone=panel is not None and not panel.conversation.is_connected)
         if panel is None or panel.session is None:
             self._say_status(Status(phase=self._phase))
+            for line in self.query(StartingLine):
+                line.show_phase(self._phase)
             return
         if self._is_reread:
             self._say_status(Status(phase=self._rereading))

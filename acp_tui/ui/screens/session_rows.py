@@ -6,7 +6,7 @@ What is known of a session is an agent's or a file's word: a time may be no time
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from enum import Enum
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.wrapping import width_cells
-from acp_tui.ui.widgets.fields.row_list import GAP, PickerRow, cut
+from acp_tui.ui.widgets.fields.row_list import GAP, PickerRow, aligned, cut
 
 TITLE_CELLS: Final = 32
 """So many are kept for the title."""
@@ -59,11 +59,11 @@ def session_rows(
     judged = [judge(session) for session in past]
     columns = _fitting(
         {
-            "way": _aligned([way.value.strip() for way, _ in judged]),
-            "agent": _aligned([_short(session.agent) for session in past]),
-            "prompts": _aligned([_prompts(session) for session in past]),
-            "when": _aligned([_when(session, now) for session in past]),
-            "folder": _aligned([short_folder(session.cwd, here) for session in past]),
+            "way": aligned([way.value.strip() for way, _ in judged]),
+            "agent": aligned([_short(session.agent) for session in past]),
+            "prompts": aligned([_prompts(session) for session in past]),
+            "when": aligned([_when(session, now) for session in past]),
+            "folder": aligned([short_folder(session.cwd, here) for session in past]),
         },
         cells - TITLE_CELLS - len(GAP),
     )
@@ -89,12 +89,6 @@ def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
             break
         columns.pop(name, None)
     return list(columns.values())
-
-
-def _aligned(texts: Sequence[str]) -> list[str]:
-    """The texts as a column."""
-    cells = [width_cells(text) for text in texts]
-    return [text + " " * (max(cells) - width) for text, width in zip(texts, cells, strict=True)]
 
 
 def _short(agent: str) -> str:

@@ -73,7 +73,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         if not has_focus:
             return [
                 *more,
-                hint("{leave_prompt}: answer here"),
+                hint(f"{{leave_prompt}}, then {self.answer_keys('↑↓ Enter')}"),
                 *([] if self.can_reject else [CANCEL_TO_REFUSE]),
             ]
         is_brief = self.content_size.width < BRIEF_CELLS

@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.timer import Timer
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.ui.drawings.permission_subject import SubjectDrawing
@@ -21,6 +22,8 @@ from acp_tui.ui.widgets.answer_guard import age_of
 from acp_tui.ui.widgets.request_view import RequestView
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
+WARNING_S: Final = 2.0
+"""Long enough for a few words to be read; the guard has opened long before."""
 
 
 class RequestPane(RequestView, can_focus=True):
@@ -66,6 +69,8 @@ class RequestPane(RequestView, can_focus=True):
         super().__init__(clock=clock, drawing=drawing, id=id)
         self._age_s = 0.0
         """How long the last key or click has waited."""
+        self._warning_time: Timer | None = None
+        """Until the keys are named again; None while they are."""
 
     def warn_too_small(self) -> None:
         """Say that nothing can be answered here, if that is not to be seen anyway."""
@@ -136,9 +141,22 @@ class RequestPane(RequestView, can_focus=True):
             self.warn_too_small()
             return False
         if not self.guard.was_open(self._age_s):
-            self.warn(f"Too soon to count: {again} to answer")
+            self._warn_too_soon(again)
             return False
         return True
+
+    def _warn_too_soon(self, again: str) -> None:
+        """Say what to do for as long as it takes to read, and as long as it is true."""
+        self.warn(f"Too soon to count: {again} to answer")
+        if self._warning_time is not None:
+            self._warning_time.stop()
+        self._warning_time = self.set_interval(WARNING_S, self._end_warning)
+
+    def _end_warning(self) -> None:
+        if self._warning_time is not None and self.guard.is_open:
+            self._warning_time.stop()
+            self._warning_time = None
+            self.warn("")
 
     def tell(self, message: Message) -> None:
         """Let those know who wait for a decision."""

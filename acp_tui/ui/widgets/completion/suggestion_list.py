@@ -52,6 +52,9 @@ class SuggestionList(RowList):
     SuggestionList { overlay: screen; constrain: inside inside; display: none; width: 100%; }
     """
 
+    heading_indent = 1
+    """As its rows."""
+
     def __init__(self, choose: Callable[[], None]) -> None:
         """`choose` is called when the user has clicked on a row; the cursor is there then."""
         super().__init__(most_rows=MOST_ROWS)

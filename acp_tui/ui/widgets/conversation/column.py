@@ -97,7 +97,11 @@ class Column:
     def read(self, index: int, is_time_up: Callable[[], bool] = lambda: False) -> bool:
         """Draw an entry as it is now, if that was not done; False where the time was not enough."""
         while not self.is_read(index):
-            if not self._read_piece(index) and is_time_up():
+            if not self._refresh(index) and not is_time_up():
+                self._settle(index)
+                continue
+            self.measure(index)
+            if not self.is_read(index):
                 return False
         return True
 
@@ -105,15 +109,23 @@ class Column:
         """Whether the entry is drawn as it is now, and its height is no guess."""
         return index not in self._guesses and index not in self.dirty
 
-    def _read_piece(self, index: int) -> bool:
-        """Draw an entry anew, or a piece of a long one; False where there is more of it."""
+    def _refresh(self, index: int) -> bool:
+        """Read an entry anew, or a piece of a long one; False where there is more of it."""
         is_done = self.drawings[index].refresh()
         if is_done:
             self.dirty.discard(EntryId(index))
             if index < len(self.drawings) - 1:
                 self.drawings[index].close()
-        self.measure(index)
         return is_done
+
+    def _settle(self, index: int) -> None:
+        """Draw of an entry what need not be drawn again when its next piece is read."""
+
+        def draw(drawing: Drawing, scene: Scene) -> Sequence[Strip]:
+            drawing.settle(scene)
+            return ()
+
+        self._drawn(index, draw)
 
     def measure(self, index: int) -> None:
         """How many lines the entry takes now."""
@@ -125,7 +137,8 @@ class Column:
         """Draw what is on these lines by a guess only; False where nothing is."""
         guesses = self._guesses.intersection(self.heights.between(lines)) if self._guesses else ()
         for index in guesses:
-            self._read_piece(index)
+            self._refresh(index)
+            self.measure(index)
         return bool(guesses)
 
     def lines(self, index: int) -> Sequence[Strip]:

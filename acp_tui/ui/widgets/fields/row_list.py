@@ -66,6 +66,9 @@ class RowList(ScrollView, can_focus=False):
             """The list."""
             return self.sender
 
+    heading_indent: ClassVar[int] = 0
+    """Cells before a heading."""
+
     def __init__(self, *, rows_around: int = 17, most_rows: int = 20) -> None:
         """At most `most_rows` high, and so that `rows_around` of the screen stay for what is around it."""
         super().__init__()
@@ -167,7 +170,8 @@ class RowList(ScrollView, can_focus=False):
         palette = palette_for(self.app.current_theme)
         what = self._lines[line]
         if isinstance(what, str):
-            segments = [Segment(cut(make_visible_line(what), width), palette.muted)]
+            indent = " " * self.heading_indent
+            segments = [Segment(cut(indent + make_visible_line(what), width), palette.muted)]
         else:
             segments = self._row_segments(what, width, palette)
             if what == self.cursor:
@@ -203,6 +207,13 @@ def _about(row: PickerRow[Any], room: int) -> str:
     about = row.is_disabled_reason or row.description
     room -= len(GAP)
     return GAP + cut(make_visible_line(about), room) if about and room > 8 else ""
+
+
+def aligned(texts: Sequence[str], most_cells: int | None = None) -> list[str]:
+    """The texts as a column, for what stands behind them; those wider than `most_cells` reach beyond it."""
+    widths = [width_cells(text) for text in texts]
+    column = max((width for width in widths if most_cells is None or width <= most_cells), default=0)
+    return [text + " " * max(column - width, 0) for text, width in zip(texts, widths, strict=True)]
 
 
 def cut(text: str, width: int) -> str:

@@ -14,6 +14,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from acp_tui.client.prompts import Place, PromptMemory
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.widgets.history.search import HistorySearch
 from acp_tui.ui.widgets.history.walk import Walk
 from acp_tui.ui.widgets.prompt import PromptInput
@@ -21,6 +22,7 @@ from acp_tui.ui.widgets.prompt import PromptInput
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
 
+DRAFT_IS_BACK: Final = "The draft that you left here is back; {interrupt} clears it"
 PAUSE_S: Final = 1.0
 """Who has not typed for so long makes a pause: the draft is kept."""
 
@@ -41,6 +43,7 @@ class Recall:
         self._has_changed = False
         """Since the timer was started."""
         self._search: HistorySearch | None = None
+        self._has_told_back = False
 
     async def begin(self, is_new: Callable[[], bool] = lambda: True) -> None:
         """Know what was written before, and offer the draft that was left, unless another has been begun.
@@ -51,6 +54,7 @@ class Recall:
         left = self._memory.offer(self._place) if is_new() and not self._prompt.text else ""
         if left:
             self._prompt.set_draft(left)
+            self._tell_back()
         self._prompt.assistants.append(self)
         self.draft_changed()
 
@@ -58,6 +62,7 @@ class Recall:
         """The prompt is for this session now, with a draft of its own; a new one gets what is being written."""
         place = Place(str(session.cwd), str(session.session_id))
         is_new = session.conversation.is_blank
+        was_left = self._memory.drafts.is_left(place)
         if place == self._place:
             return
         before, self._place = self._place, place
@@ -70,6 +75,14 @@ class Recall:
                 self._prompt.put_before(own)
         else:
             self._prompt.set_draft(own)
+        if own and was_left:
+            self._tell_back()
+
+    def _tell_back(self) -> None:
+        """Say, once, that what stands in the prompt was written before."""
+        if not self._has_told_back:
+            self._has_told_back = True
+            self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
 
     def sent(self, text: str, agent: str) -> None:
         """The user has sent this, and the draft is another one."""

@@ -1,0 +1,33 @@
+"""A form as a recording has it: whatever was filled in there, it is drawn."""
+
+from typing import Any
+
+import pytest
+
+from acp_tui.conversation.elicitation import (
+    ChoiceField,
+    Field,
+    FieldChoice,
+    Form,
+    MultiChoiceField,
+    TextField,
+)
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.ui.replaying.question import Reply, question_card
+
+LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        (TextField("a"), {"b": [1]}, "{'b': [1]}"),
+        (ChoiceField("a", LICENCES), {"b": 1}, "{'b': 1}"),
+        (ChoiceField("a", LICENCES), "mpl", "Mozilla"),
+        (MultiChoiceField("a", LICENCES), [["mit"], "mit"], "['mit'], MIT"),
+        (MultiChoiceField("a", LICENCES), [], "none"),
+    ],
+)
+def test_a_value_of_any_form_is_told(field: Field, value: Any, words: str) -> None:
+    reply = Reply("accept", 1.0, {field.name: value}, is_masked=False)
+    assert question_card(Form(RequestKey(1), "?", (field,)), reply).plain.endswith(f"a  {words}")
