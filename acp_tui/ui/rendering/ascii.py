@@ -35,6 +35,7 @@ STAND_INS: Final = {
     "“”„": '"',
     "‘’": "'",
     "🔎": "? ",
+    "\u00a0": " ",
 }
 """What stands in for each character of a key, in as many cells."""
 BOX_DRAWING: Final = range(0x2500, 0x2580)
