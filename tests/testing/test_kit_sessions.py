@@ -135,7 +135,7 @@ def test_forms_and_pages_are_answered_as_the_test_says(acp_agent: StartAgent) ->
 
     turn = agent.prompt("go")
 
-    assert turn.messages == ["me", " decline"]
+    assert turn.messages == ("me", " decline")
     assert [asked.url for asked in turn.elicitations] == [None, "https://a.example/"]
 
 
