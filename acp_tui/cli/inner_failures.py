@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from acp_tui.conversation.visible import make_visible, make_visible_line
-
 MOST_KEPT: Final = 20
 """What comes later mostly follows from the first ones."""
 
@@ -30,6 +28,9 @@ class _Kept(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep it."""
+        # Most runs have nothing to keep.
+        from acp_tui.conversation.visible import make_visible, make_visible_line
+
         text = (
             make_visible(self.format(record)) if self._shows_where else make_visible_line(_in_a_line(record))
         )

@@ -16,7 +16,6 @@ from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Settings
-from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.agent_link import AgentLink
 from acp_tui.ui.commands import COMMANDS
 from acp_tui.ui.preloading import preload
@@ -185,7 +184,7 @@ class AcpTuiApp(SettingsApp):
 
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A way to an agent that does not run yet, and will start in that folder."""
-        return AgentLink(partial(self._start_agent, command, cwd), make_visible_line(command.name))
+        return AgentLink(partial(self._start_agent, command, cwd), _shown_name(command))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: Textual's own commands, and ours from the table that the keys come from too.
@@ -237,3 +236,12 @@ class AcpTuiApp(SettingsApp):
                 screen=(self.size.width, self.size.height),
             ),
         )
+
+
+def _shown_name(command: AgentCommand) -> str:
+    """Its name as a line that can be shown; the first frame waits for it."""
+    if command.name.isascii() and command.name.isprintable():
+        return command.name
+    from acp_tui.conversation.visible import make_visible_line
+
+    return make_visible_line(command.name)

@@ -244,6 +244,8 @@ def measure_flood(name: str, keys: str, ready: str, seconds: float, goal: str) -
         mark = shown.mark
         for key in keys:
             shown.press(f"\x1b{key}" if key == "i" else key)
+            if key == "i":
+                shown.wait_for("Inspector", mark)
             time.sleep(0.5)
         shown.wait_for(ready, mark)
         time.sleep(1)
