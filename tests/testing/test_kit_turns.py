@@ -93,7 +93,9 @@ def test_what_comes_when_a_turn_is_over_is_judged_behind_a_stop(acp_agent: Start
             "prompt = open_session(); say('on time'); end(prompt); say('late'); serve_until_closed()"
         )
     )
-    agent.prompt("go")
+    session = agent.new_session()
+    session.prompt("go")
+    session.wait_until(lambda session: "late" in str(session.updates))
     agent.stop()
 
     agent.assert_conformant(warnings=True)

@@ -62,6 +62,7 @@ class Projection:
 
     async def paused(self) -> None:
         await self.until(lambda: not self.position.is_playing and self.position != Position())
+        await self.until(lambda: "reading the recording" not in self.text)
 
 
 @asynccontextmanager
