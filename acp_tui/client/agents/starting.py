@@ -60,8 +60,7 @@ def _here() -> Path:
 def _anchored(words: tuple[str, ...], here: Path) -> Iterator[str]:
     """A word that names a file of where the user is names it from elsewhere too, as in `node build/agent.js`."""
     for word in words:
-        # Not Path.is_file: it raises where a word is too long for a name.
-        is_file = not word.startswith("-") and os.path.isfile(here / word)  # noqa: PTH113
+        is_file = not word.startswith("-") and os.path.isfile(here / word)  # noqa: PTH113 - a Path raises for a name that is too long
         yield str(here / word) if is_file else word
 
 

@@ -102,8 +102,9 @@ def views(text: str) -> Iterator[View]:
     view = View(text)
     yield view
     for _ in range(MAX_LEVELS):
-        for view in _bare(view):  # noqa: B020
-            yield view
+        for bare in _bare(view):
+            yield bare
+            view = bare  # the next level reads on from the barest
         yield from _percent(view)
         if has_entities(view.text):
             view = _Decoded(view, _ENTITY, _entity_decoded)
