@@ -6,6 +6,7 @@ The JSON form is described in `client/checking/README.md`.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any, Final
@@ -14,7 +15,7 @@ import anyio
 
 from acp_tui.cli.exit_codes import ExitCode, weightiest
 from acp_tui.cli.failures import code_of
-from acp_tui.cli.report_text import Clean, cleaning, columns, print_report, wrapped
+from acp_tui.cli.report_text import Clean, cleaning, columns, wrapped
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.checking.examination import Examination
 from acp_tui.client.checking.procedure import PROMPT, Plan
@@ -26,6 +27,7 @@ from acp_tui.rpc import Direction
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3
 STEP_CELLS: Final = 60
+CLEAR_LINE: Final = b"\r\x1b[K"
 FRAME_CELLS: Final = 160
 """Of a frame where the width is not that of a terminal."""
 HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
@@ -48,25 +50,25 @@ def run_check(
     _show_step("")
     broken = ExitCode.ERROR if report.has_errors else ExitCode.DONE
     code = weightiest({code, code_of(report.failure), broken})
-    print_report(
-        _as_json(report, code, clean) if output_format == "json" else "\n".join(_as_text(report, clean))
-    )
+    print(_as_json(report, code, clean) if output_format == "json" else "\n".join(_as_text(report, clean)))
     return code
 
 
 def _show_step(what: str) -> None:
     """On a terminal, what is done now stands beside the report, until that is there."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{what and f'... {what[:STEP_CELLS]}'}", end="", file=sys.stderr, flush=True)
+        os.write(sys.stderr.fileno(), CLEAR_LINE)
+        sys.stderr.write(what and f"... {what[:STEP_CELLS]}")
+        sys.stderr.flush()
 
 
 def print_rules(output_format: str) -> int:
     """Print all rules; returns the exit status."""
     if output_format == "json":
-        print_report(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES]}, indent=2))
+        print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES]}, indent=2))
         return ExitCode.DONE
     for rule in RULES:
-        print_report(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}{_requirement(rule)}")
+        print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}{_requirement(rule)}")
     return ExitCode.DONE
 
 

@@ -18,7 +18,7 @@ import anyio
 from acp_tui.cli.exec_workplace import mcp_servers
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.failures import code_of
-from acp_tui.cli.report_text import Clean, cleaning, print_report, wrapped
+from acp_tui.cli.report_text import Clean, cleaning, wrapped
 from acp_tui.cli.terminal_check import look_at_terminal
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
@@ -51,7 +51,7 @@ def run_doctor(command: AgentCommand | None, cwd: Path, prompt: str | None, outp
     code = ExitCode.DONE if is_ready else code_of(failure) or ExitCode.ERROR
     clean = cleaning(command.env if command is not None else {})
     text = _as_json(sections, code, clean) if output_format == "json" else _as_text(sections, is_ready, clean)
-    print_report(text)
+    print(text)
     return code
 
 

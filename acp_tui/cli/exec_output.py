@@ -17,7 +17,7 @@ from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolC
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_subject import subject_of
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 
 
@@ -45,8 +45,6 @@ class TextOutput:
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
-        # A terminal obeys what it is sent; a file or a pipe gets the agent's text as it is.
-        self._clean = make_visible if sys.stdout.isatty() else str
         self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
         self._shown: dict[EntryId, int] = {}
         self._last: EntryId | None = None
@@ -62,11 +60,11 @@ class TextOutput:
             case Message(role="agent"):
                 self._show_message(entry_id, entry)
             case ToolCallEntry(call):
-                self._show_tool(entry_id, f"{call.status:<11} {_title(call)}")
+                self._show_tool(entry_id, f"{make_visible_line(call.status):<11} {_title(call)}")
             case TurnEnd(stop_reason):
                 self.say(f"the turn ended: {make_visible_line(stop_reason)}")
             case Failure(message):
-                self.say(make_visible(message))
+                self.say(message)
             case _:
                 pass
 
@@ -89,7 +87,7 @@ class TextOutput:
             new = ("\n" if self._ends_line else "\n\n") + new
         self._last = entry_id
         self._ends_line = new.endswith("\n")
-        self._streams.out(self._clean(new))
+        self._streams.out(new)
 
     def _show_tool(self, entry_id: EntryId, line: str) -> None:
         if self._said_of_tools.get(entry_id) != line:
@@ -124,8 +122,6 @@ class NdjsonOutput:
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
-        # A terminal obeys what it is sent, even inside of a JSON string; a file or a pipe gets the text as it is.
-        self._is_escaped = sys.stdout.isatty()
         self._error: dict[str, Any] | None = None
 
     def tap(self, direction: Direction, frame: bytes) -> None:
@@ -135,7 +131,8 @@ class NdjsonOutput:
             self._print(params)
 
     def _print(self, value: Any) -> None:
-        self._streams.out(json.dumps(value, ensure_ascii=self._is_escaped, separators=(",", ":")) + "\n")
+        # In ASCII: what a terminal would obey is escaped, and a program reads the text as the agent wrote it.
+        self._streams.out(json.dumps(value, separators=(",", ":")) + "\n")
 
     def show(self, entry_id: EntryId, entry: Entry) -> None:
         """Entries are not printed: the updates that make them are."""

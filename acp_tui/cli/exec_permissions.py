@@ -89,10 +89,8 @@ class PermissionDesk:
     def _refuse(self, request: PermissionRequest) -> None:
         """Nobody can be asked. "Always" would speak for the user about more than this: only reject_once will do."""
         title = make_visible_line(self._call(request).shown_title)
-        rejection = request.rejection_once
-        if rejection is not None:
+        if self._session.refuse_unasked(request.key):
             self._say(f"rejected, since there is no terminal to ask on: {title}")
-            self._session.answer_permission(request.key, rejection.option_id)
         else:
             self._say(f"cancelled, since there is no terminal to ask on and no way to reject once: {title}")
             self.has_rejected = True

@@ -49,8 +49,8 @@ class Streams:
 
     def _write_out(self, text: str) -> None:
         try:
-            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-            sys.stdout.buffer.flush()
+            sys.stdout.write(text)
+            sys.stdout.flush()
         except OSError as error:
             # What is still buffered would be written, and complained about, at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,6 +8,8 @@ from contextlib import suppress
 
 import anyio
 
+from acp_tui.cli.visible_output import terminal_bytes
+
 
 def open_terminal() -> Terminal | None:
     """The controlling terminal, where there is one; it may be there while stdin and stdout are pipes."""
@@ -25,9 +27,9 @@ class Terminal:
         self._descriptor = descriptor
 
     def show(self, text: str) -> None:
-        """Write `text`, which has been made visible."""
+        """Write `text` in its visible form."""
         with suppress(OSError):
-            os.write(self._descriptor, text.encode("utf-8", "replace"))
+            os.write(self._descriptor, terminal_bytes(text))
 
     def forget_typed(self) -> None:
         """Drop what was typed and has not been read, whole lines or not."""

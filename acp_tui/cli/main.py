@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -12,6 +13,7 @@ from acp_tui.cli import arguments, requests
 from acp_tui.cli.environment import find_home, forget_coerced_locale, reason_not_to_draw
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.saying import say, say_error
+from acp_tui.cli.visible_output import visible_output
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
@@ -29,6 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.ERROR
     find_home(os.environ)
     forget_coerced_locale(os.environ)
+    with visible_output():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     try:
         status = _run(arguments.read_arguments(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()  # here, where it can be told that nobody reads on
@@ -37,12 +44,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return end.code if isinstance(end.code, int) else ExitCode.ERROR
     except KeyboardInterrupt:
         return ExitCode.CANCELLED
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the boundary; where it came from is shown on request
         if isinstance(error, BrokenPipeError) and not sys.stdout.isatty():
             _give_up_stdout()
             return ExitCode.DONE  # `| head` has all that it wants
         if os.environ.get("ACP_TUI_DEBUG"):
-            raise
+            traceback.print_exc()  # here, where it is made visible
+            return ExitCode.ERROR
         sys.stderr.write(
             f"acp-tui: internal error: {type(error).__name__}: {error}\n"
             "  ACP_TUI_DEBUG=1 shows where; please report it with that\n"

@@ -83,9 +83,10 @@ def _strict(departure: str) -> None:
 def _repeat(line: bytes) -> None:
     """What the recorded agent wrote there: a client gets its bytes, a terminal only what can be read."""
     if sys.stderr.isatty():
-        line = make_visible_line(line.decode("utf-8", "replace")).encode()
-    sys.stderr.buffer.write(line + b"\n")
-    sys.stderr.buffer.flush()
+        sys.stderr.write(make_visible_line(line.decode("utf-8", "replace")) + "\n")
+        sys.stderr.flush()
+    else:
+        os.write(sys.stderr.fileno(), line + b"\n")
 
 
 def _end_as_recorded(script: Script) -> int:

@@ -28,11 +28,6 @@ def cleaning(given: Mapping[str, str]) -> Clean:
     return lambda text: make_visible_line(clean(text))
 
 
-def print_report(text: str) -> None:
-    """Print it; what the encoding of stdout has no letters for becomes question marks."""
-    print(text.encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding))
-
-
 def columns() -> int | None:
     """Of the terminal; None: a pipe or a file takes any width."""
     return max(shutil.get_terminal_size().columns, LEAST_COLUMNS) if sys.stdout.isatty() else None

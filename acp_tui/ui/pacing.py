@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import Any, Final, TextIO, cast
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.driver import Driver
@@ -149,6 +149,8 @@ class PacedApp(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        # Textual prints its tracebacks with it, and our stderr shows every ESC as a character: no colours, then.
+        self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
         self._missed: set[int] = set()
         """The rows of frames that were not sent."""
 

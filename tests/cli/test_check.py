@@ -104,11 +104,11 @@ def test_an_interrupted_check_says_so_and_has_its_status(
 
 
 def test_on_a_terminal_it_is_told_what_is_done(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     main(["check", "--", *scripted_argv(WRONG)])
-    assert "... session/new" in capsys.readouterr().err
+    assert "... session/new" in capfd.readouterr().err
 
 
 def test_the_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -327,8 +327,14 @@ def test_an_error_of_our_own_is_one_line(monkeypatch: pytest.MonkeyPatch, capfd:
     assert "Traceback" not in err
 
 
-def test_debugging_shows_where(monkeypatch: pytest.MonkeyPatch):
+def test_debugging_shows_where_and_makes_it_visible(monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("\x1b]0;title\x07")
+
     monkeypatch.setenv("ACP_TUI_DEBUG", "1")
-    monkeypatch.setattr(catalogue, "find_agent", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        main(["exec", "gemini", "--prompt", "go"])
+    monkeypatch.setattr(catalogue, "find_agent", fail)
+    assert main(["exec", "gemini", "--prompt", "go"]) == 1
+    told = capsys.readouterr().err
+    assert "ZeroDivisionError: ␛]0;title␇" in told
+    assert "test_exec_outcomes.py" in told
+    assert "\x1b" not in told

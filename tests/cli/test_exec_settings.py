@@ -86,7 +86,8 @@ def test_what_lies_outside_is_refused_where_nobody_can_be_asked(run: Any, tmp_pa
     """
     status, out, err = run("", script)
     assert status == 5
-    assert "the user refused it" in out
+    assert "it needs the user's permission, and there is no terminal to ask on" in out
+    assert "the user refused" not in out
     assert "rejected, since there is no terminal to ask on" in err
 
 

@@ -6,8 +6,8 @@ import json
 import logging
 import os
 import stat
+import sys
 from collections.abc import Callable
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pyte
@@ -22,6 +22,7 @@ from acp_tui.cli.rehearsed import recording_of
 from acp_tui.cli.render import run_render
 from acp_tui.cli.replay import run_replay
 from acp_tui.cli.requests import Inspect, Render, Replay
+from acp_tui.cli.visible_output import visible_output
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.picturing import rehearsal
 from acp_tui.ui.replaying.film import Film, open_playable
@@ -191,15 +192,14 @@ def test_what_a_file_name_says_cannot_write_over_the_terminal(
 
 
 def test_a_line_on_stderr_of_a_recorded_agent_reaches_clients_as_it_was_and_terminals_visibly(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     line, written = b"\xff\x1b[2J", []
     for is_terminal in (False, True):
-        stderr = TextIOWrapper(BytesIO())
-        monkeypatch.setattr(stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
-        monkeypatch.setattr("sys.stderr", stderr)
-        _repeat(line)
-        written.append(stderr.buffer.getvalue())  # type: ignore[attr-defined]
+        monkeypatch.setattr(sys.stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        with visible_output():
+            _repeat(line)
+        written.append(capfdbinary.readouterr().err)
     assert written[0] == line + b"\n"
     assert b"\x1b" not in written[1]
 

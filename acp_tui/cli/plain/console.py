@@ -29,6 +29,7 @@ from acp_tui.cli.plain.main_thread import (
     open_pipe,
     run_program,
 )
+from acp_tui.conversation.visible import make_visible
 
 try:
     import readline
@@ -114,7 +115,7 @@ class Console:
                 self._wake()
 
     def say(self, text: str) -> None:
-        """Print these lines, which have been made visible."""
+        """Print these lines."""
         self._said.append(text)
         self._wake()
 
@@ -226,6 +227,7 @@ class Console:
 
     def _read(self, prompt: str) -> str | None:
         """A line; None at the end of input. Raises Woken."""
+        prompt = make_visible(prompt)  # readline writes it past our stdout
         self._has_begun = False
         if readline is not None:
             readline.set_startup_hook(self._begin_line)
@@ -335,8 +337,7 @@ class Console:
         text = "" if self._is_at_line_start else "\n"
         while self._said:
             text += f"{self._said.popleft()}\n"
-        encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.write(text)
         sys.stdout.flush()
         self._is_at_line_start = True
 

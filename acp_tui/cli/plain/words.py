@@ -172,5 +172,5 @@ def end_of(state: TerminalState) -> str:
     """How it ended, if it has."""
     if not state.has_exited:
         return "still running"
-    how = f"exit {state.exit_code}" if state.signal is None else f"ended by {state.signal}"
+    how = f"exit {state.exit_code}" if state.signal is None else f"ended by {make_visible_line(state.signal)}"
     return how if state.seconds is None else f"{how} after {state.seconds:.1f} s"

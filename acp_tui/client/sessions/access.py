@@ -28,12 +28,21 @@ if TYPE_CHECKING:
 
 ALLOW: Final = PermissionOption("allow", "Allow this once", "allow_once")
 REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
+NOBODY_ASKED: Final = "nobody-asked"
+"""In place of an option's id: it was refused because there was nobody to ask."""
 
+_WHY: Final = {
+    None: "the question was withdrawn",
+    NOBODY_ASKED: "it needs the user's permission, and there is no terminal to ask on",
+}
 WHY_SETTINGS: Final = "acp-tui asks this, because your settings have it ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks this, because it lies outside of the workspace."
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
-"""Shows a question with a word on why it is asked, and gives the id of what was chosen; None: it was taken back."""
+"""Shows a question with a word on why it is asked, and gives the id of what was chosen.
+
+None: it was taken back. NOBODY_ASKED: nobody saw it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +96,7 @@ class Access:
         if answer == ALLOW.option_id:
             return patch.tool_call_id
         self._settle(patch.tool_call_id, tool_calls.CANCELLED if answer is None else tool_calls.FAILED)
-        why = "the question was withdrawn" if answer is None else "the user refused it"
-        raise _refusal(f"{wish.does}: {why}")
+        raise _refusal(f"{wish.does}: {_WHY.get(answer, 'the user refused it')}")
 
     def _settle(self, call_id: ToolCallId, status: str) -> None:
         self._apply(ToolCallReported(ToolCallPatch(call_id, status=status)))

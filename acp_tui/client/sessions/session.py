@@ -16,7 +16,7 @@ from acp_tui.client.errors import (
     Unsupported,
 )
 from acp_tui.client.permissions import PermissionBroker
-from acp_tui.client.sessions.access import Access
+from acp_tui.client.sessions.access import NOBODY_ASKED, Access
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.machine import Machine
 from acp_tui.client.sessions.own_commands import OwnCommands
@@ -106,6 +106,8 @@ class Session:
         self._capabilities = capabilities or AgentCapabilities()
         keys = count(1)
         self._permissions = PermissionBroker(keys)
+        self._unasked: set[RequestKey] = set()
+        """Those that were refused without the user."""
         self._elicitations = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
         policy = policy or Policy()
         self._rules = StandingRules(policy.refuse, (cwd, *additional_directories))
@@ -180,6 +182,15 @@ class Session:
         if request is None or all(option.option_id != option_id for option in request.options):
             return
         self._answer(key, option_id)
+
+    def refuse_unasked(self, key: RequestKey) -> bool:
+        """Reject a request just this once, since there is nobody to ask; False where it offers no way to do so."""
+        request = self.conversation.permissions.get(key)
+        if request is None or request.rejection_once is None:
+            return False
+        self._unasked.add(key)
+        self._answer(key, request.rejection_once.option_id)
+        return True
 
     def _answer(self, key: RequestKey, option_id: str | None, rule: RefusalRule | None = None) -> None:
         if self._permissions.answer(key, option_id):
@@ -259,7 +270,11 @@ class Session:
         self.apply(PermissionAsked(request, patch))
         if self._is_stopping:
             self._answer(key, None)
-        return self._decision(key)
+        return self._access_decision(key)
+
+    async def _access_decision(self, key: RequestKey) -> str | None:
+        answer = await self._decision(key)
+        return NOBODY_ASKED if key in self._unasked else answer
 
     @property
     def _is_stopping(self) -> bool:

@@ -6,10 +6,10 @@ block not even that. So a chunk costs what the open block costs, however long th
 
 from __future__ import annotations
 
+from acp_tui.conversation.visible.stream import VisibleStream
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream, References
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.rows import Rows
-from acp_tui.ui.rendering.visible_stream import VisibleStream
 from acp_tui.ui.rendering.wrapping import MIN_WIDTH
 
 

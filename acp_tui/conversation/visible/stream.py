@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from acp_tui.conversation.visible import make_visible
+from acp_tui.conversation.visible.text import make_visible
 
 _HALF: Final = re.compile("[\r\u200d\ud800-\udbff]\\Z")
 """Half of a line end, of a character or of two joined, whose other half may be in the next piece."""
