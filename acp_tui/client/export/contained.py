@@ -3,7 +3,8 @@
 It stays as it was written but for what follows; the page that holds it is not its matter.
 
 - Raw HTML is escaped, so that it shows as the text it is: an unclosed comment or tag would hide what comes after.
-  (`List<int>` is HTML too.) Images become links, so that looking at the page loads nothing.
+  (`List<int>` is HTML too.) Images become links that name the host, so that looking at the page loads nothing.
+- A link leads to the web or to a mail address, or it is escaped and shows as the text it is.
 - A fence that was left open is closed. Headings become lower ones, so that they nest.
 - Characters that hide or reorder text are made visible; references that stand for such (`&#x202e;`) are escaped.
 
@@ -19,8 +20,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from acp_tui.client.export.links import WEB_OR_MAIL
 from acp_tui.conversation.visible import HIDDEN, make_visible
 
 if TYPE_CHECKING:
@@ -30,15 +32,24 @@ if TYPE_CHECKING:
 LOWEST_HEADING: Final = 6
 TAB_CELLS: Final = 4
 """By CommonMark."""
+MOST_PASSES: Final = 8
+"""Two or three are enough for all that anybody writes."""
 
+_AUTOLINK: Final = rf"<{WEB_OR_MAIL}[^\s<>`|\\\[\]]+>"
+_TARGET: Final = rf"\s*(?:{WEB_OR_MAIL}|{_AUTOLINK})"
 _ACTIVE: Final = re.compile(
     r"\\."
     r"|`+"
-    r"|<https?://[^\s<>`|\\]+>"
+    rf"|{_AUTOLINK}"
     r"|<(?=[A-Za-z/!?])"
     r"|!(?=\[)"
+    # What is not literally an address of the web is no link: no scheme can hide in references or escapes.
+    rf"|\](?=\((?!{_TARGET})|:(?!{_TARGET}))"
     r"|&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",
     re.DOTALL,
+)
+_REMOTE_IMAGE: Final = re.compile(
+    r"!\[[^\[\]\\`\n]*(?=\]\(\s*<?https?://(?:[^\s/?#@\\]*@)?([\w.:-]+))", re.ASCII | re.IGNORECASE
 )
 _TICKS: Final = re.compile("`+")
 _TABLE: Final = re.compile(r"\||:-|-:")
@@ -49,15 +60,29 @@ _LINE_OF_HTML: Final = re.compile(r"\n[ >]*<(?=[A-Za-z/!?])(?!https?://)")
 def contained(source: str, heading_shift: int) -> str:
     """`source` made harmless to what stands around it, with headings that are `heading_shift` levels lower."""
     source = _without_tabs(make_visible(source).strip("\n"))
-    lines = source.split("\n")
-    tokens = _parser().parse(source)
-    for start, stop in _written(tokens, len(lines)):
-        lines[start:stop] = escaped("\n".join(lines[start:stop])).split("\n")
+    for _ in range(MOST_PASSES):
+        tokens = _parser().parse(source)
+        lines = source.split("\n")
+        for start, stop in _written(tokens, len(lines)):
+            lines[start:stop] = escaped("\n".join(lines[start:stop])).split("\n")
+        # A link definition that was escaped is a paragraph now, which takes in what was code below it.
+        before, source = source, "\n".join(lines)
+        if source == before:
+            break
+    else:
+        return fence(source)
     end = _missing_end(tokens, lines)
     for opening, content in pairwise(tokens):
         if opening.type == "heading_open" and opening.map:
             _lower(lines, opening.map, opening.markup, content.content, heading_shift)
     return "\n".join([*filter(_is_kept, lines), *end])
+
+
+def fence(text: str, language: str = "") -> str:
+    """`text` as a code block that ends where the text does."""
+    text = make_visible(text)
+    ticks = "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
+    return f"{ticks}{language}\n{text}\n{ticks}"
 
 
 @cache
@@ -121,12 +146,11 @@ def _lower(lines: list[str], place: Sequence[int], markup: str, content: str, sh
         hashes = min(len(markup) + shift, LOWEST_HEADING)
         lines[start] = lines[start].replace(markup, "#" * hashes, 1)
         return
-    text = escaped(content)
-    first = text.split("\n")[0]
+    first = content.split("\n")[0]
     before, found, _ = lines[start].partition(first)
     if found:
         hashes = min({"=": 1, "-": 2}[markup[0]] + shift, LOWEST_HEADING)
-        lines[start] = f"{before}{'#' * hashes} {' '.join(text.split())}"
+        lines[start] = f"{before}{'#' * hashes} {' '.join(content.split())}"
         lines[start + 1 : stop] = [_DROPPED] * (stop - start - 1)
 
 
@@ -136,19 +160,28 @@ def escaped(text: str) -> str:
     Renderers that know tables look for code in each cell, others in the whole paragraph: what is no code for either of
     them is escaped. So is HTML at the beginning of a line, which ends the paragraph before code is looked for.
     """
-    places = {*_exposed(text), *(found.end() - 1 for found in _LINE_OF_HTML.finditer(text))}
+    edits = {found.end() - 1: _Edit("\\") for found in _LINE_OF_HTML.finditer(text)}
     if _TABLE.search(text):
-        places |= {cell.start() + at for cell in _CELL.finditer(text) for at in _exposed(cell[0])}
+        for cell in _CELL.finditer(text):
+            edits |= {cell.start() + at: edit for at, edit in _exposed(cell[0])}
+    edits |= _exposed(text)
     pieces = []
     start = 0
-    for place in sorted(places):
-        pieces.append(text[start:place])
-        start = place
-    return "\\".join([*pieces, text[start:]])
+    for place in sorted(edits):
+        pieces += text[start:place], edits[place].text
+        start = place + edits[place].replaced
+    return "".join([*pieces, text[start:]])
 
 
-def _exposed(text: str) -> Iterator[int]:
-    """Where HTML, an image or a misleading reference begins that does not stand in code."""
+class _Edit(NamedTuple):
+    """What is written at a place, and over how many characters."""
+
+    text: str
+    replaced: int = 0
+
+
+def _exposed(text: str) -> Iterator[tuple[int, _Edit]]:
+    """Where HTML, an image, a link to elsewhere or a misleading reference begins that does not stand in code."""
     runs: dict[int, list[int]] = {}
     for run in _TICKS.finditer(text):
         runs.setdefault(len(run[0]), []).append(run.start())
@@ -156,12 +189,16 @@ def _exposed(text: str) -> Iterator[int]:
     while found := _ACTIVE.search(text, at):
         at = found.end()
         match found[0]:
-            case "<" | "!":
-                yield found.start()
+            case "<" | "]":
+                yield found.start(), _Edit("\\")
+            case "!":
+                yield found.start(), _Edit("image: ", 1)
+                if image := _REMOTE_IMAGE.match(text, found.start()):
+                    yield image.end(), _Edit(f" ({image[1]})")
             case ticks if ticks[0] == "`":
                 at = _end_of_code(runs.get(len(ticks), []), at, len(ticks))
             case reference if reference[0] == "&" and _is_misleading(reference):
-                yield found.start()
+                yield found.start(), _Edit("\\")
 
 
 def _end_of_code(runs: Sequence[int], at: int, length: int) -> int:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, assert_never
 
-from acp_tui.client.export.contained import contained
+from acp_tui.client.export.contained import contained, fence
 from acp_tui.client.export.facts import ExportFacts
 from acp_tui.client.export.links import is_linkable
 from acp_tui.client.export.outline import header_rows, heading, sections
@@ -28,11 +28,10 @@ from acp_tui.client.export.parts import (
 )
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible import make_visible_line
 
 HEADING_SHIFT: Final = 3
 """A prompt has a heading of level 2, what follows from it of level 3, what stands in a message lower ones."""
-_TICKS: Final = re.compile("`+")
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&~|$#]")
 _BLOCK_MARKUP: Final = re.compile(r"^(?:\d+(?=[.)])|(?=[-+=]))")
 """What would begin a list or an underline, up to where a backslash keeps it from that."""
@@ -47,13 +46,6 @@ def to_markdown(conversation: Conversation, facts: ExportFacts, plain_text: Plai
     for section in sections(conversation, facts, plain_text):
         blocks += _section(section)
     return "\n\n".join(blocks) + "\n"
-
-
-def fence(text: str, language: str = "") -> str:
-    """`text` as a code block that ends where the text does."""
-    text = make_visible(text)
-    ticks = "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
-    return f"{ticks}{language}\n{text}\n{ticks}"
 
 
 def literal(text: str) -> str:

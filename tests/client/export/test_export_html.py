@@ -211,7 +211,7 @@ def test_whatever_an_agent_says_is_text(text: str) -> None:
             ExportFacts(text, text, text, text, text, text),
         )
     )
-    assert all(link.startswith(("https://", "http://", "mailto:", "file:")) for link in read.links)
+    assert all(link.startswith(("https://", "http://", "mailto:")) for link in read.links)
     assert read.pictures == []
     assert HIDDEN.isdisjoint(read.text)
 

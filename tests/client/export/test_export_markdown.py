@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from acp_tui.client.export import ExportFacts, to_markdown
-from acp_tui.client.export.contained import contained, escaped
-from acp_tui.client.export.markdown import fence, literal
+from acp_tui.client.export.contained import contained, escaped, fence
+from acp_tui.client.export.markdown import literal
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -174,7 +174,7 @@ def test_no_renderer_finds_html_or_an_image(text: str) -> None:
         ("a List<int>, `List<int>` and <https://example.org>", "a List\\<int>, `List<int>` and <https://example.org>"),
         ("```html\n<b># no heading</b>\n```", "```html\n<b># no heading</b>\n```"),
         ("1 < 2 && a <b", "1 < 2 && a \\<b"),
-        ("see ![chart](https://example.org/c.png)", "see \\![chart](https://example.org/c.png)"),
+        ("see ![chart](https://example.org/c.png)", "see image: [chart (example.org)](https://example.org/c.png)"),
         ("&amp; &#x202E; &rlm; `&rlm;`", "&amp; \\&#x202E; \\&rlm; `&rlm;`"),
         ("~~~\nopen", "~~~\nopen\n~~~"),
         ("``` `<b>", "``` `\\<b>"),
