@@ -1,0 +1,139 @@
+"""There is one way for text to the terminal: `sys.stdout` and `sys.stderr`, which `cli.visible_output` has replaced.
+
+Whatever goes past it is found here, and is either one of the listed exceptions or a mistake.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+PACKAGE: Final = Path(__file__).parents[1] / "acp_tui"
+
+ALLOWED: Final = {
+    "cli/check.py": {"os.write": "a constant clears the line"},
+    "cli/exec_terminal.py": {"os.write": "/dev/tty, by terminal_bytes", "/dev/tty": "the same"},
+    "cli/mock.py": {"os.write": "an agent's stderr, for a client and not for a terminal"},
+    "cli/plain/console.py": {
+        "os.write": "a pipe that wakes the main thread",
+        "input": "its prompt is made visible",
+    },
+    "cli/terminal_check.py": {"os.write": "a constant asks the terminal"},
+    "client/changes/copies.py": {"os.pwrite": "a file"},
+    "client/changes/swapping.py": {"os.write": "a file"},
+    "client/processes/guardian.py": {"os.fdopen": "stdin"},
+    "client/prompts/history_file.py": {"os.write": "a file"},
+    "client/saving.py": {"os.fdopen": "a file"},
+    "client/inspection/saving.py": {"os.fdopen": "a file"},
+    "client/files.py": {"os.fdopen": "a file"},
+    "client/completion/peeking.py": {"os.fdopen": "a file that is read"},
+    "client/settings/project_file.py": {"os.fdopen": "a file that is read"},
+    "client/terminals/input_wait.py": {"/dev/tty": "a name that is compared"},
+    "client/terminals/launcher.py": {"os.write": "a pipe to the process that forked it"},
+    "client/terminals/pty.py": {"os.write": "the keys of a command's own terminal"},
+    "client/workspace/writing.py": {"os.write": "a file"},
+    "demo/__main__.py": {"sys.stderr": "of an agent"},
+    "demo/faults.py": {"sys.stderr": "of an agent"},
+    "demo/login.py": {"sys.stdout": "constants, and a name that the user typed"},
+    "demo/programs.py": {"sys.stdout": "of a command that the agent runs"},
+    "demo/stdio.py": {"os.write": "the protocol, to a client"},
+    "demo/turn.py": {"sys.stderr": "of an agent"},
+    "ui/pacing.py": {
+        "os.write": "what Textual draws: drawings are made of visible text",
+        "rich.console": "writes to sys.stderr",
+    },
+    "ui/picturing/cast.py": {"rich.console": "draws into a string"},
+    "ui/picturing/formats.py": {"rich.console": "draws into a string"},
+    "ui/themes.py": {"rich.console": "asked for colours"},
+    "ui/terminal_colours.py": {"os.write": "a constant asks the terminal"},
+}
+"""By file: what in it could go past, and where it goes instead."""
+
+SUSPECTS: Final = {
+    *("os.write", "os.writev", "os.pwrite", "os.fdopen", "os.sendfile", "os.system"),
+    *("sys.__stdout__", "sys.__stderr__", "sys.stdout.buffer", "sys.stderr.buffer"),
+    *("logging.StreamHandler", "logging.FileHandler", "logging.basicConfig", "faulthandler"),
+}
+HARMLESS: Final = frozenset({"isatty", "fileno", "encoding"})
+"""What may be asked of a stream outside of the command line."""
+
+
+def _name_of(node: ast.expr) -> str:
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(value, name):
+            return f"{_name_of(value)}.{name}"
+    return ""
+
+
+def _ways_past(source: str, *, is_command_line: bool) -> Iterator[str]:
+    """What in the source writes, or could write, to a terminal by another way."""
+    tree = ast.parse(source)
+    asked = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in HARMLESS and isinstance(node.value, ast.Attribute)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute() | ast.Name():
+                name = _name_of(node)
+                is_ours = is_command_line or node in asked
+                if name in SUSPECTS or (name in ("sys.stdout", "sys.stderr", "print") and not is_ours):
+                    yield name
+            case ast.Call(ast.Name("input")):
+                yield "input"
+            case ast.ImportFrom("rich.console", names) if any(each.name == "Console" for each in names):
+                yield "rich.console"
+            case ast.ImportFrom(module, names) if module in ("os", "sys", "logging"):
+                yield from (f"{module}.{each.name}" for each in names if f"{module}.{each.name}" in SUSPECTS)
+                yield from (f"sys.{each.name}" for each in names if each.name in ("stdout", "stderr"))
+            case ast.Constant("/dev/tty" | "/dev/stdout" | "/dev/stderr" | "/dev/console"):
+                yield str(node.value)
+
+
+def _found() -> dict[str, set[str]]:
+    found = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = file.relative_to(PACKAGE).as_posix()
+        ways = set(_ways_past(file.read_text("utf-8"), is_command_line=name.startswith("cli/")))
+        if ways:
+            found[name] = ways
+    return found
+
+
+def test_nothing_writes_to_the_terminal_past_the_one_way() -> None:
+    found = _found()
+    new = {name: ways - ALLOWED.get(name, {}).keys() for name, ways in found.items()}
+    assert {name: ways for name, ways in new.items() if ways} == {}
+    gone = {name: ways.keys() - found.get(name, set()) for name, ways in ALLOWED.items()}
+    assert {name: ways for name, ways in gone.items() if ways} == {}, "these exceptions are needed no more"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os; os.write(1, b'x')",
+        "from os import write",
+        "import sys; sys.stdout.buffer.write(b'x')",
+        "import sys; print('x', file=sys.__stderr__)",
+        "open('/dev/tty', 'w')",
+        "import logging; logging.StreamHandler()",
+        "from rich.console import Console; Console().print('x')",
+        "input('x')",
+    ],
+)
+def test_a_way_past_it_is_found_in_the_command_line_as_well(source: str) -> None:
+    assert list(_ways_past(source, is_command_line=True))
+
+
+@pytest.mark.parametrize(
+    "source", ["print('x')", "import sys; sys.stderr.write('x')", "from sys import stdout"]
+)
+def test_the_rest_of_the_program_prints_nothing(source: str) -> None:
+    assert list(_ways_past(source, is_command_line=False))
