@@ -1,0 +1,297 @@
+"""No byte that a terminal would obey gets from an agent, a file's name or a recording to the terminal, by any command.
+
+Every string of the schema, every `_meta`, lines on stderr and the name of the folder carry what terminals obey.
+ACP_TUI_HOSTILE_BYTES=50 plays as many agents.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import pytest
+
+from acp_tui.conversation.visible import HIDDEN
+from support.agents import scripted_argv
+from support.golden import SCHEMA_V1
+from support.messages_from_schema import Messages
+from support.on_terminal import on_terminal
+from support.terminal_process import TerminalProcess, process_on_terminal
+
+AGENTS: Final = range(int(os.environ.get("ACP_TUI_HOSTILE_BYTES", "1")))
+UPDATES: Final = 150
+END: Final = "that was all"
+LIMIT_S: Final = 120
+
+PAYLOADS: Final = (
+    "\x1b]0;Zz9\x07",
+    "\x1b]2;Zz9\x1b\\",
+    "\x1b]52;c;Wno5\x07",
+    "\x1b]8;;http://zz9.example\x1b\\",
+    "\x1b]1337;Zz9\x07",
+    "\x1b[1337;7331m",
+    "\x1b[2J\x1b[1337H",
+    "\x1b[>1337c",
+    "\x1bP1337q\x1b\\",
+    "\x1b_G1337\x1b\\",
+    "\x1bc",
+    "\x9b1337m",
+    "\x9d0;Zz9\x9c",
+    "\x901337q\x9c",
+    "\x9f1337\x9c",
+    "\r\x08\x07\x7f\x0e\x0f\x05",
+    "\u202e\u2066\u200b\u2028\u2029\ufeff\u00ad",
+    "\ud83d",
+    "\udc9b1337m",
+    "\x1b",
+    "]0;Zz9\x07",
+    "\n\x1b[1337A",
+)
+KINDS: Final = {"sessionUpdate", "type"}
+"""They tell what is read of a value: only now and then these are another."""
+
+
+def poisoned(value: Any, random: Random, key: str = "") -> Any:
+    """The value with something a terminal obeys in nearly every string, keys of maps included."""
+    match value:
+        case dict():
+            made = {name: poisoned(each, random, name) for name, each in value.items()}
+            if random.random() < 0.3:
+                made["_meta"] = {random.choice(PAYLOADS): random.choice(PAYLOADS)}
+            return made
+        case list():
+            return [poisoned(each, random) for each in value]
+        case str() if random.random() < (0.03 if key in KINDS else 0.9):
+            at = random.randint(0, len(value))
+            return value[:at] + random.choice(PAYLOADS) + value[at:]
+    return value
+
+
+def updates(seed: int) -> Iterator[dict[str, Any]]:
+    """Every kind of update that the schema knows, then those that only `_meta` knows."""
+    random, messages = Random(seed), Messages(seed)
+    for _ in range(UPDATES):
+        update = messages.valid("SessionUpdate")
+        if isinstance(update, dict):
+            yield poisoned(update, random)
+    for payload in PAYLOADS:
+        terminal = f"t{payload}"
+        call = {
+            "sessionUpdate": "tool_call",
+            "toolCallId": f"c{payload}",
+            "title": payload,
+            "kind": "execute",
+        }
+        yield {
+            **call,
+            "status": payload,
+            "content": [{"type": "terminal", "terminalId": terminal}],
+            "_meta": {"terminal_info": {"terminal_id": terminal, "cwd": payload}},
+        }
+        exited = {"terminal_id": terminal, "exit_code": None, "signal": payload}
+        output = {"terminal_id": terminal, "data": payload}
+        for status in (payload, "failed"):
+            yield {
+                "sessionUpdate": "tool_call_update",
+                "toolCallId": f"c{payload}",
+                "status": status,
+                "_meta": {"terminal_output": output, "terminal_exit": exited},
+            }
+        yield {"sessionUpdate": "session_info_update", "title": payload}
+        for kind in ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk"):
+            yield {"sessionUpdate": kind, "content": {"type": "text", "text": payload}}
+
+
+def agent_of(seed: int, folder: Path) -> tuple[str, ...]:
+    """The command of an agent that sends all of them, and asks with such words."""
+    file = folder / "messages.json"
+    file.write_text(json.dumps(list(updates(seed))))
+    random = Random(seed)
+    named = poisoned({"name": "agent", "title": "Agent", "version": "1"}, random)
+    call = {"toolCallId": "asked", **poisoned({"title": "Do it", "kind": "execute"}, random)}
+    options = [
+        {"optionId": kind, "kind": kind, "name": random.choice(PAYLOADS)}
+        for kind in ("allow_once", "reject_once")
+    ]
+    return scripted_argv(
+        f"""
+        handshake(agentInfo={named!r})
+        answer(expect("session/new"), sessionId="s1")
+        prompt = expect("session/prompt")
+        for payload in {PAYLOADS!r}:
+            sys.stderr.buffer.write(payload.encode("utf-8", "surrogatepass") + b"\\x9b1337m\\xff\\n")
+            sys.stderr.flush()
+        for each in json.load(open({str(file)!r})):
+            send(method="session/update", params={{"sessionId": "s1", "update": each}})
+        send(id=1, method="session/request_permission", params={{"sessionId": "s1", "toolCall": {call!r},
+             "options": {options!r}}})
+        send(method="$/cancel_request", params={{"requestId": 1}})
+        while read().get("id") != 1: pass
+        update("agent_message_chunk", messageId="last", content={{"type": "text", "text": "\\n\\n{END}\\n\\n"}})
+        refuse(prompt, -32603, {PAYLOADS[0]!r}, {PAYLOADS[1]!r})
+        while True: read()
+        """
+    )
+
+
+# What the terminal is sent
+
+ESCAPES: Final = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # of ours: what theirs would be, below
+    r"|\x1b\](?:2|8|9|10|11|22|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\)"
+    r"|\x1b_G[^\x00-\x1f\x7f-\x9f]*\x1b\\"
+    r"|\x1b[=>78]"
+)
+THEIRS: Final = re.compile(
+    r"\x1b\[[^@-~]*1337|\x1b\](?:0|52|1337)|\x1bP|\x1b_G1337|\x1bc|\x1b\]8;[^\x1b\x07]*zz9"
+)
+
+
+def assert_harmless(sent: bytes, *, escapes: re.Pattern[str] | None = None) -> None:
+    """There is text only, and such sequences of ours."""
+    text = sent.decode("utf-8")  # strict: a lone byte may be a control character to a terminal
+    found = THEIRS.search(text)
+    assert found is None, text[found.start() - 80 : found.end() + 80].__repr__()
+    text = text.replace("\r\n", "\n")
+    if escapes is not None:
+        text = escapes.sub("", text)
+    for hidden in HIDDEN:
+        at = text.find(hidden)
+        assert at < 0, repr(text[max(at - 80, 0) : at + 80])
+
+
+@pytest.fixture(params=AGENTS, ids=lambda seed: f"agent {seed}")
+def agent(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, ...]:
+    if not SCHEMA_V1.exists():
+        pytest.skip("the schema is not there")
+    return agent_of(request.param, tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where acp-tui runs: its name, and the files in it, hold payloads too."""
+    made = tmp_path / "a\x1b]0;Zz9\x07\x9b1337m\u202e"
+    made.mkdir()
+    for number, payload in enumerate(PAYLOADS):
+        name = f"{number}{payload}".encode("utf-8", "surrogatepass").replace(b"/", b"")
+        Path(os.fsdecode(os.fsencode(made) + b"/" + name + b"\x9b1337m")).write_text("x")
+    return made
+
+
+def environ(folder: Path) -> dict[str, str]:
+    return {
+        "HOME": str(folder),
+        "TERM": "dumb",
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "WORDS": PAYLOADS[0],
+    }
+
+
+def piped(*argv: str, folder: Path) -> bytes:
+    """All that acp-tui with these arguments writes into pipes."""
+    run = subprocess.run(
+        [sys.executable, "-m", "acp_tui", *argv],
+        cwd=folder,
+        env=environ(folder),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    return run.stdout
+
+
+def shown(*argv: str, folder: Path, types: str = "") -> bytes:
+    """All that it writes to a terminal of its own."""
+    with process_on_terminal(argv, environ(folder), folder) as (process, descriptor):
+        terminal = TerminalProcess(process, descriptor)
+        if types:
+            terminal.type(types)
+        terminal.end()
+        return terminal.said
+
+
+def test_exec_and_what_reads_its_recording(agent: tuple[str, ...], folder: Path) -> None:
+    turn = ("--prompt", "go", "--", *agent)
+    text = piped("exec", "--record", "run.jsonl", *turn, folder=folder)
+    assert END.encode() in text
+    assert_harmless(text)
+    assert_harmless(shown("exec", *turn, folder=folder))
+    ndjson = piped("exec", "--format", "ndjson", *turn, folder=folder)
+    assert ndjson.count(b"\n") > UPDATES
+    assert_harmless(ndjson)
+    for argv in (
+        ("redact", "run.jsonl", "-o", "out.jsonl"),
+        *(("render", "run.jsonl", "-o", f"out.{suffix}") for suffix in ("txt", "svg", "md", "html")),
+        ("check", "--limit", "3", "--", *agent),
+        ("doctor", "--", *agent),
+    ):
+        assert_harmless(piped(*argv, folder=folder))
+    for suffix in ("txt", "svg", "md", "html"):
+        assert_harmless((folder / f"out.{suffix}").read_bytes())
+    assert_harmless(shown("mock", "--timeout", "1", "run.jsonl", folder=folder, types="x\n\x04"))
+
+
+def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder: Path) -> None:
+    with process_on_terminal(("--plain", "--", *agent), environ(folder), folder) as (process, descriptor):
+        terminal = TerminalProcess(process, descriptor)
+        while b"\n> " not in terminal.said:
+            assert terminal.read()
+        terminal.type("go\n")
+        while END.encode() not in terminal.said or b"Zz9" not in terminal.said.split(END.encode())[1]:
+            assert terminal.read()
+        terminal.type("\x04")
+        terminal.end()
+    assert_harmless(terminal.said)
+    for argv in (("sessions",), ("sessions", "--json"), ("agents",), ("settings",), ("keys",)):
+        assert_harmless(piped(*argv, folder=folder))
+        assert_harmless(shown(*argv, folder=folder))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("exec", PAYLOADS[0], "--prompt", "go"),
+        ("--" + PAYLOADS[0],),
+        ("doctor", PAYLOADS[5]),
+        ("replay", f"no{PAYLOADS[10]}"),
+        ("render", "x.jsonl", "-o", f"x{PAYLOADS[11]}"),
+        ("completion", PAYLOADS[1]),
+        ("sessions", PAYLOADS[1]),
+        ("sessions", "--export", PAYLOADS[11], "a.md"),
+        ("exec", "--prompt", "x", "--", f"./no{PAYLOADS[0]}"),
+        ("demo", PAYLOADS[12]),
+    ],
+)
+def test_what_the_command_line_repeats(argv: tuple[str, ...], folder: Path) -> None:
+    written = piped(*argv, folder=folder)
+    assert written
+    assert_harmless(written)
+    assert_harmless(shown(*argv, folder=folder))
+
+
+def test_the_screen_its_end_and_a_replay_of_it(agent: tuple[str, ...], folder: Path) -> None:
+    with on_terminal(folder, "--record", "screen.jsonl", "--", *agent, size=(120, 40)) as terminal:
+        terminal.prompt("go")
+        terminal.wait_for(END)
+        for keys in ("\x1b[5~", "\x1b[5~", "\x1b[5~", "\x1b[1;5H", "\x1bOS"):  # page up, to the top, F4
+            terminal.type(keys)
+            while terminal.read(0.5):
+                pass
+        terminal.type("\x1b\x11\x11")
+        terminal.wait_for_end()
+    assert_harmless(bytes(terminal.written), escapes=ESCAPES)
+    with on_terminal(folder, "replay", "screen.jsonl", "--speed", "0", size=(120, 40)) as terminal:
+        terminal.wait_for(END)
+        terminal.type("\x11")
+        terminal.wait_for_end()
+    assert_harmless(bytes(terminal.written), escapes=ESCAPES)
