@@ -165,7 +165,7 @@ def escaped(text: str) -> str:
         for cell in _CELL.finditer(text):
             edits |= {cell.start() + at: edit for at, edit in _exposed(cell[0])}
     edits |= _exposed(text)
-    pieces = []
+    pieces: list[str] = []
     start = 0
     for place in sorted(edits):
         pieces += text[start:place], edits[place].text
