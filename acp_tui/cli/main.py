@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -49,6 +48,8 @@ def _main(argv: Sequence[str] | None) -> int:
             _give_up_stdout()
             return ExitCode.DONE  # `| head` has all that it wants
         if os.environ.get("ACP_TUI_DEBUG"):
+            import traceback  # what no other run should load
+
             traceback.print_exc()  # here, where it is made visible
             return ExitCode.ERROR
         sys.stderr.write(
