@@ -153,6 +153,7 @@ class SessionScreen(SessionWriting):
         if self._desk is None:
             self._take_desks(AgentLink(None), session.cwd)
         self._agent_title = make_visible_line(agent_title)
+        self.failure = None
         for prompt in self.query(PromptInput):  # none where the screen is not composed yet
             prompt.cwd = session.cwd
         await self._show_panel(self._panel_of(session))
