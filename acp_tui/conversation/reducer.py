@@ -267,7 +267,7 @@ def _let_go(conversation: Conversation) -> Change:
 
 def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[EntryId, ...]:
     """Settle what this turn has left unfinished: a call of an earlier turn may still run in the background."""
-    entries, start = conversation.tool_call_entries, conversation.turn_start
+    entries, start = conversation.tool_call_entries, conversation.turn_start or 0
     of_turn = {call_id for call_id in conversation.unsettled_calls if entries[call_id] >= start}
     return _settle_calls(conversation, status, of_turn)
 

@@ -251,7 +251,7 @@ class SessionScreen(SessionWriting):
             # Not End: in the prompt, where one mostly is, that leads to the end of the line.
             facts = (f"{below} below{keys_in_force(self).hint(': {follow}')}", *facts)
         state = state_of(panel.conversation)
-        self._say_status(Status(agent=self._agent_title, state=state, facts=facts))
+        self._say_status(Status(agent=self._agent_title, state=state, facts=facts, work=panel.work))
 
     def _say_status(self, status: Status) -> None:
         for line in self.query(StatusLine):  # none where the user has quit meanwhile
