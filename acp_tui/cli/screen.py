@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.inner_failures import told_afterwards
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
@@ -72,6 +71,7 @@ async def _run(
     opening: Reopening | None,
 ) -> tuple[int, Sequence[LeftSession]]:
     """The exit status, and the sessions that can be come back to."""
+    from acp_tui.cli.failures import code_of
     from acp_tui.client.sessions.hub import open_hub
     from acp_tui.ui.app import AcpTuiApp  # not before the terminal is asked how it looks
 
@@ -83,4 +83,4 @@ async def _run(
         for number in (signal.SIGHUP, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, app.exit)
         await app.run_async()
-        return app.return_code or ExitCode.DONE, app.left_sessions()
+        return app.return_code or code_of(app.failure), app.left_sessions()

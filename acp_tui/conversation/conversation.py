@@ -79,6 +79,8 @@ class Conversation:
     open_message: EntryId | None = None
     """The message that a chunk without an id joins."""
     unsettled_calls: set[ToolCallId] = field(default_factory=set)
+    turn_start: EntryId | None = None
+    """The entry of the last prompt sent, None before any: what is above it belongs to earlier turns."""
     echo: Echo | None = None
 
     @property

@@ -5,6 +5,7 @@ Pure state: no I/O, no clock, no randomness, so that a replay of the same update
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import assert_never
 
@@ -28,7 +29,7 @@ from acp_tui.conversation.entries import (
 )
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, Notice, Plan, SelectOption, Turn
 from acp_tui.conversation.terminal_reducer import apply_terminal
-from acp_tui.conversation.tool_calls import TerminalContent, ToolCall, ToolCallPatch
+from acp_tui.conversation.tool_calls import TerminalContent, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.conversation.unset import UNSET, or_else
 from acp_tui.conversation.updates import (
     CancelRequested,
@@ -185,8 +186,12 @@ def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
     entry_id = _append(conversation, message)
     conversation.echo = Echo(message.text)
     conversation.turn = Turn.RUNNING
+    conversation.turn_start = entry_id
     conversation.last_stop_reason = None
-    return Change((entry_id,), (Fact.TURN,))
+    finished = [plan_id for plan_id, plan in conversation.plans.items() if plan.current is None]
+    for plan_id in finished:
+        del conversation.plans[plan_id]
+    return Change((entry_id,), (Fact.TURN, Fact.PLAN) if finished else (Fact.TURN,))
 
 
 def _cancel_requested(conversation: Conversation) -> Change:
@@ -194,20 +199,20 @@ def _cancel_requested(conversation: Conversation) -> Change:
     if conversation.turn is not Turn.RUNNING:
         return NOTHING
     conversation.turn = Turn.CANCELLING
-    return Change(_settle_calls(conversation, tool_calls.CANCELLED), (Fact.TURN,))
+    return Change(_settle_calls_of_turn(conversation, tool_calls.CANCELLED), (Fact.TURN,))
 
 
 def _turn_ended(conversation: Conversation, stop_reason: str) -> Change:
     touched: tuple[EntryId, ...] = ()
     if stop_reason == "cancelled":
-        touched = _settle_calls(conversation, tool_calls.CANCELLED)
+        touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
     if stop_reason != "end_turn":
         touched = (*touched, _append(conversation, TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
 
 
 def _turn_failed(conversation: Conversation, failure: Failure) -> Change:
-    touched = _settle_calls(conversation, tool_calls.FAILED)
+    touched = _settle_calls_of_turn(conversation, tool_calls.FAILED)
     return _end_turn(conversation, (*touched, _append(conversation, failure)), None)
 
 
@@ -251,7 +256,7 @@ def _let_go(conversation: Conversation) -> Change:
         conversation.tool_call(call_id).waiting = 0
     conversation.permissions.clear()
     forgotten = forget_elicitations(conversation)
-    settled = _settle_calls(conversation, tool_calls.FAILED)
+    settled = _settle_calls(conversation, tool_calls.FAILED, conversation.unsettled_calls)
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
     if conversation.turn is not Turn.IDLE:
         _end_turn(conversation, (), None)
@@ -260,15 +265,24 @@ def _let_go(conversation: Conversation) -> Change:
     return Change(tuple(dict.fromkeys((*waited, *settled))), facts)
 
 
-def _settle_calls(conversation: Conversation, status: str) -> tuple[EntryId, ...]:
+def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[EntryId, ...]:
+    """Settle what this turn has left unfinished: a call of an earlier turn may still run in the background."""
+    entries, start = conversation.tool_call_entries, conversation.turn_start or 0
+    of_turn = {call_id for call_id in conversation.unsettled_calls if entries[call_id] >= start}
+    return _settle_calls(conversation, status, of_turn)
+
+
+def _settle_calls(
+    conversation: Conversation, status: str, call_ids: AbstractSet[ToolCallId]
+) -> tuple[EntryId, ...]:
     touched = []
-    for call_id in sorted(conversation.unsettled_calls):
+    for call_id in sorted(call_ids):
         entry_id = conversation.tool_call_entries[call_id]
         entry = conversation.entries[entry_id]
         assert isinstance(entry, ToolCallEntry)
         entry.call.status = status
         touched.append(entry_id)
-    conversation.unsettled_calls.clear()
+    conversation.unsettled_calls = conversation.unsettled_calls - call_ids
     return tuple(touched)
 
 

@@ -70,3 +70,12 @@ def from_home(path: Path) -> str:
     """The path as a shell would shorten it."""
     home = Path.home()
     return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)
+
+
+def duration(seconds: float) -> str:
+    """A time of a second or more in words: "12 s", "3 min 5 s", "2 h 10 min"."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -29,6 +29,7 @@ from acp_tui.ui.textual_internals import write_to_terminal
 if TYPE_CHECKING:
     # Loaded after the first frame: it brings the wire types along.
     from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.errors import ClientError
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
     from acp_tui.client.sessions.phase import Phase
@@ -148,6 +149,13 @@ class AcpTuiApp(SettingsApp):
     def _reopened_tab(self, opening: Opening) -> SessionScreen:
         link = self.link_to(self._command, self._cwd) if self._command is not None else AgentLink(None)
         return SessionScreen(link, self._cwd, opening=opening, settings=self.settings)
+
+    @property
+    def failure(self) -> ClientError | None:
+        """Why no tab has a session; None where one has."""
+        if any(tab.session is not None for tab in self.tabs):
+            return None
+        return next((tab.failure for tab in self.tabs if tab.failure is not None), None)
 
     def left_sessions(self) -> Sequence[LeftSession]:
         """What the user can come back to, once the app has ended."""

@@ -243,7 +243,12 @@ COMMANDS: Final = (
         "copy_code", "Copy a piece of code", "of the agent's last reply that has any", action="copy_code"
     ),
     Command(
-        "export", "Write the conversation to a file", ".md, .html or .jsonl", action="export", slash="export"
+        "export",
+        "Write the conversation to a file",
+        ".md, .html or .jsonl",
+        action="export",
+        slash="export",
+        slash_argument="file",
     ),
     Command(
         "dismiss_visits",
@@ -304,7 +309,8 @@ COMMANDS: Final = (
 def slash_action(text: str, taken: Collection[str]) -> str | None:
     """The action for what was written in the prompt; None where it is none of ours, or the agent has taken its name.
 
-    `/find WORDS` takes along what is behind it. `/acp:name` is ours even where the agent has a `/name`.
+    `/find WORDS` and `/export FILE` take along what is behind them. `/acp:name` is ours even where the agent has
+    a `/name`.
     """
     written, _, rest = text.removeprefix("/").strip().partition(" ")
     name = written.removeprefix(OURS)

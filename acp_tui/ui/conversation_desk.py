@@ -61,8 +61,8 @@ class ConversationDesk:
         if chosen is not None:
             await self.copy(chosen)
 
-    async def export(self, session: Session, agent: Agent | None) -> None:
-        """Write the conversation to a file of the user's choice."""
+    async def export(self, session: Session, agent: Agent | None, file: str = "") -> None:
+        """Write the conversation to this file, in the session's folder; ask where that cannot be, or none is named."""
         from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export, snapshot
         from acp_tui.client.terminals import plain_text
         from acp_tui.ui.screens.export import ExportDialog
@@ -83,7 +83,7 @@ class ConversationDesk:
             taken = snapshot(conversation)
             await to_thread.run_sync(partial(export, taken, facts, path, plain_text, overwrite=is_replaced))
 
-        dialog = ExportDialog(session.cwd, default_name(facts, ".md"), write)
+        dialog = ExportDialog(session.cwd, file or default_name(facts, ".md"), write, is_chosen=bool(file))
         written = await self._screen.app.push_screen_wait(dialog)
         if written is not None:
             self._screen.notify(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}", markup=False)

@@ -15,11 +15,13 @@ from typing import Any, Final, TextIO, cast
 from rich.console import Console, RenderableType
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
+from textual.widget import Widget
 
-from acp_tui.ui.textual_internals import draw_rows_again
+from acp_tui.ui.textual_internals import draw_rows_again, tell_every_first_size
 
 CHUNK_BYTES: Final = 1_024
 BLOCKED_S: Final = 0.01
@@ -158,6 +160,12 @@ class PacedApp(App[None]):
         """The paced one, where Textual would take the one that it is made of."""
         driver = super().get_driver_class()
         return PacedDriver if driver is LinuxDriver else driver
+
+    def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
+        for screen in widgets:
+            if isinstance(screen, Screen):
+                tell_every_first_size(screen)
+        return super()._register(parent, *widgets, **places)
 
     @property
     def _background_screens(self) -> list[Screen[Any]]:

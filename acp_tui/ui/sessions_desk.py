@@ -108,6 +108,7 @@ class SessionsDesk:
 
     async def _loaded(self, earlier: Session) -> Session:
         session = await self.open(earlier.session_id, earlier.cwd)
+        session.queue = earlier.queue
         session.apply(Reconnected(remembers=True, is_loaded=True))
         return session
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -10,9 +11,14 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import value_name
+from acp_tui.conversation.wording import duration, value_name
 from acp_tui.ui.tabs import TabState
 
+SILENCE_S: Final = 30
+"""Whoever has heard nothing of an agent for so long wants to know that."""
+ENDS: Final = {"end_turn": "done in", "cancelled": "cancelled after"} | dict.fromkeys(
+    ("max_tokens", "max_turn_requests", "refusal"), "ended after"
+)
 PREAMBLE: Final = re.compile(r"(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)
 """What some agents put before the user's words or in their place, and give back when they load a session."""
 
@@ -41,8 +47,8 @@ def facts_of(conversation: Conversation) -> tuple[str, ...]:
 
 
 def _value(option: ConfigOption) -> str:
-    value = value_name(option)
-    return f"{option.name}: {value}" if isinstance(option, BooleanOption) else value
+    name = option.name if isinstance(option, BooleanOption) else option.category
+    return f"{name}: {value_name(option)}"
 
 
 def _usage(usage: Usage) -> str:
@@ -86,6 +92,55 @@ def _first_line(prompt: str) -> str:
     """How the user's own words begin; "" where there are none."""
     preamble = PREAMBLE.match(prompt)
     return prompt[preamble.end() if preamble else 0 :].strip().partition("\n")[0]
+
+
+class Work:
+    """The time that a session's turn takes, and what its agent is doing, as far as a view has seen it."""
+
+    def __init__(self, conversation: Conversation, clock: Callable[[], float]) -> None:
+        """`clock` gives seconds."""
+        self._conversation = conversation
+        self._clock = clock
+        self._began: float | None = None
+        self._heard = clock()
+        self.ended = ""
+        """How the last turn ended and after how long; "" where that was less than a second, or nobody saw it."""
+
+    def note_change(self) -> None:
+        """The agent, or the user, has just done something."""
+        now = self._heard = self._clock()
+        is_idle = self._conversation.is_idle
+        if not is_idle and self._began is None:
+            self._began, self.ended = now, ""
+        elif is_idle and self._began is not None:
+            took, self._began = now - self._began, None
+            if took >= 1:
+                how = ENDS.get(self._conversation.last_stop_reason or "", "failed after")
+                self.ended = f"{how} {duration(took)}"
+
+    def told(self) -> tuple[str, str]:
+        """For how long the turn goes on, with how long nothing was heard; and what the agent is doing."""
+        now = self._clock()
+        took = now - (now if self._began is None else self._began)
+        silent = now - self._heard
+        words = [
+            duration(took) if took >= 1 else "",
+            f"silent for {duration(silent)}" * (silent >= SILENCE_S),
+        ]
+        return " · ".join(filter(None, words)), _activity(self._conversation)
+
+
+def _activity(conversation: Conversation) -> str:
+    """What the last entry says that the agent is doing; "" where it says nothing."""
+    match conversation.entries[-1] if conversation.entries else None:
+        case Message(role="agent"):
+            return "writing"
+        case Message(role="thought"):
+            return "thinking"
+        case ToolCallEntry(call=call) if not call.is_settled:
+            return make_visible_line(call.shown_title)
+        case _:
+            return ""
 
 
 def doing(conversation: Conversation) -> str:

@@ -10,15 +10,46 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from textual._compositor import Compositor, ReflowResult
 from textual.app import App
 from textual.binding import Binding
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
+
+
+class TellingCompositor(Compositor):
+    """A compositor that sends every new widget its first Resize.
+
+    A layout compares with the map of widgets, which Textual also rebuilds whenever somebody asks for the region of a
+    widget. A rebuild between a widget's mount and its layout adds the widget in silence: no Show, no Resize, and what
+    draws on its first Resize stays blank. So a layout compares with the last layout instead.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._laid_out = self._full_map
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        """Lay out everything; says what changed since this was called last."""
+        self._full_map = self._laid_out
+        result = super().reflow(parent, size)
+        self._laid_out = self._full_map
+        return result
+
+    def clear(self) -> None:
+        """Forget all widgets."""
+        super().clear()
+        self._laid_out.clear()
+
+
+def tell_every_first_size(screen: Screen[Any]) -> None:
+    """Give the screen, which shows nothing yet, a compositor that misses no first Resize."""
+    screen._compositor = TellingCompositor()
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:

@@ -5,12 +5,13 @@ import pytest
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.entries import EntryId, Failure, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.facts import Fact, Turn
+from acp_tui.conversation.facts import Fact, PlanStep, Turn
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.updates import (
     CancelRequested,
     Disconnected,
+    PlanReplaced,
     PromptSent,
     SessionUpdate,
     TurnEnded,
@@ -88,6 +89,20 @@ def test_a_cancel_leaves_a_call_alone_that_was_done_before() -> None:
 )
 def test_a_cancel_without_a_running_turn_does_nothing(before: list[SessionUpdate]) -> None:
     assert last_change(*before, CancelRequested()) == NOTHING
+
+
+def test_a_cancel_leaves_an_unfinished_call_of_an_earlier_turn_alone() -> None:
+    first = (prompt("a"), call("background", status="in_progress"), TurnEnded("end_turn"))
+    second = (prompt("b"), call("now", status="in_progress"), CancelRequested(), TurnEnded("cancelled"))
+    assert statuses(fold(*first, *second)) == ["in_progress", "cancelled"]
+    assert statuses(fold(*first, *second, Disconnected("gone"))) == ["failed", "cancelled"]
+
+
+@pytest.mark.parametrize(("status", "stays"), [("completed", False), ("in_progress", True)])
+def test_a_finished_plan_leaves_with_its_turn(status: str, stays: bool) -> None:
+    plan = PlanReplaced((PlanStep("first", status="completed"), PlanStep("last", status=status)))
+    conversation = fold(prompt("a"), plan, TurnEnded("end_turn"), prompt("b"))
+    assert (conversation.plan is not None) is stays
 
 
 def test_a_call_that_begins_after_the_cancel_is_marked_when_the_turn_ends() -> None:

@@ -89,6 +89,22 @@ async def test_a_conversation_is_written_to_a_file_and_over_another_only_at_a_se
     assert len(lines) > 2
 
 
+async def test_a_file_that_is_named_is_written_without_a_question(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    (tmp_path / "there.md").write_text("mine")
+    async with open_desk(SESSION, REPLY) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("one = 1")
+        await desk.send("/export out.md")
+        await desk.shows("Written to")
+        assert "one = 1" in (tmp_path / "out.md").read_text()
+        await desk.send("/export there.md")
+        await desk.shows("Enter again replaces it")
+        assert (tmp_path / "there.md").read_text() == "mine"
+
+
 async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands_still(
     open_desk: OpenDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,8 +19,8 @@ from acp_tui.conversation.updates import (
     UsageReported,
 )
 from acp_tui.ui.status import title_of
-from acp_tui.ui.widgets.status_line import Status, left_of
-from support.folding import agent, ask
+from acp_tui.ui.widgets.status_line import Status, StatusLine, left_of
+from support.folding import agent, ask, call, thought
 from support.screens import AGENT, open_page
 
 MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan first")), "mode")
@@ -182,7 +182,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
 async def test_mode_model_and_usage_are_shown_as_the_agent_reported_them() -> None:
     usage = UsageReported(Usage(18_432, 200_000, 0.0421, "USD"))
     async with open_page(OptionsReplaced((MODEL, MODE, EFFORT)), usage) as page:
-        assert "Large 4 · Ask · 18k/200k $0.04" in page.status
+        assert "model: Large 4 · mode: Ask · 18k/200k $0.04" in page.status
         assert "Very high" not in page.status
         await page.apply(OptionChanged("mode", "plan"))
         assert "Plan first" in page.status
@@ -213,12 +213,12 @@ async def test_an_option_that_is_on_or_off_and_a_value_that_is_not_among_the_cho
     fast = BooleanOption("fast", "Fast", True, "model")
     odd = SelectOption("mode", "Mode", "secret", (), "mode")
     async with open_page(OptionsReplaced((fast, odd))) as page:
-        assert "Fast: on · secret" in page.status
+        assert "Fast: on · mode: secret" in page.status
 
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left() -> None:
     async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
-        assert page.status == f"● {AGENT}  waits for your decision; Tab  Large 4 · F1 help"
+        assert page.status == f"● {AGENT}  waits for your decision; Tab            F1 help"
 
 
 @pytest.mark.parametrize(
@@ -309,3 +309,42 @@ def test_a_session_is_called_by_the_users_own_first_words(prompts: list[str], ti
     for at, prompt in enumerate(prompts):
         reducer.apply(conversation, MessageChunk("user", Text(prompt), str(at)))
     assert title_of(conversation) == title
+
+
+# What the agent is at
+
+
+async def test_while_the_agent_works_the_line_says_for_how_long_and_at_what() -> None:
+    async with open_page(size=(120, 24)) as page:
+        await page.send("go")
+        page.clock.now_s += 12
+        await page.apply(thought("hm"))
+        await page.until(lambda: f"{AGENT}  working 12 s · thinking; Esc cancels" in page.status)
+        await page.apply(call("t", title="Run the tests", status="in_progress"))
+        await page.until(lambda: "working 12 s · Run the tests" in page.status)
+        page.clock.now_s += 60
+        await page.apply(call("t", status="completed"), agent("Done."))
+        await page.until(lambda: "working 1 min 12 s · writing" in page.status)
+        await page.end_turn()
+        assert page.status.startswith(f"● {AGENT}  done in 1 min 12 s")
+        await page.send("again")
+        assert "done in" not in page.status
+
+
+async def test_silence_is_said_after_half_a_minute() -> None:
+    async with open_page(size=(120, 24)) as page:
+        await page.send("go")
+        page.clock.now_s += 31
+        await page.until(lambda: "working 31 s · silent for 31 s" in page.status)
+        await page.apply(agent("here I am"))
+        await page.until(lambda: "working 31 s · writing" in page.status)
+
+
+async def test_no_timer_runs_while_nothing_moves() -> None:
+    async with open_page() as page:
+        line = page.pilot.app.screen.query_one(StatusLine)
+        assert line._timer is None
+        await page.send("go")
+        assert line._timer is not None
+        await page.end_turn("cancelled")
+        assert line._timer is None

@@ -64,6 +64,25 @@ async def test_ctrl_d_quits_from_an_empty_prompt_alone() -> None:
         assert page.pilot.app.return_code == 0
 
 
+async def test_ctrl_c_with_nothing_to_do_says_beside_the_prompt_how_to_quit() -> None:
+    async with open_page() as page:
+        await page.press("ctrl+c", "ctrl+c")
+        assert "Ctrl+Q quits" in page.text
+        assert page.toasts == ()
+        await page.press("a")
+        assert "Ctrl+Q quits" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("written", "then"), [("one\\", "one\n"), ("one\\\\", ""), ("\\", "\n"), ("!ls \\", "!ls \n")]
+)
+async def test_a_backslash_at_the_end_makes_a_new_line_unless_it_is_escaped(written: str, then: str) -> None:
+    async with open_page() as page:
+        await page.write(written)
+        await page.press("enter")
+        assert page.draft == then
+
+
 async def test_a_draft_that_was_cleared_can_be_yanked_back() -> None:
     async with open_page() as page:
         await page.write("precious")

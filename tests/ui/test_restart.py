@@ -78,8 +78,10 @@ async def test_an_agent_that_forgets_begins_below_what_was_said_and_that_is_told
     """
     async with open_desk(FORGETS, first_run, script) as desk:
         await crashed(desk)
+        await desk.write("my next thought")
         await desk.press("alt+r")
         await desk.shows("before the crash", "it knows nothing of what stands above", "a clean sheet")
+        assert desk.draft == "my next thought"
 
 
 async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(

@@ -3,16 +3,23 @@
 from inspect import isfunction
 
 import pytest
+from textual._compositor import Compositor
 from textual.app import App
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import TextArea
+
+from acp_tui.ui.pacing import PacedApp
 
 OVERRIDDEN = (
     (App, "_background_screens"),
     (App, "_display"),
+    (App, "_register"),
+    (Compositor, "clear"),
+    (Compositor, "reflow"),
     (LinuxDriver, "_sigcont_application"),
     (TextArea, "_build_highlight_map"),
     (TextArea, "_on_key"),
@@ -39,7 +46,7 @@ def test_a_textual_app_has(name: str) -> None:
     assert hasattr(App(), name)
 
 
-@pytest.mark.parametrize("name", ["size", "_dirty_regions", "render_strips", "update_widgets"])
+@pytest.mark.parametrize("name", ["size", "_dirty_regions", "_full_map", "render_strips", "update_widgets"])
 async def test_the_compositor_of_a_textual_screen_has(name: str) -> None:
     async with App().run_test() as pilot:
         assert hasattr(pilot.app.screen._compositor, name)
@@ -51,3 +58,24 @@ def test_textuals_driver_uses(name: str) -> None:
     """By its code, since it is made for a terminal only."""
     functions = [each for each in vars(LinuxDriver).values() if isfunction(each)]
     assert any(name in each.__code__.co_names for each in functions)
+
+
+class Sized(Widget):
+    """A widget that notes whether it was told its size."""
+
+    has_size = False
+
+    def on_resize(self) -> None:
+        self.has_size = True
+
+
+async def test_a_widget_gets_its_first_resize_though_its_region_was_asked_for_before() -> None:
+    async with PacedApp().run_test() as pilot:
+        screen, late = pilot.app.screen, Sized()
+        late.display = False
+        await screen.mount(late)
+        late.display = True
+        screen._compositor.update_widgets({late})
+        screen.find_widget(late)
+        await pilot.pause()
+        assert late.has_size

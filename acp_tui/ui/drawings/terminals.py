@@ -14,6 +14,7 @@ from textual.strip import Strip
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import duration
 from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.terminal.feeder import Feeder
@@ -62,16 +63,8 @@ def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, 
     if state.signal is not None:
         text, style = f"ended by {make_visible_line(state.signal)}", palette.error
     if state.seconds is not None:
-        text += f" · {_duration(state.seconds)}"
+        text += f" · {state.seconds:.1f} s" if state.seconds < 60 else f" · {duration(state.seconds)}"
     return [(text, style)]
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 class TerminalScreens:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.wording import duration
 from acp_tui.ui.status import doing
 from acp_tui.ui.tabs import TabState
 
@@ -55,11 +56,6 @@ def _of_end(stop_reason: str | None, seconds: float) -> News | None:
         case "cancelled":
             return None  # who did that knows
         case "end_turn":
-            return News("done", f"done after {_duration(seconds)}", seconds)
+            return News("done", f"done after {duration(seconds)}", seconds)
         case other:
             return News("done", f"the turn ended: {other}", seconds)
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

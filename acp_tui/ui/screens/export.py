@@ -25,12 +25,14 @@ class ExportDialog(ModalScreen[Path | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
-    def __init__(self, folder: Path, name: str, write: Write) -> None:
-        """`name` is proposed; what the user writes is relative to `folder`."""
+    def __init__(self, folder: Path, name: str, write: Write, *, is_chosen: bool = False) -> None:
+        """`name` is proposed, and written at once if `is_chosen`; what the user writes is relative to `folder`."""
         super().__init__(classes="dialog")
         self._folder = folder
         self._proposed = name
         self._write = write
+        self._is_chosen = is_chosen
+        self._tried: str | None = None
         self._to_replace: Path | None = None
         self._said = Static(classes="dialog-warning", markup=False)
 
@@ -41,9 +43,18 @@ class ExportDialog(ModalScreen[Path | None]):
         keys = "Enter write · .md, .html or .jsonl chooses the format · Esc close"
         yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
 
+    async def on_mount(self) -> None:
+        """Write the file that the user has chosen before."""
+        if self._is_chosen:
+            await self._try(self._proposed)
+
     async def on_input_submitted(self, event: Input.Submitted) -> None:
         """Write; a file that is there already is replaced by a second Enter only."""
-        path = self._folder / Path(event.value).expanduser()
+        await self._try(event.value)
+
+    async def _try(self, name: str) -> None:
+        self._tried = name
+        path = self._folder / Path(name).expanduser()
         try:
             await self._write(path, path == self._to_replace)
         except ClientError as error:
@@ -55,8 +66,10 @@ class ExportDialog(ModalScreen[Path | None]):
         else:
             close_when_in_front(self, path)
 
-    def on_input_changed(self) -> None:
+    def on_input_changed(self, event: Input.Changed) -> None:
         """What was wrong may be right now."""
+        if event.value == self._tried:
+            return
         self._to_replace = None
         self._said.display = False
 

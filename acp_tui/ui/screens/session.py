@@ -153,6 +153,7 @@ class SessionScreen(SessionWriting):
         if self._desk is None:
             self._take_desks(AgentLink(None), session.cwd)
         self._agent_title = make_visible_line(agent_title)
+        self.failure = None
         for prompt in self.query(PromptInput):  # none where the screen is not composed yet
             prompt.cwd = session.cwd
         await self._show_panel(self._panel_of(session))
@@ -250,7 +251,7 @@ class SessionScreen(SessionWriting):
             # Not End: in the prompt, where one mostly is, that leads to the end of the line.
             facts = (f"{below} below{keys_in_force(self).hint(': {follow}')}", *facts)
         state = state_of(panel.conversation)
-        self._say_status(Status(agent=self._agent_title, state=state, facts=facts))
+        self._say_status(Status(agent=self._agent_title, state=state, facts=facts, work=panel.work))
 
     def _say_status(self, status: Status) -> None:
         for line in self.query(StatusLine):  # none where the user has quit meanwhile

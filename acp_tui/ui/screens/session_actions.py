@@ -154,7 +154,7 @@ class SessionActions(Screen[None]):
         elif self._session is not None and not self._session.conversation.is_idle:
             self._prompting.cancel(self._session)
         else:
-            self.notify(keys_in_force(self).hint("{quit} quits"))
+            self._prompt.say(keys_in_force(self).hint("{quit} quits"))
 
     @work
     async def action_copy_reply(self) -> None:
@@ -169,11 +169,11 @@ class SessionActions(Screen[None]):
             await self._conversation_desk.copy_code(self._panel.conversation)
 
     @work
-    async def action_export(self) -> None:
-        """Write the conversation to a file."""
+    async def action_export(self, file: str = "") -> None:
+        """Write the conversation to this file; without one, ask for it."""
         if self._session is not None:
             agent = self._desk.agent if self._desk is not None else None
-            await self._conversation_desk.export(self._session, agent)
+            await self._conversation_desk.export(self._session, agent, file)
 
     @work
     async def action_edit_location(self) -> None:

@@ -55,6 +55,8 @@ class SessionStart(SessionActions):
         """The first session is still to come."""
         self._is_reread = False
         """What is shown can only be read, until it goes on in an agent."""
+        self.failure: ClientError | None = None
+        """Why there is no session; None once there is one."""
 
     @work
     async def connect(self) -> None:
@@ -141,6 +143,7 @@ class SessionStart(SessionActions):
 
     async def _fail(self, error: ClientError) -> None:
         """Tell what went wrong where the conversation would stand."""
+        self.failure = error
         from acp_tui.client.errors import AgentLost
         from acp_tui.conversation import reducer
         from acp_tui.conversation.conversation import Conversation

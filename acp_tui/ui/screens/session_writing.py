@@ -110,7 +110,8 @@ class SessionWriting(SessionStart):
             return
         assert self._panel is not None
         assert self._panel.session is not None
-        self._panel.view.action_follow()
+        if self._panel.conversation.is_idle or message.is_command:  # a queued prompt shows above the draft
+            self._panel.view.action_follow()
         self._prompting.submit(self._panel.session, message)
         if self._recall is not None:
             self._recall.sent(message.text, self._agent_title)

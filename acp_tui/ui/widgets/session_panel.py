@@ -20,6 +20,7 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
+from acp_tui.ui.status import Work
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.docked_request import DockedRequest
 from acp_tui.ui.widgets.first_steps import FirstSteps
@@ -72,6 +73,8 @@ class SessionPanel(Vertical):
         self._greeting = greeting
         self._is_empty = True
         self._shown_notices = 0
+        self.work = Work(conversation, clock)
+        """How long the turn takes, and at what the agent is."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -106,6 +109,7 @@ class SessionPanel(Vertical):
 
     def _on_change(self, change: Change) -> None:
         """Called for every change, in the midst of a flood too: it only marks, and looks at the facts that changed."""
+        self.work.note_change()
         self.view.mark(change)
         if self._is_empty and change.entries:
             self._show_first_steps()

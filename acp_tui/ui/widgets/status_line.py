@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from rich.cells import cell_len
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Static
 
 from acp_tui.ui.keyed_app import follow_keys, keys_in_force
 from acp_tui.ui.keymap import AS_BUILT, Keymap
+
+if TYPE_CHECKING:
+    from acp_tui.ui.status import Work
 
 # Glyph, style and words for each state that a session can be in.
 STATES: Final = {
@@ -18,8 +23,18 @@ STATES: Final = {
     "cancelling": ("◐", "$text-warning", "cancelling"),
     "lost": ("✗", "$text-error", "gone; {restart} starts it again"),
 }
+AT_WORK: Final = ("working", "cancelling")
+MOVING: Final = "◐◓◑◒"
+"""The glyph of an agent at work, as it turns."""
+TURN_S: Final = 0.125
+STILL_S: Final = 1.0
+"""How often the line is drawn with reduced motion: only seconds change."""
+LEAST_ACTIVITY: Final = 12
+"""With fewer cells it is left out what the agent is doing."""
 GAPS: Final = 4
 """Cells around the agent's name."""
+RIGHT_CELLS: Final = 24
+"""So many stay for what stands on the right."""
 LEAST_NAME: Final = 4
 """So many cells of it stay in any case."""
 
@@ -35,6 +50,8 @@ class Status(NamedTuple):
     """A key of STATES."""
     facts: tuple[str, ...] = ()
     """What stands on the right."""
+    work: Work | None = None
+    """How long the agent has been working, and at what; None where nobody knows."""
 
 
 class StatusLine(Static):
@@ -45,16 +62,36 @@ class StatusLine(Static):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, markup=False)
         self._status = Status()
+        self._timer: Timer | None = None
+        self._frames = 0
 
     def show(self, status: Status) -> None:
         """Show this from now on."""
-        if status != self._status:
+        if status != self._status or status.work is not None:
             self._status = status
+            self._draw()
+        if self.is_mounted:
+            self._move()
+
+    def _move(self) -> None:
+        """Draw again and again while the agent works, and only then."""
+        is_moving = self._status.work is not None and self._status.state in AT_WORK
+        if self._timer is not None and not is_moving:
+            self._timer.stop()
+            self._timer = None
+        elif self._timer is None and is_moving:
+            is_still = self.app.animation_level == "none"
+            self._timer = self.set_interval(STILL_S if is_still else TURN_S, self._turn)
+
+    def _turn(self) -> None:
+        if self.screen.is_current:
+            self._frames += self.app.animation_level != "none"
             self._draw()
 
     def on_mount(self) -> None:
         """Name the keys in force."""
         follow_keys(self, self._draw)
+        self._move()
 
     def on_resize(self) -> None:
         """Set the right part right."""
@@ -63,25 +100,39 @@ class StatusLine(Static):
     def _draw(self) -> None:
         width = self.content_size.width
         keymap = keys_in_force(self)
-        left = left_of(self._status, width, keymap)
+        left = left_of(self._status, width, keymap, self._frames)
         facts = list(filter(None, (*self._status.facts, keymap.hint("{help} help"))))
         # What does not fit is left out from the left: the least important stands there.
         while facts:
             right = Content.styled(" · ".join(facts), "$foreground-muted")
             room = width - left.cell_length - right.cell_length
             if room > 1:
-                self.update(Content.assemble(left, " " * room, right))
+                self.update(Content.assemble(left, " " * room, right), layout=False)
                 return
             facts.pop(0)
-        self.update(left)
+        self.update(left, layout=False)
 
 
-def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT) -> Content:
-    """Who and what, in at most so many cells: of what does not fit, the key goes first, then the agent's name."""
+def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
+    """Who and what, in at most so many cells.
+
+    Of what does not fit, what the agent is doing goes first, then the key, then the agent's name.
+    """
     if not status.agent:
         return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
     glyph, style, words = STATES[status.state]
     words = keymap.hint(words)
+    if status.work is not None and status.state == "ready":
+        words = status.work.ended
+    elif status.work is not None and status.state in AT_WORK:
+        glyph = MOVING[frame % len(MOVING)]
+        state, _, key = words.partition(";")
+        took, activity = status.work.told()
+        state, end = " ".join(filter(None, (state, took))), f";{key}" if key else ""
+        room = width - cell_len(f"{glyph} {status.agent}  {state} · {end}") - RIGHT_CELLS
+        if activity and room >= LEAST_ACTIVITY:
+            state += f" · {Content(activity[: room * 8]).truncate(room, ellipsis=True)}"
+        words = f"{state}{end}"
     whole = _who_and_what(glyph, style, status.agent, words)
     if whole.cell_length <= width:
         return whole

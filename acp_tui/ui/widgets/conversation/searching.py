@@ -67,6 +67,10 @@ class Searching:
         self._left: set[int] = set()
         self._current: Found | None = None
         self._steps_due = 0
+        self._is_nearest_due = False
+        """The first step, to the match nearest to where one is, was not made yet."""
+        self._begun_at: int | None = None
+        """The entry where one was when the search began: as one types on, the nearest match is nearest to that."""
         self._unfolded: int | None = None
         """The entry that is open only because one is at a match in it."""
 
@@ -79,10 +83,13 @@ class Searching:
         """Look for this from now on; nothing, where it is blank: then the entry that one came to stays unfolded."""
         self._query, self._pattern = query, pattern_of(query)
         if self._pattern is None:
+            self._begun_at = None
             self.keep_unfolded()
         else:
             self._fold_again()
-        self._looked, self._current, self._steps_due = {}, None, 0
+        self._looked, self._current = {}, None
+        self._steps_due = 0
+        self._is_nearest_due = self._pattern is not None
         self._left = set(range(len(self._column.drawings))) if self._pattern is not None else set()
 
     def mark(self, entry: int) -> None:
@@ -145,13 +152,19 @@ class Searching:
     @property
     def has_steps_due(self) -> bool:
         """Whether a step was not made yet."""
-        return self._steps_due != 0
+        return self._is_nearest_due or self._steps_due != 0
 
     def walk(self, near: int, is_time_up: IsTimeUp) -> bool:
-        """Make the steps that are due, the first one to the match next to the entry `near`; False as for `work`.
+        """Make the steps that are due, the first one to the match nearest to the entry `near`; False as for `work`.
 
         What lies on the way is looked through first, so that no match is passed over.
         """
+        if self._is_nearest_due:
+            if self._begun_at is None:
+                self._begun_at = near
+            if not self._walk(1, self._begun_at, is_time_up):
+                return False
+            self._is_nearest_due = False
         while self._steps_due:
             direction = 1 if self._steps_due > 0 else -1
             if not self._walk(direction, near, is_time_up):
@@ -171,7 +184,8 @@ class Searching:
             if not self._look_through(entry, is_time_up):
                 return False
             if count := self._look(entry).count:
-                self._current = Found(entry, 0 if direction > 0 else count - 1)
+                is_reached_from_below = direction < 0 or (self._current is None and entry < near)
+                self._current = Found(entry, count - 1 if is_reached_from_below else 0)
                 return True
             if is_time_up():
                 return False
@@ -179,12 +193,18 @@ class Searching:
         return True
 
     def _ahead(self, direction: int, near: int) -> Iterator[int]:
-        """The entries in which something was found or may be, as one comes to them, round the ends."""
+        """The entries in which something was found or may be, as one comes to them, round the ends.
+
+        Without a current match, those above `near` come nearest first.
+        """
         entries = sorted(self._looked.keys() | self._left)
         at = near if self._current is None else self._current.entry
         is_beyond = (direction > 0) == (self._current is not None)
         middle = bisect_right(entries, at) if is_beyond else bisect_left(entries, at)
         behind, ahead = entries[:middle], entries[middle:]
+        if self._current is None:
+            yield from [*ahead, *reversed(behind)]
+            return
         yield from [*ahead, *behind] if direction > 0 else [*reversed(behind), *reversed(ahead)]
 
     def reveal(self) -> tuple[int, int] | None:

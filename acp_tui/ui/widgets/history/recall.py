@@ -44,6 +44,8 @@ class Recall:
         """Since the timer was started."""
         self._search: HistorySearch | None = None
         self._has_told_back = False
+        self._session: Session | None = None
+        """The one that the prompt is for."""
 
     async def begin(self, is_new: Callable[[], bool] = lambda: True) -> None:
         """Know what was written before, and offer the draft that was left, unless another has been begun.
@@ -59,9 +61,14 @@ class Recall:
         self.draft_changed()
 
     def show_session(self, session: Session) -> None:
-        """The prompt is for this session now, with a draft of its own; a new one gets what is being written."""
+        """The prompt is for this session now, with a draft of its own.
+
+        A new session, and one that goes on in the conversation of the last one, get what is being written.
+        """
         place = Place(str(session.cwd), str(session.session_id))
-        is_new = session.conversation.is_blank
+        before_it, self._session = self._session, session
+        goes_on = before_it is not None and before_it.conversation is session.conversation
+        is_new = session.conversation.is_blank or goes_on
         was_left = self._memory.drafts.is_left(place)
         if place == self._place:
             return
@@ -91,8 +98,10 @@ class Recall:
         self._screen.run_worker(self._write())
 
     async def end(self) -> None:
-        """Keep what is written; the prompt is taken away."""
-        self._memory.drafts.put(self._place, self._prompt.draft)
+        """Keep what is written, and before it what is queued; the prompt is taken away."""
+        queued = self._session.queue.prompts if self._session is not None else ()
+        unsent = (*(prompt.text for prompt in queued), self._prompt.draft)
+        self._memory.drafts.put(self._place, "\n\n".join(filter(None, unsent)))
         await self._memory.write()
 
     # While a prompt is written

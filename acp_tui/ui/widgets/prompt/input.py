@@ -11,6 +11,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from textual import events, work
 from textual.binding import Binding, BindingType
+from textual.document._document import Location
 from textual.message import Message
 
 from acp_tui.ui.keyed_app import follow_keys, keys_in_force
@@ -120,10 +121,16 @@ class PromptInput(DraftArea):
         follow_keys(self, self._name_keys)
         self._name_keys()
 
+    def say(self, text: str) -> None:
+        """Show this below the draft until the next key."""
+        self.border_subtitle = text
+
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
         """Let the assistants have it first."""
+        if self.border_subtitle:
+            self.border_subtitle = None
         if any(assistant.takes_key(event) for assistant in self.assistants):
             event.stop()
             event.prevent_default()
@@ -131,8 +138,14 @@ class PromptInput(DraftArea):
             await super()._on_key(event)
 
     def action_send(self) -> None:
-        """Send the draft; where a reason is asked for and none is written, give none."""
-        if self._rejected and not self.text.strip():
+        """Send the draft; where a reason is asked for and none is written, give none.
+
+        A backslash at the end of the draft makes a new line instead, as in a shell.
+        """
+        if self._ends_in_open_backslash:
+            start, end = self._before_the_end, self.document.end
+            self.replace("\n", start, end, maintain_selection_offset=False)
+        elif self._rejected and not self.text.strip():
             self.give_no_reason()
         else:
             message = self.Submitted(
@@ -143,6 +156,18 @@ class PromptInput(DraftArea):
             )
             self.clear_draft()  # the next key may be here before the message is: it belongs to another prompt
             self.post_message(message)
+
+    @property
+    def _before_the_end(self) -> Location:
+        row, column = self.document.end
+        return row, column - 1
+
+    @property
+    def _ends_in_open_backslash(self) -> bool:
+        """Whether the cursor stands behind a last backslash that no other one escapes."""
+        text = self.text
+        backslashes = len(text) - len(text.rstrip("\\"))
+        return backslashes % 2 == 1 and self.selection.is_empty and self.cursor_at_end_of_text
 
     def take_back(self, message: Submitted, *, for_later: bool = False) -> None:
         """It was not sent: it is the draft again, before what was written since, and may be sent later."""
@@ -265,14 +290,17 @@ class PromptInput(DraftArea):
         """The draft was sent, or is not wanted; where it was the reason for a rejection, the one before comes back."""
         if not self._put_aside.text:
             self._pastes.forget()
+        self._go_back_to_put_aside()
+
+    def _go_back_to_put_aside(self) -> None:
         self.set_draft(self._put_aside.text)
         self._set_images(self._put_aside.images)
         self._ask_no_more()
 
     def discard_draft(self) -> None:
-        """The draft is not wanted; Ctrl+Y brings its text back."""
+        """The draft is not wanted; Ctrl+Y brings its text back, with its pastes as they stood there."""
         self._killed.keep(self.draft)
-        self.clear_draft()
+        self._go_back_to_put_aside()
 
     def ask_why(self, title: str) -> None:
         """What is written next is the reason for having rejected this call; the draft is put aside for it."""
