@@ -211,6 +211,7 @@ class Machine:
 
     def _open_terminals(self) -> Terminals:
         if self._terminals is None:
+            from acp_tui.client.permissions.shell_lines import commands_in
             from acp_tui.client.terminals import Terminals
 
             self._terminals = Terminals(
@@ -218,6 +219,7 @@ class Machine:
                 on_output=self._on_terminal_output,
                 on_exit=self._on_terminal_exit,
                 on_waiting=self._on_terminal_waiting,
+                commands_in=commands_in,
             )
         return self._terminals
 

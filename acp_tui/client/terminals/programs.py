@@ -1,8 +1,7 @@
 """Which programs a command would run, and whether they are still the same files later; it runs none of them.
 
 What the user is asked about is decided now, and may run minutes later: a program, or a script that an interpreter is
-given, that was replaced meanwhile is another one. Of a line for a shell the programs are found as far as
-`permissions.shell_lines` reads it.
+given, that was replaced meanwhile is another one. What stands inside of a line for a shell, the caller reads.
 """
 
 from __future__ import annotations
@@ -16,9 +15,10 @@ from dataclasses import dataclass
 from posixpath import basename
 from typing import Final, TypeAlias
 
-from acp_tui.client.permissions.shell_lines import CommandSearch, Words
 from acp_tui.client.terminals.launcher import identity_of
 
+Words: TypeAlias = tuple[str, ...]
+"""A program and its arguments."""
 Identity: TypeAlias = tuple[int, ...]
 """As `identity_of` gives it, which compares it once more at the last moment."""
 
@@ -60,13 +60,10 @@ def find_program(name: str, search_path: str, folder: int) -> Found:
     raise OSError(reason, os.strerror(reason), name)
 
 
-def programs_in(command_lines: Sequence[Sequence[str]], search_path: str, folder: int) -> tuple[Found, ...]:
-    """All programs that these command lines would start, with the scripts that interpreters are given."""
-    search = CommandSearch()
-    for line in command_lines:
-        search.read_words(line)
+def programs_in(commands: Sequence[Words], search_path: str, folder: int) -> tuple[Found, ...]:
+    """The programs of these commands, with the scripts that interpreters are given."""
     found: dict[tuple[str, bool], Found] = {}
-    for words in search.commands[:_MOST_PROGRAMS]:
+    for words in commands[:_MOST_PROGRAMS]:
         found.setdefault((words[0], True), _found_or_missing(words[0], search_path, folder))
         for script in _scripts(words):
             found.setdefault((script, False), Found(script, script, _identity(script, folder)))

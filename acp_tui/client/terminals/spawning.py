@@ -9,17 +9,19 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.terminals.errors import TerminalSpawnFailed
-from acp_tui.client.terminals.programs import Found, find_program, programs_in
+from acp_tui.client.terminals.programs import Found, Words, find_program, programs_in
 
 LAUNCHER: Final = Path(__file__).with_name("launcher.py")
+
+CommandsIn: TypeAlias = Callable[[Words], Sequence[Words]]
 
 _SHELL_SYNTAX: Final = re.compile(r"""[\s|&;<>()$`\\"'*?\[\]#~=%{}!]""")
 
@@ -42,6 +44,8 @@ class Order:
     """Where `folder` lay, for messages."""
     folder: int
     """The open directory to run in; whoever opened it closes it."""
+    commands_in: CommandsIn
+    """Finds the commands that a command line starts, itself among them."""
     runs: tuple[tuple[Found, tuple[str, ...]], ...] = ()
     """What to try to execute, in order: a program, and the words that it is given."""
     others: tuple[Found, ...] = ()
@@ -50,9 +54,17 @@ class Order:
     """Where there is nothing to execute: why."""
 
     @classmethod
-    def now(cls, command: str, args: Sequence[str], env: Mapping[str, str], cwd: Path, folder: int) -> Self:
+    def now(
+        cls,
+        command: str,
+        args: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        folder: int,
+        commands_in: CommandsIn,
+    ) -> Self:
         """An order for the programs that are there now. It blocks."""
-        order = cls(command, tuple(args), env, cwd, folder)
+        order = cls(command, tuple(args), env, cwd, folder, commands_in)
         search_path = env.get("PATH", os.defpath)
         runs, why_not = [], ""
         for words in order._command_lines:
@@ -60,12 +72,13 @@ class Order:
                 runs.append((find_program(words[0], search_path, folder), tuple(words)))
             except OSError as error:
                 why_not = error.strerror or str(error)
-        others = programs_in([words for _, words in runs], search_path, folder)
+        commands = [found for _, words in runs for found in commands_in(words)]
+        others = programs_in(commands, search_path, folder)
         return replace(order, runs=tuple(runs), others=others, why_not="" if runs else why_not)
 
     def change(self) -> str:
         """The name of a program or script that is another one than it was, "" where there is none. It blocks."""
-        again = Order.now(self.command, self.args, self.env, self.cwd, self.folder)
+        again = Order.now(self.command, self.args, self.env, self.cwd, self.folder, self.commands_in)
         before, now = (dict.fromkeys(order._founds) for order in (self, again))
         return next((found.name for found in (*before, *now) if found not in before or found not in now), "")
 

@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from acp_tui.client.terminals.errors import TerminalsClosed, TerminalSpawnFailed, UnknownTerminal
 from acp_tui.client.terminals.pty import ReadBudget
-from acp_tui.client.terminals.spawning import Order, changed_since, environment
+from acp_tui.client.terminals.spawning import CommandsIn, Order, changed_since, environment
 from acp_tui.client.terminals.terminal import ExitStatus, Terminal, TerminalOutputSnapshot
 
 DEFAULT_LIMIT_BYTES: Final = 1024 * 1024
@@ -39,6 +39,7 @@ class Terminals:
         on_output: Callable[[str, bytes], None],
         on_exit: Callable[[str, ExitStatus], None],
         on_waiting: Callable[[str, bool], None] | None = None,
+        commands_in: CommandsIn = lambda words: (words,),
         default_limit_bytes: int = DEFAULT_LIMIT_BYTES,
         columns: int = 120,
         rows: int = 30,
@@ -48,6 +49,7 @@ class Terminals:
         self._on_output = on_output
         self._on_exit = on_exit
         self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)
+        self._commands_in = commands_in
         self._default_limit_bytes = default_limit_bytes
         self.size = (columns, rows)
         """Columns and rows of the terminals that are created from now on."""
@@ -84,7 +86,7 @@ class Terminals:
     ) -> Order:
         """What such a command would be now, in the directory that is open as `folder`, to be started later."""
         variables = environment(self._base_env, env)
-        return await to_thread.run_sync(Order.now, command, args, variables, cwd, folder)
+        return await to_thread.run_sync(Order.now, command, args, variables, cwd, folder, self._commands_in)
 
     async def start(self, order: Order, output_limit_bytes: int | None = None) -> str:
         """As `create`, for an order; it is not run where one of its programs has changed since."""
