@@ -62,8 +62,6 @@ def test_a_session_leaves_nothing_that_others_can_read(home: Path) -> None:
         terminal.wait_for("Write the conversation to a file")
         terminal.type("\r")
         terminal.until(lambda: any(home.glob("*.md")))
-        terminal.type("a draft")
-        terminal.wait_for("a draft")
         terminal.type("\x11")
         terminal.wait_for_end()
     written = {path.name for path in home.rglob("*")}
