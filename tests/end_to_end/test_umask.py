@@ -56,12 +56,6 @@ def test_a_session_leaves_nothing_that_others_can_read(home: Path) -> None:
     with on_terminal(home, *DEMO) as terminal:
         terminal.prompt("something private")
         terminal.wait_for("A thought can hold")
-        terminal.type("/export")
-        terminal.wait_for("/export")
-        terminal.type("\r")
-        terminal.wait_for("Write the conversation to a file")
-        terminal.type("\r")
-        terminal.until(lambda: any(home.glob("*.md")))
         terminal.type("\x11")
         terminal.wait_for_end()
     written = {path.name for path in home.rglob("*")}
