@@ -51,7 +51,7 @@ def open_to_others(home: Path) -> dict[str, str]:
 def test_a_session_leaves_nothing_that_others_can_read(home: Path) -> None:
     state = home / "state/acp-tui"
     (state / "recordings").mkdir(parents=True)
-    for name in ("history.jsonl", "drafts.json", "recent-agents.json", "recordings/index.sqlite3"):
+    for name in ("history.jsonl", "recent-agents.json", "recordings/index.sqlite3"):
         (state / name).touch()
     with on_terminal(home, *DEMO) as terminal:
         terminal.prompt("something private")
