@@ -11,7 +11,7 @@ from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.requests import Render
 from acp_tui.cli.saying import say, say_error
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import PRIVATE, replacing
+from acp_tui.client.files import replacing
 from acp_tui.ui.picturing.errors import CannotRender
 from acp_tui.ui.picturing.rehearsal import DemoUser
 from acp_tui.ui.picturing.render import View, film_of, film_of_demo, render, suffix_of
@@ -31,9 +31,7 @@ def run_render(request: Render) -> int:
     """Write the file; returns the exit status."""
     try:
         content = asyncio.run(_rendered(request))
-        # A page is all of the conversation; a picture is made to be shown.
-        is_page = request.output.suffix.lower() in (".md", ".html")
-        with replacing(request.output, new_mode=PRIVATE if is_page else 0o666) as file:
+        with replacing(request.output) as file:
             file.write(content)
     except ClientError as error:
         say_error(error)

@@ -5,7 +5,6 @@ It neither opens the file nor judges what is in it.
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from base64 import b64decode
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.files import create_private, make_private
 from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 
 Saveable: TypeAlias = Image | Audio | BlobResource | TextResource
@@ -51,7 +51,7 @@ def save_block(block: Saveable, folder: Path) -> Path:
     """
     content = _content(block)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         return _write_new(folder, safe_name(block), content)
     except OSError as error:
         raise SavingFailed(f"It cannot be saved in {folder}: {error.strerror or error}") from error
@@ -134,9 +134,9 @@ def _free_names(folder: Path, name: str) -> Iterator[Path]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    file = create_private(path)
     try:
-        with os.fdopen(fd, "wb") as file:
+        with file:
             file.write(content)
     except BaseException:
         path.unlink(missing_ok=True)  # half a file is worse than none

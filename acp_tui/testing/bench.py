@@ -14,6 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
+from acp_tui.client.files import make_private
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.protocol.handler import ClientOffer
@@ -110,7 +111,7 @@ class Bench:
 
     def _recording(self, name: str) -> Path:
         folder = self._folder / "recordings"
-        folder.mkdir(exist_ok=True)
+        make_private(folder)
         return folder / f"{name}.jsonl"
 
     def _open(self) -> BlockingPortal:

@@ -22,6 +22,7 @@ from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-unt
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.app import App
 
+from acp_tui.client.files import replace_file
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.testing.agent import AcpAgent
 from acp_tui.ui.picturing.rehearsal import without_durations
@@ -142,7 +143,7 @@ def picture_of(source: AcpAgent | str | Path, form: PictureForm, size: tuple[int
     recording = source.recording if isinstance(source, AcpAgent) else Path(source)
     with TemporaryDirectory() as folder:
         placeless = Path(folder, recording.name)
-        placeless.write_text(_without_places(recording.read_text(encoding="utf-8")), encoding="utf-8")
+        replace_file(placeless, _without_places(recording.read_text(encoding="utf-8")).encode())
 
         async def draw() -> bytes:
             with open_recording(placeless) as opened:

@@ -22,7 +22,7 @@ def _acp_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench
     from acp_tui.testing.bench import Bench
 
     folder = tmp_path / "acp"
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
     bench = request.node.stash[_BENCH] = Bench(folder, request.path.parent)
     yield bench
     untold = bench.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from acp_tui.client.files import make_private, replacing
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.testing.agent import AcpAgent
@@ -31,8 +32,10 @@ class AcpRecording:
     def save(self, path: str | Path) -> Path:
         """Copy all that has happened so far; gives the path."""
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copyfile(self.path, target))
+        make_private(target.parent)
+        with self.path.open("rb") as recording, replacing(target) as copy:
+            shutil.copyfileobj(recording, copy)
+        return target
 
     def conversations(self, source: str | Path | None = None) -> dict[str, Conversation]:
         """The conversations by session id, replayed from this file, or from what has happened so far.

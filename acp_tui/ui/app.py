@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -212,8 +213,21 @@ class AcpTuiApp(SettingsApp):
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None
     ) -> str | None:
-        """Into the folder where acp-tui was started: that for downloads, Textual's choice, may not exist."""
-        return super().deliver_screenshot(filename, path or str(Path.cwd()), time_format)
+        """Into the folder where acp-tui was started: that for downloads, Textual's choice, may not exist.
+
+        By the door that all goes through that holds conversation: Textual's own files are as the umask has them.
+        """
+        from acp_tui.client.files import replace_file
+
+        name = filename or f"acp-tui_{datetime.now():{time_format or '%Y-%m-%dT%H_%M_%S_%f'}}.svg"
+        file = Path(path or Path.cwd(), name)
+        try:
+            replace_file(file, self.export_screenshot().encode(), is_ours=False)
+        except OSError as error:
+            self.notify(f"It cannot be saved in {file}: {error.strerror}", severity="error", markup=False)
+        else:
+            self.notify(f"Saved in {file}", markup=False)
+        return None
 
     async def _start_agent(
         self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]

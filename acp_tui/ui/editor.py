@@ -12,6 +12,7 @@ from typing import Any, Final
 from anyio import to_thread
 from textual.app import App, SuspendNotSupported
 
+from acp_tui.client.files import create_private
 from acp_tui.ui.suspending import run_in_terminal, run_in_terminal_meanwhile
 
 PLUS_LINE: Final = frozenset(
@@ -66,8 +67,8 @@ def _how_it_ended(wanted: str, status: int) -> str:
 
 
 def _write(file: Path, text: str) -> None:
-    file.touch(mode=0o600)
-    file.write_text(text, "utf-8", "replace")
+    with create_private(file) as opened:
+        opened.write(text.encode("utf-8", "replace"))
 
 
 def wanted_editor(environ: Mapping[str, str]) -> str:

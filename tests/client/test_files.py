@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client import files
-from acp_tui.client.files import replace_file, replacing
+from acp_tui.client.files import create_private, make_private, open_private, replace_file, replacing
 
 
 @pytest.fixture
@@ -42,9 +42,40 @@ def test_a_new_file_and_its_folders_are_the_users_only(tmp_path: Path) -> None:
     assert (mode(file), mode(file.parent)) == (0o600, 0o700)
 
 
-def test_a_file_that_is_replaced_keeps_its_mode(file: Path) -> None:
+def test_a_file_of_ours_that_others_could_read_is_closed_to_them_and_so_is_its_folder(file: Path) -> None:
+    file.parent.chmod(0o777)
     assert replace_file(file, b"new")
-    assert (file.read_text(), mode(file)) == ("new", 0o640)
+    assert (file.read_text(), mode(file), mode(file.parent)) == ("new", 0o600, 0o700)
+
+
+def test_a_file_that_the_user_writes_too_keeps_its_mode_and_its_folder(file: Path) -> None:
+    file.parent.chmod(0o755)
+    assert replace_file(file, b"new", is_ours=False)
+    assert (file.read_text(), mode(file), mode(file.parent)) == ("new", 0o640, 0o755)
+
+
+def test_every_folder_on_the_way_is_the_users_only_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        make_private(tmp_path / "a/b/c")
+        create_private(tmp_path / "a/b/c/new").close()
+        os.close(open_private(tmp_path / "a/kept"))
+    finally:
+        os.umask(before)
+    assert [mode(tmp_path / folder) for folder in ("a", "a/b", "a/b/c")] == [0o700] * 3
+    assert [mode(tmp_path / file) for file in ("a/b/c/new", "a/kept")] == [0o600] * 2
+
+
+def test_a_file_that_is_added_to_is_closed_to_others(file: Path) -> None:
+    os.close(open_private(file))
+    assert (mode(file), file.read_text()) == (0o600, "old")
+
+
+def test_no_link_is_followed_to_a_new_file(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("elsewhere")
+    with pytest.raises(FileExistsError):
+        create_private(tmp_path / "link")
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_symbolic_link_is_replaced_itself(file: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from acp_tui.client import saving
+from acp_tui.client.files import create_private
 from acp_tui.client.saving import SavingFailed, safe_name, save_block
 from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 
@@ -123,11 +125,13 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         save_block(Image(HELLO, "image/png"), tmp_path / "file")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_half_a_file_does_not_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    def on_a_full_disk(path: Path) -> BinaryIO:
+        create_private(path).close()
+        return Path("/dev/full").open("wb", buffering=0)
 
-    monkeypatch.setattr(saving.os, "fdopen", full)
+    monkeypatch.setattr(saving, "create_private", on_a_full_disk)
     with pytest.raises(SavingFailed, match="No space left"):
         save_block(Image(HELLO, "image/png"), tmp_path)
     assert list(tmp_path.iterdir()) == []

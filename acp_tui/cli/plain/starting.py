@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from acp_tui.cli.plain.words import ours
 from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
+from acp_tui.client.mcp_question import rows_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.logins import logged_in
@@ -167,11 +169,13 @@ class AgentStart:
 
 
 def _server_words(server: mcp.Server) -> str:
-    """What would be run or spoken to, as it stands in the file."""
+    """What would be run or spoken to, as it stands in the file, and what it would get of the user's environment."""
     if isinstance(server, mcp.StdioServer):
         names = ", ".join(name for name, _ in server.env)
         line = shlex.join([server.command, *server.args])
-        words = f"  {server.name}: runs {line}" + (f", with {names} set" if names else "")
+        words = f"{server.name}: runs {line}" + (f", with {names} set" if names else "")
     else:
-        words = f"  {server.name}: {server.kind} at {server.url}"
-    return make_visible_line(words)
+        names = ", ".join(name for name, _ in server.headers)
+        words = f"{server.name}: {server.kind} at {server.url}" + (f", with {names}" if names else "")
+    rows = (f"    {'Warning: ' if row.is_warning else ''}{row.text}" for row in rows_of(server, os.environ))
+    return "\n".join([f"  {make_visible_line(words)}", *map(make_visible_line, rows)])

@@ -289,7 +289,7 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: Place) -> ListedA
 
 
 def _as_package(entry: RegistryEntry, run: PackageRun, place: Place) -> ListedAgent:
-    package = Package(run.runner, run.package, entry.version)
+    package = Package(run.runner, run.package, run.version)
     listed = ListedAgent(
         AgentCommand(entry.agent_id, run.argv, run.env, package=package, runner=run.runner, is_listed=True),
         Source.REGISTRY,

@@ -1,7 +1,8 @@
 """The agent registry's index as values; what is invalid in it is left out, and said. It fetches nothing.
 
-The index is a file of others: an entry can bring no program but one that a runner fetches from its package registry or
-that the user has installed, and all that it adds to a command line is shown before it first runs.
+The index is a file of others: an entry can bring no program but one that a runner fetches, in one version and from the
+package registry that the user has set up, or that the user has installed. What it adds to a command line is shown
+before it first runs; it sets no variable that decides which code that is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
+from acp_tui.client.loading_variables import loading_effect
+
 MOST_ENTRIES: Final = 2_000
 MOST_WORDS: Final = 64
 MOST_CHARACTERS: Final = 2_000
@@ -20,12 +23,31 @@ MOST_CHARACTERS: Final = 2_000
 
 _ID: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
 _VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
-_PINNED: Final = r"[0-9][0-9A-Za-z.+!_-]*"
-# From a package registry and in one version, so that what the user agrees to stays what runs: no URL, no folder.
+# From a package registry and in one version, so that what the user agrees to stays what runs: no URL, no folder. To
+# npm, 1 and 1.2 are ranges; to Python's packages they are versions. Names as the registries take new ones: npm's in
+# small letters, both with nothing but letters and digits at their ends.
+_NPM_NAME: Final = r"[a-z0-9]([a-z0-9._-]{0,98}[a-z0-9])?"
+_NPM_VERSION: Final = r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,60})?(\+[0-9A-Za-z.-]{1,60})?"
+_PYTHON_NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?"
+_PYTHON_VERSION: Final = (
+    r"([0-9]{1,9}!)?[0-9]{1,9}(\.[0-9]{1,9}){0,8}((a|b|rc)[0-9]{1,9})?(\.post[0-9]{1,9})?(\.dev[0-9]{1,9})?"
+    r"(\+[0-9A-Za-z.]{1,60})?"
+)
 _PACKAGE: Final = {
-    "npx": re.compile(rf"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~_][a-zA-Z0-9._~-]*@{_PINNED}"),
-    "uvx": re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9._,-]+\])?(@|==){_PINNED}"),
+    "npx": re.compile(rf"(@{_NPM_NAME}/)?{_NPM_NAME}@(?P<version>{_NPM_VERSION})"),
+    "uvx": re.compile(rf"{_PYTHON_NAME}(\[[A-Za-z0-9._,-]{{1,100}}\])?(@|==)(?P<version>{_PYTHON_VERSION})"),
 }
+_REDIRECTING: Final = re.compile(
+    r"--(registry|(extra-|default-)?index(-url|-strategy)?|find-links|(allow-)?insecure-host|trusted-host|userconfig"
+    r"|globalconfig|config-file|node-options|script-shell|cafile|(no-)?strict-ssl|@[^=]*:registry)(=.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Options of npx, uvx and pip by which other packages, from elsewhere, would be fetched than those that are named."""
+_RUNS_CODE: Final = re.compile(
+    r"(ba|da|a|z|k|mk|fi|tc|c)?sh|(python|pypy|ruby|perl|php|lua|node|deno|bun)[\d.]*|pwsh|powershell|cmd|env|busybox|sudo"
+    r"|doas|npx|npm|pnpm|yarn|uvx?|pipx?|docker|podman|ssh|curl|wget|osascript|eval|xargs|nohup|time(out)?"
+)
+"""Programs that are no agent, but run whatever their arguments say."""
 _PLATFORM: Final = re.compile(r"[a-z0-9]{1,20}-[a-z0-9_]{1,20}")
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -42,6 +64,12 @@ class PackageRun:
     """Which of the package's programs; "" for the only one."""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def version(self) -> str:
+        """The one that is fetched, whatever the entry calls its own."""
+        pinned = _PACKAGE[self.runner].fullmatch(self.package)
+        return pinned["version"] if pinned is not None else ""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -161,8 +189,11 @@ def _package(runner: str, value: object) -> PackageRun:
     run = _table(value, runner)
     package = _string(run, "package")
     if not _PACKAGE[runner].fullmatch(package):
-        raise ValueError(f"{package!r} is no package of one version")
-    program = _matching(_PROGRAM, run, "cmd") if "cmd" in run else ""
+        raise ValueError(f"{package!r} is no package of one version: it must end in @ and a whole version")
+    program = _agent_program(_matching(_PROGRAM, run, "cmd")) if "cmd" in run else ""
+    for word in _args(run):
+        if _REDIRECTING.fullmatch(word):
+            raise ValueError(f"args holds {word!r}, which would fetch packages from elsewhere")
     return PackageRun(runner, package, program, _args(run), _env(run))
 
 
@@ -174,8 +205,15 @@ def _archive(value: object) -> Archive:
     program = PurePosixPath(_string(build, "cmd").replace("\\", "/")).name
     if not _PROGRAM.fullmatch(program):
         raise ValueError("cmd names no program")
+    _agent_program(program)
     digest = _matching(_SHA256, build, "sha256") if "sha256" in build else ""
     return Archive(url, program, _args(build), _env(build), digest)
+
+
+def _agent_program(name: str) -> str:
+    if _RUNS_CODE.fullmatch(name.lower().removesuffix(".exe")):
+        raise ValueError(f"cmd is {name}, which is no agent: it runs what its arguments say")
+    return name
 
 
 def _args(run: Mapping[str, object]) -> tuple[str, ...]:
@@ -189,6 +227,9 @@ def _env(run: Mapping[str, object]) -> dict[str, str]:
     env = _table(run.get("env", {}), "env")
     if len(env) > MOST_WORDS or not all(_VARIABLE.fullmatch(name) for name in env):
         raise ValueError("env holds what is no name of a variable")
+    for name in env:
+        if effect := loading_effect(name):
+            raise ValueError(f"env sets {name}, which {effect}")
     return {name: _plain(value, f"env.{name}") for name, value in env.items()}
 
 

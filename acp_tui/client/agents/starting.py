@@ -13,6 +13,7 @@ from typing import Final
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotRunnable
+from acp_tui.client.files import create_private, make_private
 from acp_tui.client.settings.location import cache_folder
 
 _ENTER: Final = """#!/bin/sh
@@ -70,7 +71,7 @@ def _packages_folder() -> Path:
     """
     folder = cache_folder() / "packages"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder, is_ours=True)
         _write_enter(folder / "enter")
     except OSError as error:
         raise AgentNotRunnable(
@@ -84,6 +85,6 @@ def _write_enter(file: Path) -> None:
         return
     # Another acp-tui may run it meanwhile.
     new = file.with_name(f".enter-{os.getpid()}")
-    new.write_text(_ENTER, "utf-8")
-    new.chmod(0o700)
+    with create_private(new, mode=0o700) as opened:
+        opened.write(_ENTER.encode())
     new.replace(file)

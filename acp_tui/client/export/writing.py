@@ -1,8 +1,8 @@
 """Writes a conversation into a file, whole or not at all; what a format looks like is its own module's matter.
 
-The file is made under another name beside its place and then renamed, so nobody ever sees half of it. A new file is
-for the user's eyes only (0600), as the conversation is until they hand it on. A file that is replaced keeps its mode;
-a symbolic link is replaced itself, not the file that it leads to.
+The file is made under another name beside its place and then renamed, so nobody ever sees half of it. It is for the
+user's eyes only (0600), as the conversation is until they hand it on, also where it replaces one that others could
+read. A symbolic link is replaced itself, not the file that it leads to.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.tool_calls import PlainText
-from acp_tui.client.files import PRIVATE, replacing
+from acp_tui.client.files import create_private, replacing
 from acp_tui.conversation.conversation import Conversation
 
 SUFFIXES: Final = (".md", ".html", ".jsonl")
@@ -66,9 +66,7 @@ def _pieces(
 def _write(path: Path, pieces: Iterable[str], overwrite: bool) -> None:
     def reserve() -> None:
         if not overwrite:
-            path.touch(
-                PRIVATE, exist_ok=False
-            )  # a rename alone would replace what somebody else has made by now
+            create_private(path).close()  # a rename alone would replace what somebody else has made by now
 
     with replacing(path, check=reserve) as file:
         file.writelines(piece.encode() for piece in pieces)

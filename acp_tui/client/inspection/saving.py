@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
@@ -13,6 +12,7 @@ from anyio import to_thread
 
 from acp_tui import __version__
 from acp_tui.client.errors import ClientError
+from acp_tui.client.files import create_private
 from acp_tui.client.inspection.line import ENDED, Kind, Line
 from acp_tui.client.inspection.outline import pretty
 from acp_tui.client.transcript import lines as recorded
@@ -69,8 +69,7 @@ def _open(path: Path, overwrite: bool) -> BinaryIO:
     if overwrite:
         with suppress(FileNotFoundError):
             path.unlink()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.fdopen(os.open(path, flags, 0o600), "wb")
+    return create_private(path)
 
 
 def _recorded(line: Line) -> bytes:

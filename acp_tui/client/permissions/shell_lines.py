@@ -137,6 +137,13 @@ class CommandSearch:
             self._unread_left -= len(text) + _CHARACTERS_PER_WORK
 
 
+def commands_in(words: Words) -> tuple[Words, ...]:
+    """One command that no shell reads, and those that it starts."""
+    search = CommandSearch()
+    search.read_words(words)
+    return search.commands
+
+
 def split_words(text: str) -> Words:
     """The words of the first command in `text`."""
     return _commands(text, len(text))[0][0].words

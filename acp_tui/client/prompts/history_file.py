@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.files import replace_file
+from acp_tui.client.files import open_private, replace_file
 from acp_tui.client.prompts.past_prompt import PastPrompt, line_of, prompt_of, without_repeats
 from acp_tui.client.prompts.private_file import locked
 
@@ -87,7 +87,7 @@ class HistoryFile:
 
 def _append(path: Path, lines: bytes) -> int:
     """Add these lines in one piece, or nothing; gives the file's size."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    fd = open_private(path)
     try:
         size = os.fstat(fd).st_size
         # What a crash has left of a line must not spoil the next one.

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from acp_tui.client.files import make_private, open_private
+
 LOCK_TRIES: Final = 100
 LOCK_RETRY_S: Final = 0.02
 
@@ -25,9 +27,9 @@ def locked(file: Path) -> Iterator[None]:
 
     Raises: OSError, TimeoutError too where another does not let go.
     """
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(file.parent, is_ours=True)
     # A file of its own: the other is replaced, and a lock would stay with what it was.
-    lock = os.open(file.with_name(f"{file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = open_private(file.with_name(f"{file.name}.lock"))
     try:
         _take(lock, file)
         yield

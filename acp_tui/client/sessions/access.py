@@ -59,6 +59,8 @@ class Wish:
     """The user's standing rule against it."""
     content: tuple[ToolCallContent, ...] = ()
     raw_input: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    """What the user must know before they allow it, a sentence each."""
 
 
 class Access:
@@ -89,7 +91,7 @@ class Access:
         patch = _question(wish, place)
         why_asked = WHY_SETTINGS if place.inside else WHY_OUTSIDE
         try:
-            answer = await self._ask(patch, (ALLOW, REFUSE), why_asked)
+            answer = await self._ask(patch, (ALLOW, REFUSE), "\n".join([why_asked, *wish.warnings]))
         except BaseException:
             self._settle(patch.tool_call_id, tool_calls.CANCELLED)
             raise

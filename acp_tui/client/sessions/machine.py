@@ -12,6 +12,7 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING
 
+from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.client.sessions.access import Access, Wish
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.refusals import refusals
@@ -135,45 +136,48 @@ class Machine:
         """Start a command on a PTY and show it."""
         directory = str(self._roots[0]) if cwd is None else cwd
         with refusals():
-            place = await self._open_files().locate(directory)
-            # What is set for a command belongs to what it does.
-            line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
-            wish = Wish(
-                "execute",
-                f"Run {line}",
-                directory,
-                await self._rules.against_command(command, args, directory),
-                raw_input={"command": line, "cwd": directory},
-            )
-            async with self._access.leave(wish, self._policy.terminals, place):
-                terminal_id = await self._start(command, args, env, place.path, output_limit_bytes)
-                self._agents.add(terminal_id)
-                return terminal_id
+            files = self._open_files()
+            # The folder and the programs that are asked about are those that are used, however long the answer takes.
+            async with files.hold(directory) as held:
+                order = await self._open_terminals().order(command, args, env, held.location.path, held.fd)
+                # What is set for a command belongs to what it does.
+                line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
+                wish = Wish(
+                    "execute",
+                    f"Run {line}",
+                    directory,
+                    await self._rules.against_command(command, args, directory),
+                    raw_input={"command": line, "cwd": directory},
+                    warnings=loading_warnings([name for name, _ in env], _line(command, args)),
+                )
+                async with self._access.leave(wish, self._policy.terminals, held.location):
+                    self._require_same(files)
+                    await files.require_held(directory, held)
+                    limit = self._policy.output_limit_bytes
+                    limit = limit if output_limit_bytes is None else output_limit_bytes
+                    created = await self._ready_terminals(command).start(order, limit)
+                    terminal_id = self._opened(created, [command, *args], order.cwd)
+                    self._agents.add(terminal_id)
+                    return terminal_id
 
-    async def _start(
-        self,
-        command: str,
-        args: Sequence[str],
-        env: Sequence[tuple[str, str]],
-        directory: Path,
-        output_limit_bytes: int | None,
-    ) -> TerminalId:
+    async def run_own(self, line: str) -> TerminalId:
+        """Run a shell line of the user's; nobody is asked. Raises TerminalError."""
+        limit = self._policy.output_limit_bytes
+        created = await self._ready_terminals(line).create(line, (), (), self._roots[0], limit)
+        return self._opened(created, [line], self._roots[0])
+
+    def _ready_terminals(self, command: str) -> Terminals:
         if self._is_closed:
             raise TerminalsClosed(command)
         terminals = self._open_terminals()
         terminals.size = self.terminal_size
-        columns, rows = self.terminal_size
-        limit = self._policy.output_limit_bytes if output_limit_bytes is None else output_limit_bytes
-        created = await terminals.create(command, args, env, directory, limit)
-        terminal_id = TerminalId(created)
-        self._apply(
-            TerminalOpened(terminal_id, " ".join([command, *args]), str(directory), True, columns, rows)
-        )
-        return terminal_id
+        return terminals
 
-    async def run_own(self, line: str) -> TerminalId:
-        """Run a shell line of the user's; nobody is asked. Raises TerminalError."""
-        return await self._start(line, (), (), self._roots[0], None)
+    def _opened(self, created: str, words: Sequence[str], directory: Path) -> TerminalId:
+        terminal_id = TerminalId(created)
+        columns, rows = self.terminal_size
+        self._apply(TerminalOpened(terminal_id, " ".join(words), str(directory), True, columns, rows))
+        return terminal_id
 
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
         """What a terminal of this session printed so far."""
@@ -207,6 +211,7 @@ class Machine:
 
     def _open_terminals(self) -> Terminals:
         if self._terminals is None:
+            from acp_tui.client.permissions.shell_lines import commands_in
             from acp_tui.client.terminals import Terminals
 
             self._terminals = Terminals(
@@ -214,6 +219,7 @@ class Machine:
                 on_output=self._on_terminal_output,
                 on_exit=self._on_terminal_exit,
                 on_waiting=self._on_terminal_waiting,
+                commands_in=commands_in,
             )
         return self._terminals
 

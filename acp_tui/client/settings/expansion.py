@@ -12,6 +12,14 @@ _REFERENCE: Final = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<de
 _HOME: Final = re.compile(r"\A~(?=/|\Z)")
 
 
+_NAMED: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def referenced(text: str) -> tuple[str, ...]:
+    """Every variable that `text` refers to, each once: also those within a default, where none is expanded."""
+    return tuple(dict.fromkeys(_NAMED.findall(text)))
+
+
 def expand_path(text: str, environ: Mapping[str, str]) -> str:
     """As `expand`, and with a leading ~ as ${HOME}; other users' homes (~name) stay as they are written."""
     return expand(_HOME.sub("${HOME}", text), environ)

@@ -5,14 +5,15 @@ It reads no file (`user_mcp` and `project_mcp` do) and starts no server: the age
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.expansion import expand
+from acp_tui.client.settings.expansion import expand, referenced
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 """Names and values, in the order in which they were declared."""
@@ -72,6 +73,41 @@ def describe(server: Server) -> str:
         return " ".join([*env, shlex.join([server.command, *server.args])])
     headers = [f"{name}: {value}" for name, value in server.headers]
     return "; ".join([f"{server.url} ({server.kind})", *headers])
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A variable of the user's that a server is given."""
+
+    variable: str
+    goes_to: str
+    """Where its value ends up, in the file's own words: "the header X-Key, sent to example.org"."""
+
+
+def readings(server: Server) -> tuple[Reading, ...]:
+    """Every variable that is read for a server, once for each place that its value goes to."""
+    return tuple(
+        dict.fromkeys(Reading(name, place) for text, place in _places(server) for name in referenced(text))
+    )
+
+
+def _places(server: Server) -> Iterator[tuple[str, str]]:
+    """Every text in which variables are expanded, and where it goes."""
+    if isinstance(server, StdioServer):
+        yield server.command, "the name of the program that is run"
+        yield from ((word, f"an argument of {server.command}") for word in server.args)
+        yield from ((value, f"the variable {name} of {server.command}") for name, value in server.env)
+        return
+    host = _host(server.url)
+    yield server.url, f"the address that is called, at {host}"
+    yield from ((value, f"the header {name}, sent to {host}") for name, value in server.headers)
+
+
+def _host(url: str) -> str:
+    """Whom an address leads to, as far as it can be told before variables are filled in."""
+    authority = re.match(r"https?://([^/?#\\]*)", url)
+    host = "" if authority is None else authority[1].rpartition("@")[2]
+    return host if host and "$" not in host else f"the host that {url} comes to"
 
 
 def prepare(

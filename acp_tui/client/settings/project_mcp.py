@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.mcp import Server, ServerList, StdioServer
+from acp_tui.client.settings.mcp import Server, ServerList, StdioServer, readings
 from acp_tui.client.settings.mcp_entries import read_servers
 from acp_tui.client.settings.project_file import read_project_file
 
@@ -27,7 +28,7 @@ class ProjectServers:
     file: Path
     """Absolute, without symbolic links."""
     digest: str
-    """SHA-256 of the file's bytes."""
+    """SHA-256 of the file's bytes and of the variables that are read for it: what the user agrees to."""
     declared: ServerList
 
 
@@ -42,7 +43,15 @@ def read_project_servers(cwd: Path) -> ProjectServers | None:
         return None
     declared = read_servers(_server_table(file, content), f"{file}: mcpServers")
     anchored = tuple(_anchored(server, file.parent) for server in declared.servers)
-    return ProjectServers(file, hashlib.sha256(content).hexdigest(), replace(declared, servers=anchored))
+    return ProjectServers(file, _digest(content, anchored), replace(declared, servers=anchored))
+
+
+def _digest(content: bytes, servers: Sequence[Server]) -> str:
+    """Without variables that of the file alone."""
+    read = [
+        (server.name, reading.variable, reading.goes_to) for server in servers for reading in readings(server)
+    ]
+    return hashlib.sha256(content + (b"\0" + json.dumps(read).encode() if read else b"")).hexdigest()
 
 
 def _server_table(file: Path, content: bytes) -> object:

@@ -40,7 +40,12 @@ def _change(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
             before = _content(target)
             after = _changed(file, before, path, value)
             # It asks before it returns: `before` is that of this round.
-            if after == before or replace_file(target, after, lambda: _content(target) == before):  # noqa: B023
+            if after == before or replace_file(
+                target,
+                after,
+                lambda: _content(target) == before,  # noqa: B023
+                is_ours=False,
+            ):
                 return
     except OSError as error:
         raise SettingsError(

@@ -6,6 +6,9 @@ exec in a process with threads, which may deadlock. `posix_spawn` cannot set a c
 
 Usage: launcher.py FD. FD is one end of a socket pair: in comes the order, marshalled, up to the end of file; out goes
 why the exec failed, as `what NUL reason`. A successful exec closes FD, so that silence means success.
+
+The folder comes as an open file, and each program with what it was when the user was asked: neither is looked up again
+by its name, which another process may have given to something else.
 """
 
 from __future__ import annotations
@@ -38,28 +41,39 @@ def read_to_end(fd: int) -> bytes:
 def run(order: bytes) -> bytes:
     """Exec the first of the order's command lines that can be executed; comes back only with why not."""
     # marshal, since both ends are the same interpreter and the json module costs as much as all the rest here
-    directory, command_lines, environment = marshal.loads(order)
+    folder, programs, environment = marshal.loads(order)
     try:
         fcntl.ioctl(STDIN, termios.TIOCSCTTY, 0)
         restore_signals()
     except OSError as error:
         return failure(b"terminal", error)
     try:
-        os.chdir(directory)
-    except (OSError, ValueError) as error:
+        os.fchdir(folder)
+        os.close(folder)
+    except OSError as error:
         return failure(b"directory", error)
-    return exec_first(command_lines, environment)
+    return exec_first(programs, environment)
 
 
-def exec_first(command_lines: list[list[bytes]], environment: dict[bytes, bytes]) -> bytes:
+def exec_first(
+    programs: list[tuple[bytes, tuple[int, ...], list[bytes]]], environment: dict[bytes, bytes]
+) -> bytes:
     """Try one after the other. The last one's failure counts: the earlier were guesses."""
     reason = b""
-    for command_line in command_lines:
+    for path, identity, words in programs:
         try:
-            os.execvpe(command_line[0], command_line, environment)
+            if identity_of(os.stat(path)) != identity:  # noqa: PTH116 - pathlib costs more than all the rest here
+                return b"changed\0" + path
+            os.execve(path, words, environment)
         except (OSError, ValueError) as error:
             reason = failure(b"program", error)
     return reason
+
+
+def identity_of(status: os.stat_result) -> tuple[int, ...]:
+    """What tells one state of one file from all others: a forged time of content still changes that of the inode."""
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return (status.st_dev, status.st_ino, status.st_mode, status.st_size, *times)
 
 
 def restore_signals() -> None:

@@ -9,16 +9,19 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self, TypeAlias
 
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.terminals.errors import TerminalSpawnFailed
+from acp_tui.client.terminals.programs import Found, Words, find_program, programs_in
 
 LAUNCHER: Final = Path(__file__).with_name("launcher.py")
+
+CommandsIn: TypeAlias = Callable[[Words], Sequence[Words]]
 
 _SHELL_SYNTAX: Final = re.compile(r"""[\s|&;<>()$`\\"'*?\[\]#~=%{}!]""")
 
@@ -32,16 +35,60 @@ _OUR_SIZE: Final = frozenset({"COLUMNS", "LINES"})  # of the terminal that we ru
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to run: the command as the agent gave it, and what it inherits."""
+    """What to run, settled when it was made: the folder is open, and the programs are known."""
 
     command: str
     args: tuple[str, ...]
     env: Mapping[str, str]
     cwd: Path
+    """Where `folder` lay, for messages."""
+    folder: int
+    """The open directory to run in; whoever opened it closes it."""
+    commands_in: CommandsIn
+    """Finds the commands that a command line starts, itself among them."""
+    runs: tuple[tuple[Found, tuple[str, ...]], ...] = ()
+    """What to try to execute, in order: a program, and the words that it is given."""
+    others: tuple[Found, ...] = ()
+    """What else these would start, as far as it can be read."""
+    why_not: str = ""
+    """Where there is nothing to execute: why."""
+
+    @classmethod
+    def now(
+        cls,
+        command: str,
+        args: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        folder: int,
+        commands_in: CommandsIn,
+    ) -> Self:
+        """An order for the programs that are there now. It blocks."""
+        order = cls(command, tuple(args), env, cwd, folder, commands_in)
+        search_path = env.get("PATH", os.defpath)
+        runs, why_not = [], ""
+        for words in order._command_lines:
+            try:
+                runs.append((find_program(words[0], search_path, folder), tuple(words)))
+            except OSError as error:
+                why_not = error.strerror or str(error)
+        commands = [found for _, words in runs for found in commands_in(words)]
+        others = programs_in(commands, search_path, folder)
+        return replace(order, runs=tuple(runs), others=others, why_not="" if runs else why_not)
+
+    def change(self) -> str:
+        """The name of a program or script that is another one than it was, "" where there is none. It blocks."""
+        again = Order.now(self.command, self.args, self.env, self.cwd, self.folder, self.commands_in)
+        before, now = (dict.fromkeys(order._founds) for order in (self, again))
+        return next((found.name for found in (*before, *now) if found not in before or found not in now), "")
 
     @property
-    def command_lines(self) -> list[list[str]]:
-        """What to try to execute, in order (R-TERM-3).
+    def _founds(self) -> tuple[Found, ...]:
+        return (*(program for program, _ in self.runs), *self.others)
+
+    @property
+    def _command_lines(self) -> list[list[str]]:
+        """What may be meant, in order (R-TERM-3).
 
         A command without arguments may be a whole shell line. It is, where it has a shell's syntax and is no program
         of that very name; a plain word that is no program stays an error, as it is with arguments.
@@ -54,15 +101,23 @@ class Order:
 
     def encoded(self) -> bytes:
         """What the launcher reads. Raises UnicodeEncodeError for what no operating system takes."""
-        lines = [[os.fsencode(word) for word in line] for line in self.command_lines]
+        runs = [
+            (os.fsencode(program.path), program.identity, [os.fsencode(word) for word in words])
+            for program, words in self.runs
+        ]
         env = {os.fsencode(name): os.fsencode(value) for name, value in self.env.items()}
-        return marshal.dumps((os.fsencode(self.cwd), lines, env))
+        return marshal.dumps((self.folder, runs, env))
 
 
 def environment(base: Mapping[str, str], extra: Sequence[tuple[str, str]]) -> dict[str, str]:
     """What a command inherits: `base`, what suits our terminals, then the agent's own wishes (R-TERM-2)."""
     inherited = {name: value for name, value in base.items() if name not in _OUR_SIZE}
     return inherited | _DEFAULT_ENV | dict(extra)
+
+
+def changed_since(name: str) -> str:
+    """Why a command does not run of which `name` is not what it was."""
+    return f"{name!r} has changed since this was asked for: ask again"
 
 
 class Child(asyncio.SubprocessProtocol):
@@ -114,10 +169,12 @@ async def spawn(order: Order, terminal_fd: int) -> Child:
         encoded = order.encoded()
     except UnicodeEncodeError as error:
         raise TerminalSpawnFailed(order.command, str(error)) from error
+    if not order.runs:
+        raise TerminalSpawnFailed(order.command, order.why_not)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.setblocking(False)
-        child = await _start_launcher(order.command, terminal_fd, theirs.fileno())
+        child = await _start_launcher(order, terminal_fd, theirs.fileno())
         # Before it gets its order: where we are killed now, it ends without one, and later the guardian knows of it.
         guard.watch(child.pid, "family")
         theirs.close()
@@ -132,7 +189,7 @@ async def spawn(order: Order, terminal_fd: int) -> Child:
     return child
 
 
-async def _start_launcher(command: str, terminal_fd: int, fd: int) -> Child:
+async def _start_launcher(order: Order, terminal_fd: int, fd: int) -> Child:
     # -I and -S: nothing of the agent's directory or environment reaches this interpreter, and it starts in 10 ms.
     # The fork holds up the loop for 0.3 ms; a thread for it would cost more, and a cancelled wait for it a process.
     launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(fd)]
@@ -143,11 +200,11 @@ async def _start_launcher(command: str, terminal_fd: int, fd: int) -> Child:
             stdin=terminal_fd,
             stdout=terminal_fd,
             stderr=terminal_fd,
-            pass_fds=(fd,),
+            pass_fds=(fd, order.folder),
             start_new_session=True,
         )
     except OSError as error:
-        raise TerminalSpawnFailed(command, f"no process for it: {error.strerror or error}") from error
+        raise TerminalSpawnFailed(order.command, f"no process for it: {error.strerror or error}") from error
     return child
 
 
@@ -166,6 +223,8 @@ def _reason(failure: bytes, order: Order) -> str:
     match what:
         case "directory":
             return f"working directory {str(order.cwd)!r}: {reason}"
+        case "changed":
+            return changed_since(reason)
         case "terminal":
             return f"controlling terminal: {reason}"
         case _:

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Final
 
 import anyio
+from anyio import to_thread
 
 from acp_tui.client.terminals.errors import TerminalsClosed, TerminalSpawnFailed, UnknownTerminal
 from acp_tui.client.terminals.pty import ReadBudget
-from acp_tui.client.terminals.spawning import Order, environment
+from acp_tui.client.terminals.spawning import CommandsIn, Order, changed_since, environment
 from acp_tui.client.terminals.terminal import ExitStatus, Terminal, TerminalOutputSnapshot
 
 DEFAULT_LIMIT_BYTES: Final = 1024 * 1024
+FOLDER: Final[int] = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 MAX_LIMIT_BYTES: Final = 64 * 1024 * 1024
 """No agent makes us keep more than that, whatever limit it asks for."""
 
@@ -37,6 +39,7 @@ class Terminals:
         on_output: Callable[[str, bytes], None],
         on_exit: Callable[[str, ExitStatus], None],
         on_waiting: Callable[[str, bool], None] | None = None,
+        commands_in: CommandsIn = lambda words: (words,),
         default_limit_bytes: int = DEFAULT_LIMIT_BYTES,
         columns: int = 120,
         rows: int = 30,
@@ -46,6 +49,7 @@ class Terminals:
         self._on_output = on_output
         self._on_exit = on_exit
         self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)
+        self._commands_in = commands_in
         self._default_limit_bytes = default_limit_bytes
         self.size = (columns, rows)
         """Columns and rows of the terminals that are created from now on."""
@@ -66,13 +70,34 @@ class Terminals:
         Without `args`, `command` may be a whole shell line. Raises TerminalSpawnFailed, TerminalsClosed.
         """
         directory = self._cwd if cwd is None else self._cwd / cwd
-        order = Order(command, tuple(args), environment(self._base_env, env), directory)
+        try:
+            folder = os.open(directory, FOLDER)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise TerminalSpawnFailed(command, f"working directory {str(directory)!r}: {reason}") from error
+        try:
+            order = await self.order(command, args, env, directory, folder)
+            return await self.start(order, output_limit_bytes)
+        finally:
+            os.close(folder)
+
+    async def order(
+        self, command: str, args: Sequence[str], env: Sequence[tuple[str, str]], cwd: Path, folder: int
+    ) -> Order:
+        """What such a command would be now, in the directory that is open as `folder`, to be started later."""
+        variables = environment(self._base_env, env)
+        return await to_thread.run_sync(Order.now, command, args, variables, cwd, folder, self._commands_in)
+
+    async def start(self, order: Order, output_limit_bytes: int | None = None) -> str:
+        """As `create`, for an order; it is not run where one of its programs has changed since."""
         terminal_id = f"term_{secrets.token_hex(16)}"
-        terminal = self._open(terminal_id, command, output_limit_bytes)
+        if changed := await to_thread.run_sync(order.change):
+            raise TerminalSpawnFailed(order.command, changed_since(changed))
+        terminal = self._open(terminal_id, order.command, output_limit_bytes)
         await terminal.start(order)
         if self._is_closed:  # meanwhile
             await terminal.close()
-            raise TerminalsClosed(command)
+            raise TerminalsClosed(order.command)
         self._terminals[terminal_id] = terminal
         return terminal_id
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
 from acp_tui.client.transcript.digest import Digest, Part
 from acp_tui.client.transcript.events import Event, Frame, Header
@@ -24,7 +26,7 @@ from acp_tui.client.transcript.forgetting import without_session
 from acp_tui.client.transcript.lines import parsed
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.replay import Replay
-from acp_tui.client.transcript.store import RecordingStore, held, is_being_written, make_private
+from acp_tui.client.transcript.store import RecordingStore, held, is_being_written
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 
@@ -203,8 +205,10 @@ class SessionIndex:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         file = self._store.index_file
         with suppress(OSError):
-            make_private(file.parent)
-            file.touch(mode=0o600)
+            make_private(file.parent, is_ours=True)
+            os.close(open_private(file))
+            for each in self._files[1:]:  # SQLite gives new ones the rights of the index
+                close_to_others(each)
         db = sqlite3.connect(file, timeout=BUSY_S)
         try:
             db.execute("PRAGMA journal_mode = WAL")
@@ -215,9 +219,14 @@ class SessionIndex:
         finally:
             db.close()
 
-    def _remove(self) -> None:
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        """The index, and what SQLite keeps beside it."""
         file = self._store.index_file
-        for each in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm"))):
+        return (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm")))
+
+    def _remove(self) -> None:
+        for each in self._files:
             each.unlink(missing_ok=True)
 
     def _sessions(self, db: sqlite3.Connection, origins: Sequence[str]) -> list[RecordedSession]:

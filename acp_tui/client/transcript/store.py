@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from acp_tui.client.files import create_private, make_private
+
 SUFFIX: Final = ".jsonl"
 INDEX: Final = "index.sqlite3"
 _UNUSUAL: Final = re.compile(r"[^a-z0-9.]+")
@@ -38,7 +40,8 @@ class RecordingStore:
         """A recording that begins now, locked, for its owner only; makes room for it first. Raises OSError."""
         now = datetime.now(UTC)
         folder = self.folder / f"{now:%Y}"
-        make_private(folder)
+        make_private(self.folder, is_ours=True)
+        make_private(folder, is_ours=True)
         self.prune()
         slug = _UNUSUAL.sub("-", agent.lower()).strip("-.")[:40] or "agent"
         return create(folder / f"{now:%Y%m%dT%H%M%S.%f}Z-{slug}-{secrets.token_hex(3)}{SUFFIX}")
@@ -63,16 +66,9 @@ class RecordingStore:
                 surplus -= size
 
 
-def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for their owner only. Raises OSError."""
-    for each in reversed((folder, *folder.parents)):
-        each.mkdir(mode=0o700, exist_ok=True)
-
-
 def create(path: Path) -> BinaryIO:
     """A new file for its owner only, locked until it is closed. Raises OSError, FileExistsError among them."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = open(path, "xb", opener=lambda name, _: os.open(name, flags, 0o600))  # noqa: SIM115 - Path has no opener
+    file = create_private(path)
     with suppress(OSError):  # some network file systems know no locks
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return file

@@ -250,6 +250,29 @@ def open_regular(place: Place, flags: int) -> Iterator[int]:
         os.close(fd)
 
 
+@dataclass(frozen=True, slots=True)
+class HeldDirectory:
+    """A directory that stays the same one, whatever its path comes to mean."""
+
+    location: Location
+    fd: int
+    """Open until its holder closes it."""
+
+    def is_same(self, other: "HeldDirectory") -> bool:
+        """Whether both are one directory at one place."""
+        return self.location == other.location and os.path.sameopenfile(self.fd, other.fd)
+
+
+def hold(place: Place) -> HeldDirectory:
+    """Open the directory at a place; no link is followed.
+
+    Raises: OSError, for a file too.
+    """
+    if place.obstacle is not None:
+        raise place.obstacle
+    return HeldDirectory(place.location, os.open(place.name, _OPEN_DIRECTORY, dir_fd=place.directory.fd))
+
+
 def require_regular(place: Place, status: os.stat_result) -> None:
     """Raises: NotAFile; OSError(ELOOP) where a link has come since the walk."""
     kind = stat.S_IFMT(status.st_mode)

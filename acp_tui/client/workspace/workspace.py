@@ -4,15 +4,16 @@ It does not ask the user anything: a path outside raises OutsideWorkspace, and w
 user agreed to, so that a link that is swapped meanwhile leads nowhere else.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.workspace.containment import Boundary, Location, Place
+from acp_tui.client.workspace.containment import Boundary, HeldDirectory, Location, Place, hold
 from acp_tui.client.workspace.errors import (
     Action,
     OutsideWorkspace,
@@ -47,6 +48,24 @@ class Workspace:
         """
         return await to_thread.run_sync(self._locate, path, abandon_on_cancel=True)
 
+    @asynccontextmanager
+    async def hold(self, path: str) -> AsyncIterator[HeldDirectory]:
+        """Where a path leads that must be a directory, open inside of the block: it is checked and used as one.
+
+        Raises: WorkspaceError.
+        """
+        held = await to_thread.run_sync(self._hold, path)
+        try:
+            yield held
+        finally:
+            os.close(held.fd)
+
+    async def require_held(self, path: str, held: HeldDirectory) -> None:
+        """Raises: PathChanged where the path leads to another directory by now, WorkspaceError where to none."""
+        async with self.hold(path) as now:
+            if not held.is_same(now):
+                raise PathChanged(path)
+
     async def read_text_file(
         self, path: str, line: int | None = None, limit: int | None = None, *, allowed_at: Path | None = None
     ) -> str:
@@ -74,6 +93,13 @@ class Workspace:
         try:
             with self._boundary.reach(path) as place:
                 return place.location
+        except OSError as error:
+            raise from_os_error("find", path, error) from error
+
+    def _hold(self, path: str) -> HeldDirectory:
+        try:
+            with self._boundary.reach(path) as place:
+                return hold(place)
         except OSError as error:
             raise from_os_error("find", path, error) from error
 

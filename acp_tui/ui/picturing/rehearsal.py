@@ -21,6 +21,7 @@ from anyio import to_thread
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo import demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
+from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.logins import logged_in
@@ -253,7 +254,7 @@ def _make_placeless(file: Path, project: Path) -> None:
         (sys.executable, "python"),
     ):
         text = text.replace(json.dumps(place)[1:-1], name)
-    file.write_text(text, encoding="utf-8")
+    replace_file(file, text.encode(), is_ours=False)
 
 
 def _slow_down(file: Path, times: float) -> None:
@@ -265,7 +266,7 @@ def _slow_down(file: Path, times: float) -> None:
         now += min((event["t"] - before) * times, LONGEST_PAUSE_S)
         before = event["t"]
         slow.append(json.dumps({**event, "t": round(now, 3)}, ensure_ascii=False))
-    file.write_text("\n".join([*slow, ""]), encoding="utf-8")
+    replace_file(file, "\n".join([*slow, ""]).encode(), is_ours=False)
 
 
 def timeless(event: Event) -> Event:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import time
@@ -18,13 +19,15 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from acp_tui.client.form_answers import looks_secret
+from acp_tui.client.mcp_question import Row, rows_of
 from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.ui.widgets.answer_guard import AnswerGuard
 from acp_tui.ui.widgets.fields.frame import Frame, shown_line
 
 MASK: Final = "••••••"
-_REFERENCE: Final = re.compile(r"([A-Za-z]+ )?\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+_REFERENCE: Final = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-\}?))")
 """Names a variable of the user's: no secret itself, and the user must see which one would be handed out."""
+_SCHEME: Final = re.compile(r"(?:Bearer|Basic|Token|Digest) ", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
 
 
@@ -90,8 +93,13 @@ class TrustQuestion(ModalScreen[bool]):
         self.action_answer(event.button.id == "yes")
 
     def action_answer(self, answer: bool) -> None:
-        """Answer, unless it was meant for something else."""
+        """Answer, unless it was meant for something else; a yes to what was not in view yet shows more of it."""
         if self._guard.is_open:
+            body = self.query_one(VerticalScroll)
+            if answer and body.scroll_offset.y < body.max_scroll_y:
+                body.scroll_page_down(animate=False)
+                self._guard.arm()
+                return
             self.dismiss(answer)
             return
         self._guard.arm()
@@ -124,7 +132,12 @@ def _server_lines(server: Server) -> list[Content]:
         what = f"over {server.kind}: {server.url}"
         settings = _pairs(tuple((name, _masked("secret", value)) for name, value in server.headers), ": ")
     head = Content.assemble(shown_line(server.name, "bold $text-accent"), "\n  ", shown_line(what))
-    return [head, *settings]
+    return [head, *settings, *map(_row, rows_of(server, os.environ))]
+
+
+def _row(row: Row) -> Content:
+    style = "$text-warning" if row.is_warning else ""
+    return Content.assemble("  ", shown_line(f"{'⚠ ' if row.is_warning else ''}{row.text}", style))
 
 
 def _pairs(pairs: Pairs, sign: str) -> list[Content]:
@@ -136,6 +149,10 @@ def _pairs(pairs: Pairs, sign: str) -> list[Content]:
 
 
 def _masked(name: str, value: str) -> str:
-    if not value or _REFERENCE.fullmatch(value):
+    """The value with what looks like a secret hidden, but for the variables that it refers to."""
+    if not (looks_secret(name) or _TOKEN.fullmatch(value)):
         return value
-    return MASK if looks_secret(name) or _TOKEN.fullmatch(value) else value
+    return "".join(
+        piece if not piece or _REFERENCE.fullmatch(piece) or (at == 0 and _SCHEME.fullmatch(piece)) else MASK
+        for at, piece in enumerate(_REFERENCE.split(value))
+    )

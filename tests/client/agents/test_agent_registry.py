@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acp_tui.client.agents.registry import Registry, read_registry
 from support.registry_index import BASE, binary, entry, npx
@@ -66,6 +69,31 @@ def test_a_build_is_kept_by_its_platform_with_its_address_and_checksum():
         (npx("bad", "evil@latest"), "is no package of one version"),
         (npx("bad", "evil"), "is no package of one version"),
         (npx("bad", "evil@1.0.0\n"), "is no package of one version"),
+        (npx("bad", "evil@1"), "is no package of one version"),
+        (npx("bad", "evil@1.2"), "is no package of one version"),
+        (npx("bad", "evil@1.x"), "is no package of one version"),
+        (npx("bad", "evil@1.2.x"), "is no package of one version"),
+        (npx("bad", "_evil@1.2.3"), "is no package of one version"),
+        (npx("bad", "~evil@1.2.3"), "is no package of one version"),
+        (npx("bad", "Evil@1.2.3"), "is no package of one version"),
+        (npx("bad", "a@npm:evil@1.2.3"), "is no package of one version"),
+        (entry("bad", uvx={"package": "evil==1.*"}), "is no package of one version"),
+        (entry("bad", uvx={"package": "evil>=1.0"}), "is no package of one version"),
+        (entry("bad", uvx={"package": "evil@latest"}), "is no package of one version"),
+        (npx("bad", env={"npm_config_registry": "x"}), "npx: env sets npm_config_registry, which decides"),
+        (npx("bad", env={"Npm_Config_Registry": "x"}), "env sets Npm_Config_Registry"),
+        (npx("bad", env={"NODE_OPTIONS": "--require=x"}), "env sets NODE_OPTIONS, which loads code"),
+        (entry("bad", uvx={"package": "a==1", "env": {"UV_INDEX": "x"}}), "uvx: env sets UV_INDEX"),
+        (entry("bad", uvx={"package": "a==1", "env": {"XDG_CONFIG_HOME": "x"}}), "env sets XDG_CONFIG_HOME"),
+        (binary("bad", env={"LD_PRELOAD": "x"}), "linux-x86_64: env sets LD_PRELOAD"),
+        (npx("bad", args=["--registry", "x"]), "args holds '--registry', which would fetch packages from elsewhere"),
+        (npx("bad", args=["--registry=https://evil.example"]), "would fetch packages from elsewhere"),
+        (npx("bad", args=["--@evil:registry=https://evil.example"]), "would fetch packages from elsewhere"),
+        (entry("bad", uvx={"package": "a==1", "args": ["--extra-index-url=x"]}), "from elsewhere"),
+        (entry("bad", uvx={"package": "a==1", "args": ["--default-index", "x"]}), "from elsewhere"),
+        (npx("bad", cmd="sh", args=["-c", "x"]), "cmd is sh, which is no agent"),
+        (entry("bad", uvx={"package": "a==1", "cmd": "python3"}), "cmd is python3, which is no agent"),
+        (binary("bad", cmd="./bash", args=["-c", "x"]), "cmd is bash, which is no agent"),
         (npx("bad", cmd="--evil"), "cmd is not of the form"),
         (npx("bad", args="x"), "args is not a list"),
         (npx("bad", args=["a\u202eb"]), "args holds characters that cannot be seen"),
@@ -89,6 +117,73 @@ def test_an_invalid_entry_is_left_out_and_said_and_costs_no_other(bad: Any, said
     (problem,) = registry.problems
     assert said in problem
     assert problem.isprintable()
+
+
+ODD: Final = st.text("aA1.@/:=~^*x-_+><| #\\\n", max_size=12)
+
+
+@given(ODD, st.sampled_from(["npx", "uvx"]))
+def test_whatever_package_is_taken_is_a_name_and_one_version(text: str, runner: str):
+    for package in (text, f"some-agent@{text}", f"{text}@1.2.3", f"some-agent=={text}"):
+        for listed in read(entry("some", **{runner: {"package": package}})).entries:
+            [run] = listed.packages
+            name, _, version = run.package.replace("==", "@").rpartition("@")
+            assert run.version == version
+            assert all(part.isdigit() or runner == "uvx" for part in re.split("[-+]", version)[0].split("."))
+            assert version.count(".") >= 2 or runner == "uvx"
+            assert re.fullmatch(r"(@[a-z0-9._-]+/)?[A-Za-z0-9._-]+(\[[\w.,-]+\])?", name)
+
+
+INDEXES: Final = (
+    *(
+        "npm_config_registry",
+        "NPM_CONFIG_REGISTRY",
+        "npm_config_userconfig",
+        "NPM_CONFIG_CACHE",
+        "YARN_REGISTRY",
+    ),
+    *(
+        "PIP_INDEX_URL",
+        "PIP_EXTRA_INDEX_URL",
+        "PIP_CONFIG_FILE",
+        "UV_INDEX",
+        "UV_INDEX_URL",
+        "UV_DEFAULT_INDEX",
+    ),
+    *(
+        "UV_EXTRA_INDEX_URL",
+        "UV_FIND_LINKS",
+        "UV_CONFIG_FILE",
+        "UV_INSECURE_HOST",
+        "HTTPS_PROXY",
+        "https_proxy",
+    ),
+    *(
+        "NODE_EXTRA_CA_CERTS",
+        "NODE_TLS_REJECT_UNAUTHORIZED",
+        "SSL_CERT_FILE",
+        "REQUESTS_CA_BUNDLE",
+        "HOME",
+        "PATH",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_an_environment_that_redirects_packages_is_refused(name: str):
+    for bad in (
+        npx("bad", env={name: "x"}),
+        entry("bad", uvx={"package": "a==1", "env": {"OK": "1", name: "x"}}),
+    ):
+        registry = read(bad)
+        assert not registry.entries
+        assert f"env sets {name}" in registry.problems[0]
+
+
+def test_the_version_that_is_fetched_is_the_one_that_is_named():
+    """Some entries say another version of themselves than their package has."""
+    (only,) = read(npx("some", "some-agent@1.2.4-beta.1")).entries
+    assert (only.version, only.packages[0].version) == ("1.2.3", "1.2.4-beta.1")
 
 
 def test_of_an_entry_with_two_ways_the_valid_one_counts():

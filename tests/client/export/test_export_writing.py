@@ -102,7 +102,7 @@ def test_a_new_file_can_be_read_by_the_user_only(overwrite: bool, tmp_path: Path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_file_is_replaced_when_told_to_and_keeps_its_mode(tmp_path: Path, facts: ExportFacts) -> None:
+def test_a_file_is_replaced_when_told_to_and_closed_to_others(tmp_path: Path, facts: ExportFacts) -> None:
     path = tmp_path / "talk.md"
     path.write_text("old")
     path.chmod(0o640)
@@ -110,7 +110,7 @@ def test_a_file_is_replaced_when_told_to_and_keeps_its_mode(tmp_path: Path, fact
     export(fold(agent("new")), facts, path, plain_text, overwrite=True)
 
     assert "new" in path.read_text()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(

@@ -8,6 +8,7 @@ import pytest
 from textual.screen import ModalScreen
 
 from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.client.settings.mcp import StdioServer
 from acp_tui.conversation.elicitation import BooleanField, Form, TextField
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.screens.first_run import FirstRunDialog
@@ -83,3 +84,19 @@ async def test_an_enter_that_was_on_its_way_sends_no_form(clock: Clock) -> None:
         clock.pass_guard()
         await page.press("ctrl+enter")
         assert page.result == ("accept", {"yes": True})
+
+
+async def test_a_yes_to_servers_that_were_not_in_view_shows_more_of_them_instead(clock: Clock) -> None:
+    servers = [StdioServer(f"server-{number}", "run", ("${HOME}",)) for number in range(12)]
+    async with open_dialog(TrustDialog(Path("/project/.mcp.json"), servers), size=(80, 24)) as page:
+        for _ in range(12):
+            if "server-11" in page.words:
+                break
+            clock.pass_guard()
+            await page.press("y")
+            assert page.result is NOTHING
+        assert "server-11" in page.words
+        await page.press("end", "pagedown")
+        clock.pass_guard()
+        await page.press("y")
+        assert page.result is True

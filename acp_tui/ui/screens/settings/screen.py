@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.client.errors import SettingsError
+from acp_tui.client.files import make_private
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.editor import edit
@@ -141,7 +142,7 @@ class SettingsScreen(ModalScreen[None]):
     @work
     async def action_open_file(self) -> None:
         """Let the user edit the file, and read it again."""
-        self._desk.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._desk.file.parent)
         wrong = edit(self.app, self._desk.file)
         if wrong:
             self.notify(wrong, severity="error", markup=False)

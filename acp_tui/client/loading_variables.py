@@ -1,0 +1,99 @@
+"""Environment variables that decide which code a program runs, as data; who sets one and who is told is not known here.
+
+A command that looks harmless runs something else when one of these is set for it: a library that is loaded into it, a
+folder that programs or modules are found in, a program that it starts for its own ends, an index that its packages come
+from. The list is a seat belt: a program may read variables of its own that do the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+LOADING: Final[Mapping[str, tuple[str, ...]]] = {
+    "loads code into every program": ("LD_*", "DYLD_*", "GCONV_PATH", "LOCPATH", "GLIBC_TUNABLES"),
+    "decides which programs are run": ("PATH", "SHELL", "IFS", "CDPATH", "EXECIGNORE", "COMSPEC", "PATHEXT"),
+    "is read or run by a shell as it starts": (
+        "BASH_ENV", "ENV", "ZDOTDIR", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "SHELLOPTS", "BASHOPTS",
+        "BASH_FUNC_*", "FPATH",
+    ),
+    "decides where programs look for their settings": ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"),
+    "loads code into Python": ("PYTHON*",),
+    "loads code into Node.js": ("NODE_*", "ELECTRON_RUN_AS_NODE", "BUN_*", "DENO_*", "COREPACK_*", "ESBUILD_*"),
+    "loads code into Perl": ("PERL5*", "PERLLIB", "PERL_*"),
+    "loads code into Ruby": ("RUBYOPT", "RUBYLIB", "RUBYSHELL", "GEM_*", "BUNDLE_*"),
+    "loads code into Java": (
+        "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_OPTS", "JAVA_HOME", "CLASSPATH", "MAVEN_*",
+        "GRADLE_*", "SBT_OPTS", "JVM_OPTS", "JRUBY_OPTS", "KOTLIN_*",
+    ),
+    "loads code into other interpreters": (
+        "PHPRC", "PHP_INI_SCAN_DIR", "LUA_*", "R_PROFILE*", "R_ENVIRON*", "R_LIBS*", "JULIA_*", "TCLLIBPATH", "ERL_*",
+        "ELIXIR_*", "DOTNET_*", "CORECLR_*", "COR_*", "COMPlus_*", "MONO_*", "GUILE_*", "AWKPATH", "AWKLIBPATH",
+        "EMACSLOADPATH", "VIMINIT", "EXINIT", "MYVIMRC", "VIM", "VIMRUNTIME", "NVIM_*", "INPUTRC", "TERMINFO*",
+    ),
+    "has git run a program or read other settings": ("GIT_*", "SSH_ASKPASS*", "SUDO_ASKPASS", "DISPLAY_ASKPASS"),
+    "is run as a program": (
+        "EDITOR", "VISUAL", "FCEDIT", "SUDO_EDITOR", "HGEDITOR", "SVN_EDITOR", "PAGER", "MANPAGER", "LESSOPEN",
+        "LESSCLOSE", "LESSKEY*", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "BROWSER", "HG", "HGRCPATH", "HGPLUGIN*",
+        "SVN_SSH", "CVS_RSH", "RSYNC_RSH", "RSH", "MAKE", "MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKEFILES",
+        "CC", "CXX", "LD", "AR", "AS", "NM", "CPP", "FC", "CMAKE_*", "CCACHE_*", "DISTCC_*", "PKG_CONFIG*",
+        "RUSTC*", "RUSTDOC*", "RUSTFLAGS", "RUSTUP_*", "CARGO*", "GOFLAGS", "GOROOT", "GOTOOLCHAIN", "CGO_*",
+        "TAR_OPTIONS", "MAKESHELL", "FZF_*", "RIPGREP_CONFIG_PATH", "OPENSSL_CONF", "OPENSSL_MODULES",
+        "OPENSSL_ENGINES", "KUBECONFIG", "DOCKER_*", "ANSIBLE_*", "AWS_CONFIG_FILE",
+    ),
+    "decides where packages come from": (
+        "NPM_*", "YARN_*", "PNPM_*", "PIP_*", "PIPX_*", "PIPENV_*", "UV_*", "POETRY_*", "PDM_*", "CONDA_*",
+        "HOMEBREW_*", "GOPROXY", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOPRIVATE", "GOINSECURE", "GONOPROXY",
+    ),
+    "redirects or opens up its network traffic": (
+        "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+        "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "CURL_HOME", "WGETRC", "RES_OPTIONS", "HOSTALIASES", "LOCALDOMAIN",
+        "SSLKEYLOGFILE",
+    ),
+}  # fmt: skip
+"""What a variable does, and the names of those that do it; a `*` stands for any end. Case does not count: npm, proxies
+and Windows read either."""
+
+HARMLESS: Final = (
+    "NODE_ENV", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "GIT_AUTHOR_*", "GIT_COMMITTER_*", "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONHASHSEED", "PYTHONFAULTHANDLER",
+    "DOCKER_BUILDKIT", "CARGO_TERM_*", "CARGO_INCREMENTAL", "DOTNET_NOLOGO", "DOTNET_CLI_TELEMETRY_OPTOUT",
+)  # fmt: skip
+"""Names among them that agents often set, and that load nothing: a warning that means nothing is read by nobody."""
+
+_NAMES: Final = {
+    name.upper(): effect for effect, names in LOADING.items() for name in names if name[-1] != "*"
+}
+_BEGINNINGS: Final = tuple(
+    (name[:-1].upper(), effect) for effect, names in LOADING.items() for name in names if name[-1] == "*"
+)
+_HARMLESS: Final = re.compile("|".join(name.replace("*", ".*") for name in HARMLESS))
+_ASSIGNED: Final = re.compile(r"(?<![\w$-])([A-Za-z_]\w*)\+?=")
+_MOST_CHARACTERS: Final = 100_000
+"""Of a line that is looked at: somebody waits."""
+
+
+def loading_effect(name: str) -> str:
+    """What a variable of this name does to the programs that it is set for; "" where that is nothing known."""
+    upper = name.upper()
+    if _HARMLESS.fullmatch(upper):
+        return ""
+    if upper in _NAMES:
+        return _NAMES[upper]
+    return next((effect for beginning, effect in _BEGINNINGS if upper.startswith(beginning)), "")
+
+
+def loading_warnings(names: Iterable[str], line: str = "") -> tuple[str, ...]:
+    """A sentence for each variable among `names`, or assigned somewhere in the shell line, that decides what is run."""
+    every = dict.fromkeys([*names, *_assigned(line)])
+    return tuple(f"Warning: {name} {effect}." for name in every if (effect := loading_effect(name)))
+
+
+def _assigned(line: str) -> Iterator[str]:
+    """The names before a `=`, in quotes and in inner lines too: in doubt one too many."""
+    plain = re.sub(r"[\\\"']", "", line[:_MOST_CHARACTERS])
+    for found in _ASSIGNED.finditer(plain):
+        name = found[1]
+        if "_" in name or not name.islower():  # `path=` is an ordinary word of many commands
+            yield name

@@ -1,0 +1,79 @@
+"""Whatever acp-tui writes of conversations only its user can read: under any umask, and where it was open before."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.on_terminal import environment, on_terminal
+
+DEMO = ("demo", "markdown", "--speed", "0")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """Where the umask takes nothing."""
+    before = os.umask(0)
+    try:
+        yield tmp_path
+    finally:
+        os.umask(before)
+
+
+def acp_tui(home: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "acp_tui", *arguments],
+        cwd=home,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def open_to_others(home: Path) -> dict[str, str]:
+    """What others could read or write, but for folders that were there before and are not ours alone."""
+    before = {home, home / "state"}
+    found = {path: stat.S_IMODE(path.lstat().st_mode) for path in home.rglob("*") if path not in before}
+    assert found
+    return {str(path.relative_to(home)): oct(mode) for path, mode in found.items() if mode & 0o077}
+
+
+def test_a_session_leaves_nothing_that_others_can_read(home: Path) -> None:
+    state = home / "state/acp-tui"
+    (state / "recordings").mkdir(parents=True)
+    for name in ("history.jsonl", "recent-agents.json", "recordings/index.sqlite3"):
+        (state / name).touch()
+    with on_terminal(home, *DEMO) as terminal:
+        terminal.prompt("something private")
+        terminal.wait_for("A thought can hold")
+        terminal.type("\x11")
+        terminal.wait_for_end()
+    written = {path.name for path in home.rglob("*")}
+    assert "index.sqlite3" in written
+    assert any(b"something private" in path.read_bytes() for path in home.rglob("*.jsonl"))
+    assert open_to_others(home) == {}
+
+
+def test_no_command_leaves_anything_that_others_can_read(home: Path) -> None:
+    agent = ("--", sys.executable, "-P", "-m", "acp_tui.demo", "markdown", "--speed", "0")
+    for name in ("out.md", "out.svg", "out.cast"):
+        (home / name).touch()
+    acp_tui(home, "exec", "--prompt", "hello", "--record", "run.jsonl", *agent)
+    acp_tui(home, "redact", "run.jsonl", "-o", "redacted.jsonl")
+    for name in ("out.md", "out.svg", "out.txt", "out.cast"):
+        acp_tui(home, "render", "run.jsonl", "-o", name)
+    acp_tui(home, "doctor", "--format", "json")
+    for name in ("agents", "settings", "keys"):
+        acp_tui(home, name)
+    assert (home / "redacted.jsonl").exists()
+    assert open_to_others(home) == {}

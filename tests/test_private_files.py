@@ -1,0 +1,147 @@
+"""Files that hold conversation are opened by one door; what else opens one for writing is listed with its reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parent.parent
+PACKAGE: Final = ROOT / "acp_tui"
+
+DOOR: Final = "client/files.py"
+OTHERS: Final = {
+    "cli/exec_streams.py: os.O_WRONLY": "the null device",
+    "cli/exec_terminal.py: os.O_RDWR": "the terminal itself",
+    "cli/main.py: os.O_WRONLY": "the null device",
+    "cli/rehearsed.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
+    "client/agents/demo.py: mkdtemp": "the demo agent's project: 0700, ours, and no conversation",
+    "client/changes/copies.py: TemporaryFile": "it has no name, and 0600",
+    "client/changes/git.py: TemporaryFile": "the same",
+    "client/changes/swapping.py: os.O_CREAT": "the user's own files in the workspace, with the modes that they had",
+    "client/changes/swapping.py: os.O_WRONLY": "the same",
+    "client/changes/swapping.py: mkdir": "the same",
+    "client/checking/examination.py: TemporaryDirectory": "the folder that an agent is tried in",
+    "client/checking/examination.py: mkdir": "within it",
+    "client/checking/examination.py: write_text": "within it",
+    "client/transcript/index.py: sqlite3.connect": "the door has opened it; SQLite gives its mode to the others",
+    "client/workspace/workspace.py: write_bytes": "the function of writing.py",
+    "client/workspace/writing.py: os.O_CREAT": "what an agent writes in the workspace, as an editor would",
+    "client/workspace/writing.py: os.O_WRONLY": "the same",
+    "client/workspace/writing.py: mkdir": "the same",
+    "demo/login.py: os.O_CREAT": "an empty mark of the demo agent, which shares no code with the client; 0600",
+    "demo/login.py: os.O_WRONLY": "the same",
+    "demo/project/__init__.py: mkdir": "the demo's project, which is no conversation",
+    "demo/project/__init__.py: write_bytes": "the same",
+    "testing/picture.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
+    "testing/plugin.py: mkdir": "with 0700, in pytest's own folder",
+    "testing/workspace.py: mkdir": "the files that a test gives to its agent",
+    "testing/workspace.py: write_bytes": "the same",
+    "ui/editor.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
+    "ui/picturing/rehearsal.py: TemporaryDirectory": "the same",
+    "ui/picturing/render.py: TemporaryDirectory": "the same",
+}
+"""Where, and by which word; why that holds no conversation, or none that others can reach."""
+
+_CALLS: Final = frozenset(
+    {
+        *("write_text", "write_bytes", "touch", "mkdir", "makedirs", "mknod", "mkfifo", "mkdtemp", "mkstemp"),
+        *(
+            "NamedTemporaryFile",
+            "TemporaryFile",
+            "SpooledTemporaryFile",
+            "TemporaryDirectory",
+            "copyfile",
+            "copy2",
+        ),
+        *(
+            "copytree",
+            "copymode",
+            "FileHandler",
+            "RotatingFileHandler",
+            "ZipFile",
+            "save_screenshot",
+            "deliver_text",
+        ),
+        *("deliver_binary", "make_archive", "extractall"),
+    }
+)
+_FLAGS: Final = frozenset({"O_CREAT", "O_WRONLY", "O_RDWR", "O_TMPFILE"})
+
+
+def _ways(tree: ast.AST) -> Iterator[str]:
+    """The words by which a module opens files for writing, or makes folders."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _FLAGS:
+            yield f"os.{node.attr}"
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in _CALLS:
+            yield name
+        if name == "connect" and ast.unparse(node.func) == "sqlite3.connect":
+            yield "sqlite3.connect"
+        if name == "open" and _may_write(node):
+            yield "open"
+
+
+def _may_write(call: ast.Call) -> bool:
+    """A mode that is no literal may be any; `Path.open` has it first, the function behind the name."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if owner is not None and ast.unparse(owner) in ("os", "Image", "webbrowser"):
+        return False  # by flags, which are looked for; reads; opens a page
+    modes = [word.value for word in call.keywords if word.arg == "mode"] or call.args[owner is None :][:1]
+    if not modes:
+        return False
+    mode = modes[0]
+    if not isinstance(mode, ast.Constant):
+        return owner is None
+    return isinstance(mode.value, str) and bool(set(mode.value) & set("wax+"))
+
+
+def _found() -> set[str]:
+    found = set()
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = str(file.relative_to(PACKAGE))
+        if name != DOOR:
+            found |= {f"{name}: {way}" for way in _ways(ast.parse(file.read_text("utf-8")))}
+    return found
+
+
+def test_nothing_opens_a_file_for_writing_but_the_one_door_and_what_is_listed() -> None:
+    assert _found() - OTHERS.keys() == set(), "open it by acp_tui.client.files, or say in OTHERS why not"
+
+
+def test_nothing_is_listed_that_is_not_there() -> None:
+    assert OTHERS.keys() - _found() == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open(x, 'w')",
+        "open(x, mode='a')",
+        "open(x, wanted)",
+        "path.open('xb')",
+        "path.open(mode='r+')",
+        "os.open(x, os.O_CREAT)",
+        "path.write_text('')",
+        "os.makedirs(x)",
+        "tempfile.mkstemp()",
+        "NamedTemporaryFile()",
+        "sqlite3.connect(x)",
+        "logging.FileHandler(x)",
+    ],
+)
+def test_another_way_would_be_found(code: str) -> None:
+    assert [*_ways(ast.parse(code))]
+
+
+@pytest.mark.parametrize(
+    "code", ["open(x)", "open(x, 'rb')", "path.open()", "path.open('rb')", "tabs.open(make)"]
+)
+def test_what_only_reads_is_let_be(code: str) -> None:
+    assert not [*_ways(ast.parse(code))]
