@@ -27,8 +27,6 @@ ALLOWED: Final = {
     "client/changes/swapping.py": {"os.write": "a file"},
     "client/processes/guardian.py": {"os.fdopen": "stdin"},
     "client/prompts/history_file.py": {"os.write": "a file"},
-    "client/saving.py": {"os.fdopen": "a file"},
-    "client/inspection/saving.py": {"os.fdopen": "a file"},
     "client/files.py": {"os.fdopen": "a file"},
     "client/completion/peeking.py": {"os.fdopen": "a file that is read"},
     "client/settings/project_file.py": {"os.fdopen": "a file that is read"},
