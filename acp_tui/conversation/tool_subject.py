@@ -70,6 +70,11 @@ def _of_input(call: ToolCall) -> Subject | None:
     return None if place is None else Subject(place)
 
 
+def is_place(name: str) -> bool:
+    """Whether agents call a path or an address so in their raw input."""
+    return name in _PLACES
+
+
 def _is_said(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 

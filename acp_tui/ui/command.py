@@ -67,5 +67,7 @@ class Command:
     """What may follow that; "" where nothing does."""
     typed: str = ""
     """What is typed for it: characters that cannot be chosen, and so no keys."""
+    works_above_questions: bool = False
+    """Works while a form or another question of the agent's is open, too: none may keep the user from it."""
     like: str = ""
     """The command of a session that this one is elsewhere: a key that the user chose for that one counts here too."""

@@ -144,6 +144,7 @@ COMMANDS: Final = (
         "ctrl+pagedown",
         "app.step_tab(1)",
         has_priority=True,
+        works_above_questions=True,
     ),
     Command(
         "previous_tab",
@@ -152,6 +153,7 @@ COMMANDS: Final = (
         "ctrl+pageup",
         "app.step_tab(-1)",
         has_priority=True,
+        works_above_questions=True,
     ),
     *(
         Command(
@@ -161,6 +163,7 @@ COMMANDS: Final = (
             f"alt+{number}",
             f"app.go_to_tab({number})",
             has_priority=True,
+            works_above_questions=True,
         )
         for number in range(1, 10)
     ),
@@ -171,6 +174,7 @@ COMMANDS: Final = (
         "alt+n",
         "app.next_needing",
         has_priority=True,
+        works_above_questions=True,
     ),
     Command(
         "board",
@@ -188,6 +192,7 @@ COMMANDS: Final = (
         "alt+w",
         "app.close_tab",
         has_priority=True,
+        works_above_questions=True,
         slash="close",
     ),
     Command(
@@ -197,6 +202,7 @@ COMMANDS: Final = (
         "alt+r",
         "restart",
         has_priority=True,
+        works_above_questions=True,
         slash="restart",
     ),
     Command(
@@ -264,6 +270,7 @@ COMMANDS: Final = (
         "ctrl+c",
         "interrupt",
         has_priority=True,
+        works_above_questions=True,
     ),
     Command(
         "settings",
@@ -301,6 +308,7 @@ COMMANDS: Final = (
         "app.quit",
         "app",
         has_priority=True,
+        works_above_questions=True,
         slash="quit",
     ),
 )

@@ -16,6 +16,7 @@ from textual.reactive import var
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
+from acp_tui.ui.asking import ASKING
 from acp_tui.ui.command import Command
 from acp_tui.ui.keymap import AS_BUILT, Keymap, is_writing, places_of
 from acp_tui.ui.textual_internals import bindings_of_key
@@ -47,6 +48,10 @@ class KeyedApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         """Do what a chosen key stands for, or pass it on as the key that the widgets know."""
         if isinstance(event, events.Key) and not event.is_forwarded:
+            above = self._above_question(event.key)
+            if above is not None:
+                await self.run_action(above.action, self.screen_stack[0])
+                return
             meaning = self._meaning(event)
             if isinstance(meaning, Command):
                 await self.run_action(meaning.action, self.screen)
@@ -56,6 +61,16 @@ class KeyedApp(App[None]):
             if meaning != event.key:  # the same event: when it was pressed counts for the permission card
                 event.key, event.character = meaning, meaning if len(meaning) == 1 else None
         await super().on_event(event)
+
+    def _above_question(self, key: str) -> Command | None:
+        """The command that this key runs though a question of the agent's is open; None where it goes to that."""
+        if not self.screen.has_class(ASKING):
+            return None
+        command = self.keymap.command_at(("session", "app"), key)
+        if command is None or not command.works_above_questions:
+            return None
+        copies = command.id == "interrupt" and bool(getattr(self.focused, "selected_text", ""))
+        return None if copies else command
 
     def _meaning(self, event: events.Key) -> Command | str:
         if event.is_printable and is_writing(self.focused):

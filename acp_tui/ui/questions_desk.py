@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.visible import make_visible
-from acp_tui.ui.screens.take_over import TakeOver
+from acp_tui.ui.asking import ASKING
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
@@ -47,16 +47,25 @@ class QuestionsDesk:
             return  # another tab is in front; this one says that it needs the user
         if self._asked is not None:
             owner, asked, dialog = self._asked
-            if asked.key not in _waiting(owner) and dialog.is_active:
+            # Textual cannot take away a dialog that it still builds: `_open` looks again once it has.
+            if asked.key not in _waiting(owner) and dialog.is_active and dialog.is_mounted:
                 dialog.dismiss(("cancel", None) if isinstance(asked, Form) else "cancel")
             return
-        if isinstance(self._screen.app.screen, TakeOver):
-            return  # the keys are for a program; it is said there that something waits
+        front = self._screen.app.screen
+        if front is not self._screen and not front.has_class(ASKING):
+            return  # the keys are for what the user has opened; when that is closed, the screen looks again
         for owner in (self._session, self._agent()):
             waiting = next(iter(_waiting(owner).values()), None)
             if owner is not None and waiting is not None:
                 self._screen.run_worker(self._ask(owner, waiting))
                 return
+
+    def cancel_all(self) -> None:
+        """Answer every question that waits as cancelled: the user wants to see none of them."""
+        for owner in (self._session, self._agent()):
+            for key in tuple(_waiting(owner)):
+                if owner is not None:
+                    owner.answer_elicitation(key, "cancel", None)
 
     async def until_nothing_is_asked(self) -> None:
         """Return when no dialog of ours is open."""
@@ -94,6 +103,7 @@ class QuestionsDesk:
     async def _open(self, dialog: Screen[T]) -> T:
         """Over this tab: another may have come to the front by now. Withdrawn below its help, it goes behind that."""
         dialog.watch(dialog, "stack_updates", lambda: self.look_for_questions(), init=False)
+        dialog.call_later(self.look_for_questions)  # comes behind its being built
         return await self._screen.app.push_screen_wait(dialog, mode=self._screen.mode)
 
     def _answer(self, owner: Any, elicitation: Elicitation, action: Any, values: FormValues | None) -> None:

@@ -14,6 +14,7 @@ from textual._compositor import Compositor, ReflowResult
 from textual.app import App
 from textual.binding import Binding
 from textual.geometry import Region, Size
+from textual.notifications import Notifications
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -63,6 +64,11 @@ def forget_toasts(app: App[Any], said: tuple[str, str]) -> None:
     for toast in tuple(app._notifications):
         if (toast.title, toast.message) == said:
             app._unnotify(toast, refresh=False)
+
+
+def toasts_of(app: App[Any]) -> Notifications:
+    """What the user is being told, oldest first."""
+    return app._notifications
 
 
 def forget_callbacks(app: App[Any]) -> None:

@@ -32,19 +32,19 @@ def test_options_are_numbered_below_a_blank_line() -> None:
     assert shown().endswith("\n\n  1  Allow  (allow_once)\n  2  No  (reject_once)")
 
 
-def test_input_that_is_nested_too_deep_is_said_to_be() -> None:
-    deep: list[Any] = []
+def test_what_is_nested_deeply_is_shown_all_the_same() -> None:
+    deep: Any = "rm -rf /"
     for _ in range(100_000):
         deep = [deep]
-    assert "  input: too deeply nested to show\n" in shown(raw_input=deep)
-    while deep:  # at once it would be freed by recursion
+    assert "] …: rm -rf /\n" in shown(raw_input=deep)
+    while isinstance(deep, list):  # at once it would be freed by recursion
         deep = deep.pop()
 
 
 def test_of_long_input_the_beginning_is_shown_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exec_question, "MAX_INPUT_CHARACTERS", 10)
+    monkeypatch.setattr(exec_question, "MAX_CHARACTERS", 10)
     text = shown(raw_input="12345678\x1b" + "9" * 5)
-    assert '  input: "12345678\\\n  … and 11 more characters that are not shown\n' in text
+    assert "  input: 12345678␛9\n  … and 4 more characters that are not shown\n" in text
 
 
 @pytest.mark.parametrize(

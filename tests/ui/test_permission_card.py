@@ -89,7 +89,7 @@ async def test_the_next_request_is_shown_from_its_beginning() -> None:
 async def test_a_request_without_content_shows_its_raw_input() -> None:
     async with open_page() as page:
         await page.ask("call", title="push", kind="other", raw_input={"command": "git push --force"})
-        assert '"command": "git push --force"' in page.text
+        assert "command: git push --force" in page.text
 
 
 async def test_a_request_without_anything_says_that_nothing_is_known() -> None:
@@ -109,13 +109,14 @@ async def test_the_raw_report_is_shown_on_demand_and_says_what_is_not_in_it() ->
     async with open_page() as page:
         await page.ask("call", content=(TextDiff("/project/a", "a\n"),), raw_input={"mode": "fast"})
         await page.enter_card()
-        assert "fast" not in page.text
+        assert "mode: fast" in page.text
+        assert '"mode": "fast"' not in page.text
         await page.press("r")
         assert '"mode": "fast"' in page.text
         assert "raw output: not reported" in page.text
         assert "a  new file" in page.text
         await page.press("r")
-        assert "fast" not in page.text
+        assert '"mode": "fast"' not in page.text
 
 
 async def test_a_note_of_the_clients_stands_beside_the_request() -> None:
@@ -335,6 +336,8 @@ async def test_where_the_request_has_no_room_nothing_answers_it_but_the_full_scr
         await page.until(lambda: "- line 12" in page.text)
         assert "1  Allow once" in page.text
         await page.press("1")
+        page.clock.pass_guard()
+        await page.press("1")  # not all of it fits
         assert page.decisions == {"call": ALLOW.option_id}
 
 
@@ -345,6 +348,8 @@ async def test_a_screen_that_becomes_large_enough_lets_answers_count() -> None:
         await page.pilot.resize_terminal(40, 20)
         await page.until(lambda: "- line 12" in page.text)
         await page.press("1")
+        page.clock.pass_guard()
+        await page.press("1")  # not all of it fits
         assert page.decisions == {"call": ALLOW.option_id}
 
 

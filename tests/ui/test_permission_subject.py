@@ -70,25 +70,27 @@ def test_where_it_runs_and_what_else_is_reported_is_said() -> None:
     assert execute({"command": "make", "cwd": "/project/web", "env": {"A": "1"}, "timeout": 3}) == [
         "$ make",
         "in /project/web",
-        "r shows what else is reported: env, timeout",
+        "env.A: 1",
+        "timeout: 3",
     ]
 
 
 def test_all_of_it_is_shown_on_demand() -> None:
     lines = execute({"command": "make", "env": {"A": "1"}}, shows_raw=True)
     assert lines[0] == "$ make"
-    assert lines[1] == "raw input:"
+    assert lines[1] == "env.A: 1"
+    assert lines[2] == "raw input:"
     assert '    "A": "1"' in lines
     assert lines[-1] == "raw output: not reported"
 
 
 @pytest.mark.parametrize("command", [None, "", " ", 7, ["ls", 1], {"sh": "ls"}])
-def test_what_is_no_command_is_shown_raw(command: Any) -> None:
-    assert execute({"command": command})[0] == "{"
+def test_what_is_no_command_is_shown_field_by_field(command: Any) -> None:
+    assert execute({"command": command})[0].startswith("command")
 
 
 def test_the_input_of_another_kind_of_call_is_no_command() -> None:
-    assert draw(kind="edit", raw_input={"command": "view"})[0] == "{"
+    assert draw(kind="edit", raw_input={"command": "view"}) == ["command: view"]
 
 
 # Terminals and texts
@@ -117,7 +119,8 @@ def test_texts_keep_their_lines() -> None:
 
 def test_content_of_an_unknown_kind_is_named() -> None:
     assert draw(content=(UnknownContent("hologram", {}),)) == [
-        "[hologram: a kind of content that acp-tui does not know]"
+        "[hologram: a kind of content that acp-tui does not know]",
+        "content: {}",
     ]
 
 

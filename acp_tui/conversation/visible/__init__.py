@@ -4,6 +4,7 @@ A terminal obeys control characters, and a reader is misled by characters that a
 that look like others. None is removed in silence: each is replaced by a stand-in that can be seen.
 """
 
+from acp_tui.conversation.visible.blanks import collapse_blanks, collapse_blanks_in_line
 from acp_tui.conversation.visible.confusables import (
     Confusable,
     confusables,
@@ -15,6 +16,8 @@ from acp_tui.conversation.visible.text import HIDDEN, make_visible, make_visible
 __all__ = [
     "HIDDEN",
     "Confusable",
+    "collapse_blanks",
+    "collapse_blanks_in_line",
     "confusables",
     "make_visible",
     "make_visible_command",

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import islice
 from typing import Any, Final
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation.content import Text, TextResource
+from acp_tui.conversation.content import ContentBlock, Text, TextResource, UnknownBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.places import is_outside
+from acp_tui.conversation.reported_fields import MAX_FIELDS, ReportedField, reported_fields
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -23,22 +27,39 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
+from acp_tui.conversation.tool_subject import is_place
 from acp_tui.conversation.unset import UNSET
-from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.conversation.visible import (
+    collapse_blanks,
+    collapse_blanks_in_line,
+    make_visible,
+    make_visible_command,
+    make_visible_line,
+    make_visible_path,
+)
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Joined
 from acp_tui.ui.drawings.places import HERE, shown_location, shown_path
+from acp_tui.ui.drawings.seen_rows import SeenRows
 from acp_tui.ui.drawings.shell_command import ShellCommand, command_lines, reported_command
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.diff_text import SIGNS
 from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
 from acp_tui.ui.rendering.wrapping import wrap
 
 CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
+
+MAX_IN_ROW: Final = 2_000
+"""Characters of a value that stands behind its name."""
+MAX_CHARACTERS: Final = 100_000
+"""Of one text; nobody reads more before an answer."""
+TOOL_KINDS: Final = frozenset(
+    {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +82,15 @@ class Asked:
         terminals = [self.terminals[name] for name in shown if name in self.terminals]
         reported = (
             call.shown_title,
+            call.name,
             call.kind,
             call.content,
             call.locations,
             call.raw_input,
             call.raw_output,
+            dict(call.meta),
         )
-        return self.request, self.waiting, *reported, *((state.command, state.cwd) for state in terminals)
+        return self.waiting, self.request, *reported, *((state.command, state.cwd) for state in terminals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +117,15 @@ class Subject:
     """Whether all of it was compared; else it is to be drawn again, soon."""
     raw: int | None = None
     """In which line the raw report begins, where it is shown."""
+    left_out: int = 0
+    """So many characters stand in none of the lines: there is no room for them anywhere."""
 
     def below(self, lines: Sequence[Strip]) -> Subject:
         """The same with these lines above it."""
         above = len(lines)
         hunks = tuple(above + row for row in self.hunks)
         raw = None if self.raw is None else above + self.raw
-        return Subject(Joined(lines, self.lines), hunks, self.is_whole, raw)
+        return Subject(Joined(lines, self.lines), hunks, self.is_whole, raw, self.left_out)
 
     def first_changed(self, index: int) -> int:
         """In which line of the change of that index something is new or gone."""
@@ -109,13 +134,17 @@ class Subject:
 
 
 class SubjectDrawing:
-    """Draws requests, and keeps what was compared for the next time."""
+    """Draws requests, and keeps what was compared, and which of it was in view, for the next time."""
 
     def __init__(self) -> None:
         self._diffs = Comparisons()
+        self.seen = SeenRows()
+        """Of the request that was drawn last, on the card and on the full screen."""
 
     def draw(self, asked: Asked, look: Look) -> Subject:
         """What would be done, and nothing of it left out but what is not compared yet or is said to be cut."""
+        self.seen.begin(asked.state[1:])
+        self._left_out = 0
         self._diffs.keep(item for item in asked.call.content if isinstance(item, TextDiff))
         is_whole = self._diffs.advance()
         runs: list[Sequence[Strip]] = []
@@ -128,13 +157,15 @@ class SubjectDrawing:
         raw = None
         if look.shows_raw:
             raw = length
-            runs.append(_raw(asked.call, look))
-        return Subject(Joined(*runs), tuple(hunks), is_whole, raw)
+            runs.append(_raw(asked, look))
+        return Subject(Joined(*runs), tuple(hunks), is_whole, raw, self._left_out)
 
     def _runs(self, asked: Asked, look: Look) -> Iterator[tuple[Sequence[Strip], tuple[int, ...]]]:
         """The parts above the raw report, each with the lines of it in which changes begin."""
         call = asked.call
         command = reported_command(call)
+        self._shown = _shown_texts(asked, command)
+        self._as_above: list[str] = []
         yield _notes(asked, command, look), ()
         if command is not None:
             yield _command(command, look), ()
@@ -142,18 +173,181 @@ class SubjectDrawing:
             if isinstance(item, TextDiff):
                 yield self._diff(item, asked.cwd, look)
             else:
-                yield _content(item, asked.terminals, look), ()
-        if command is None and not call.content and not look.shows_raw:
-            yield _input(call, look), ()
+                yield self._content(item, asked.terminals, look), ()
+        yield self._fields(asked, command, look), ()
 
     def _diff(self, diff: TextDiff, cwd: str, look: Look) -> tuple[Sequence[Strip], tuple[int, ...]]:
         renderer = self._diffs.renderer(diff, cwd)
         if not renderer.is_ready:
             return renderer.waiting_lines(look.width, look.palette), ()
         lines = renderer.lines(look.width, look.palette, look.layout, look.context)
+        self._left_out += renderer.cut_characters(look.context)
+        self._shown |= renderer.visible_lines(look.context)
         first, *others = renderer.hunk_rows or (0,)
         # The first change is shown with the name of its file, if that is near.
         return lines, (first if look.context is None else 0, *others)
+
+    def _content(
+        self, item: ToolCallContent, terminals: Mapping[TerminalId, TerminalState], look: Look
+    ) -> Sequence[Strip]:
+        match item:
+            case BlockContent(Text(text)):
+                return self._text(text, look, look.palette.text)
+            case BlockContent(TextResource(text=text) as block):
+                label = plain_lines(block_label(block), look.width, look.palette.muted)
+                return [*label, *self._text(text, look, look.palette.text)]
+            case BlockContent(UnknownBlock(kind, raw)):
+                unknown = f"[{make_visible_line(kind)}: a kind of content that acp-tui does not know]"
+                return [
+                    *wrap([(unknown, look.palette.warning)], look.width),
+                    *self._rows(raw, "content", look),
+                ]
+            case BlockContent(block):
+                label = plain_lines(block_label(block), look.width, look.palette.muted)
+                return [*label, *self._rows(_other_facts(block), "", look)]
+            case TerminalContent(terminal_id):
+                return _terminal(terminals.get(terminal_id), look)
+            case UnknownContent(kind, raw):
+                unknown = f"[{make_visible_line(kind)}: a kind of content that acp-tui does not know]"
+                return [
+                    *wrap([(unknown, look.palette.warning)], look.width),
+                    *self._rows(raw, "content", look),
+                ]
+            case TextDiff():
+                raise AssertionError("drawn with what was compared")
+
+    def _fields(self, asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip]:
+        """All of the raw input and output that stands nowhere else, field by field."""
+        call, palette = asked.call, look.palette
+        lines: list[Strip] = []
+        if call.name and call.name not in call.shown_title:
+            lines += self._rows(call.name, "tool", look)
+        if call.kind not in TOOL_KINDS:
+            lines += self._rows(call.kind, "kind", look)
+        given = call.raw_input
+        if command is not None and isinstance(given, Mapping):
+            given = {key: value for key, value in given.items() if key in command.other_fields}
+        if given is not UNSET and (command is None or given):
+            lines += self._rows(given, "" if isinstance(given, Mapping) else "input", look)
+        elif command is None and not call.content:
+            lines += wrap(
+                [("what it would do exactly is not reported by the agent", palette.muted)], look.width
+            )
+        if call.raw_output is not UNSET:
+            lines += self._rows(call.raw_output, "output", look)
+        if self._as_above:
+            names = make_visible_line(", ".join(self._as_above))
+            lines += wrap([(f"as above: {names}", palette.muted)], look.width)
+        if _metas(asked):
+            lines += wrap([("r shows what else is reported: _meta", palette.muted)], look.width)
+        return lines
+
+    def _rows(self, value: Any, name: str, look: Look) -> list[Strip]:
+        """A row for each field, more where its text is long; none for one that is shown already."""
+        fields = reported_fields(value, name)
+        lines: list[Strip] = []
+        for field_ in islice(fields, MAX_FIELDS):
+            if field_.text in self._shown.whole:
+                if not is_place(field_.name):
+                    self._as_above.append(field_.name)
+            elif self._shown.has_lines(field_.text):
+                self._as_above.append(field_.name)
+            else:
+                lines += self._row(field_, look)
+        rest = list(fields)
+        if rest:
+            self._left_out += sum(len(name) + len(text) for name, text in rest)
+            lines += wrap([(f"… {len(rest):,} more fields, not shown", look.palette.warning)], look.width)
+        return lines
+
+    def _row(self, given: ReportedField, look: Look) -> list[Strip]:
+        muted, width = look.palette.muted, look.width
+        name = collapse_blanks_in_line(make_visible_line(given.name))
+        if "\n" not in given.text and len(given.text) <= MAX_IN_ROW:
+            text = collapse_blanks(make_visible_command(given.text).expandtabs(TAB_CELLS))
+            return wrap([(f"{name}: ", muted), (text, look.palette.code)], width)
+        # A line of the text must not look like another field.
+        bar = Segment("│ ", muted)
+        rows = self._text(given.text, replace(look, width=width - 2), look.palette.code)
+        return [*wrap([(f"{name}:", muted)], width), *(Strip([bar, *row]) for row in rows)]
+
+    def _text(self, text: str, look: Look, style: Style) -> list[Strip]:
+        """A text of the agent's, as far as it can be shown at all."""
+        lines = plain_lines(collapse_blanks(make_visible(text[:MAX_CHARACTERS])), look.width, style)
+        if (cut := len(text) - MAX_CHARACTERS) > 0:
+            self._left_out += cut
+            lines += wrap([(f"… {cut:,} more characters, not shown", look.palette.warning)], look.width)
+        return lines
+
+
+class _Shown:
+    """The texts that stand on a card already."""
+
+    def __init__(self, whole: Iterable[str]) -> None:
+        self.whole = set(whole)
+        self._lines: set[str] = set()
+
+    def __ior__(self, lines: Iterable[str]) -> _Shown:
+        self._lines.update(lines)
+        return self
+
+    def has_lines(self, text: str) -> bool:
+        """Whether every line of a text of several lines, or of a patch, is in view in a diff."""
+        lines = text.rstrip("\n").split("\n")
+        if not self._lines or (len(lines) < 2 and not text.endswith("\n")):
+            return False
+        return all(map(self._has, lines)) or all(map(self._has_of_patch, lines))
+
+    def _has(self, line: str) -> bool:
+        return not line.strip() or line in self._lines
+
+    def _has_of_patch(self, line: str) -> bool:
+        if _PATCH_HEAD.match(line) is not None:
+            return all(word in self.whole or _PATCH_WORD.fullmatch(word) for word in line.split())
+        return line[:1] in ("+", "-", " ", "") and self._has(line[1:])
+
+
+_PATCH_HEAD: Final = re.compile(r"Index: |={20,}$|--- |\+\+\+ |@@ -[\d,]+ \+[\d,]+ @@$")
+_PATCH_WORD: Final = re.compile(r"Index:|=+|---|\+\+\+|@@|[-+][\d,]+|/dev/null")
+
+
+def _shown_texts(asked: Asked, command: ShellCommand | None) -> _Shown:
+    """What stands on the card as it is, whole: titles, commands, places, and texts of one change or one block."""
+    call = asked.call
+    whole = [call.shown_title, *(place.path for place in call.locations)]
+    if command is not None:
+        whole += [command.line, *([command.cwd] if command.cwd is not None else [])]
+    for item in call.content:
+        if isinstance(item, TextDiff):
+            whole.append(item.path)
+        elif isinstance(item, BlockContent) and isinstance(item.block, Text):
+            whole.append(item.block.text)
+    return _Shown(text for text in whole if text)
+
+
+def _other_facts(block: ContentBlock) -> dict[str, Any]:
+    """What the label of a block leaves out; not its bytes, and not what is said of it to programs."""
+    label = block_label(block)
+    left = ((each.name, getattr(block, each.name)) for each in fields(block) if each.name not in _NOT_READ)
+    return {name: value for name, value in left if isinstance(value, str) and value not in label}
+
+
+_NOT_READ: Final = frozenset({"data", "blob", "annotations", "meta"})
+
+
+def _metas(asked: Asked) -> dict[str, Any]:
+    """What is reported for programs: `_meta` of the request, of the call and of its parts."""
+    call = asked.call
+    found = {"request": asked.request.meta, "call": call.meta}
+    found |= {f"locations[{at}]": place.meta for at, place in enumerate(call.locations)}
+    for at, item in enumerate(call.content):
+        if not isinstance(item, UnknownContent):
+            found[f"content[{at}]"] = item.meta
+        if isinstance(item, BlockContent):
+            found[f"content[{at}].content"] = getattr(item.block, "meta", None)
+            notes = getattr(item.block, "annotations", None)
+            found[f"content[{at}].annotations"] = asdict(notes) if notes is not None else None
+    return {name: meta for name, meta in found.items() if meta}
 
 
 def _is_changed(line: Strip) -> bool:
@@ -200,30 +394,7 @@ def _command(command: ShellCommand, look: Look) -> list[Strip]:
     lines = command_lines(command.line, look.palette, look.width)
     if command.cwd is not None:
         lines += wrap([(f"in {make_visible_path(command.cwd)}", look.palette.muted)], look.width)
-    if command.other_fields and not look.shows_raw:
-        names = make_visible_line(", ".join(command.other_fields))
-        lines += wrap([(f"r shows what else is reported: {names}", look.palette.muted)], look.width)
     return lines
-
-
-def _content(
-    item: ToolCallContent, terminals: Mapping[TerminalId, TerminalState], look: Look
-) -> Sequence[Strip]:
-    match item:
-        case BlockContent(Text(text)):
-            return plain_lines(text, look.width, look.palette.text)
-        case BlockContent(TextResource(text=text) as block):
-            label = plain_lines(block_label(block), look.width, look.palette.muted)
-            return [*label, *plain_lines(text, look.width, look.palette.text)]
-        case BlockContent(block):
-            return plain_lines(block_label(block), look.width, look.palette.muted)
-        case TerminalContent(terminal_id):
-            return _terminal(terminals.get(terminal_id), look)
-        case UnknownContent(kind):
-            unknown = f"[{make_visible_line(kind)}: a kind of content that acp-tui does not know]"
-            return wrap([(unknown, look.palette.warning)], look.width)
-        case TextDiff():
-            raise AssertionError("drawn with what was compared")
 
 
 def _terminal(state: TerminalState | None, look: Look) -> list[Strip]:
@@ -242,17 +413,12 @@ def _terminal(state: TerminalState | None, look: Look) -> list[Strip]:
     return lines
 
 
-def _input(call: ToolCall, look: Look) -> list[Strip]:
-    """All that is known of a call which shows nothing."""
-    if call.raw_input is UNSET:
-        text = "what it would do exactly is not reported by the agent"
-        return wrap([(text, look.palette.muted)], look.width)
-    return _json(call.raw_input, look)
-
-
-def _raw(call: ToolCall, look: Look) -> list[Strip]:
+def _raw(asked: Asked, look: Look) -> list[Strip]:
     lines: list[Strip] = []
-    for label, value in (("input", call.raw_input), ("output", call.raw_output)):
+    reported = [("input", asked.call.raw_input), ("output", asked.call.raw_output)]
+    if metas := _metas(asked):
+        reported.append(("_meta", metas))
+    for label, value in reported:
         if value is UNSET:
             lines += wrap([(f"raw {label}: not reported", look.palette.muted)], look.width)
         else:

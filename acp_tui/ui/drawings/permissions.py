@@ -12,7 +12,11 @@ from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.visible import make_visible_command, make_visible_line
+from acp_tui.conversation.visible import (
+    collapse_blanks_in_line,
+    make_visible_command,
+    make_visible_line,
+)
 from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
@@ -59,8 +63,8 @@ def shortened(lines: Sequence[Strip], rows: int, width: int) -> list[Strip]:
 def _title(call: ToolCall) -> str:
     """A command's look-alike letters are marked; in the words of other titles they may well be meant."""
     if call.kind == "execute":
-        return make_visible_line(make_visible_command(call.shown_title))
-    return make_visible_line(call.shown_title)
+        return collapse_blanks_in_line(make_visible_line(make_visible_command(call.shown_title)))
+    return collapse_blanks_in_line(make_visible_line(call.shown_title))
 
 
 def option_lines(

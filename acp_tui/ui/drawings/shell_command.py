@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_subject import PROMPT, command_line
-from acp_tui.conversation.visible import make_visible_command
+from acp_tui.conversation.visible import collapse_blanks, make_visible_command
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS
 from acp_tui.ui.rendering.wrapping import fold
@@ -55,7 +55,7 @@ def command_lines(line: str, palette: Palette, width: int) -> list[Strip]:
     style = palette.code_block
     room = max(width - len(PROMPT), 1)
     strips = []
-    for number, text in enumerate(make_visible_command(line).removesuffix("\n").split("\n")):
+    for number, text in enumerate(collapse_blanks(make_visible_command(line)).removesuffix("\n").split("\n")):
         text = text.expandtabs(TAB_CELLS)
         for index, part in enumerate(fold(text, room)):
             sign = CONTINUATION if index else NEXT_LINE if number else PROMPT

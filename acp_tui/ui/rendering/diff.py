@@ -5,7 +5,8 @@ A long diff is compared in steps of about a millisecond, between which the event
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from textual.strip import Strip
@@ -96,6 +97,28 @@ class DiffRenderer:
     def diff(self) -> Diff:
         """What differs; compared now, where it is not yet."""
         return self._finish()[0]
+
+    def cut_characters(self, context: int | None) -> int:
+        """How many characters of its lines are shown in none of the rows, at most: longer lines are cut."""
+        most = MAX_CHARACTERS_OF_WHOLE if context is None else MAX_CHARACTERS
+        diff = self.diff
+        changed = (
+            line
+            for change in diff.changes
+            for lines, start, stop in (
+                (diff.old, change.old_from, change.old_to),
+                (diff.new, change.new_from, change.new_to),
+            )
+            for line in islice(lines, start, stop)
+        )
+        return sum([len(line) - most for line in changed if len(line) > most])
+
+    def visible_lines(self, context: int | None) -> Iterator[str]:
+        """The texts of the lines that are shown, without their ends."""
+        diff = self.diff
+        for hunk in diff.hunks(context):
+            yield from (line.rstrip("\r\n") for line in diff.old[hunk.old_start - 1 :][: hunk.old_count])
+            yield from (line.rstrip("\r\n") for line in diff.new[hunk.new_start - 1 :][: hunk.new_count])
 
     @property
     def added(self) -> int:

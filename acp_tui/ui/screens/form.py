@@ -16,6 +16,7 @@ from textual.widgets import Button, Static
 
 from acp_tui.client.form_answers import check_all
 from acp_tui.conversation.elicitation import Form, FormValues, UnknownField
+from acp_tui.ui.asking import ASKING
 from acp_tui.ui.widgets.answer_guard import AnswerGuard
 from acp_tui.ui.widgets.fields.editors import FieldEditor, name_of
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
@@ -48,7 +49,7 @@ class FormDialog(ModalScreen[Answered]):
         self, form: Form, agent_title: str, on_typed: Callable[[str], None] = lambda _: None
     ) -> None:
         """`on_typed` gets what is typed before the user has gone to a field: it was meant for something else."""
-        super().__init__(classes="dialog")
+        super().__init__(classes=f"dialog {ASKING}")
         self._on_typed = on_typed
         self._form = form
         self._agent_title = agent_title

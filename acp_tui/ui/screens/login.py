@@ -14,6 +14,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from acp_tui.client.errors import ClientError
+from acp_tui.ui.asking import ASKING
 from acp_tui.ui.screens.closing import close_when_in_front
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
@@ -51,7 +52,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         reason: str = "",
     ) -> None:
         """`reason` is what the agent said when it asked for a login."""
-        super().__init__(classes="dialog")
+        super().__init__(classes=f"dialog {ASKING}")
         self._agent_title = agent_title
         self._methods = methods
         self._authenticate = authenticate

@@ -143,7 +143,10 @@ class SessionActions(Screen[None]):
             await self.run_action(action)
 
     def action_interrupt(self) -> None:
-        """Ctrl+C: copy a selection, else clear the draft, else cancel the turn."""
+        """Ctrl+C: copy a selection, else clear the draft, else cancel the turn. Above a question: stop the agent."""
+        if self.app.screen is not self:
+            self._stop_asking()
+            return
         selected = self._prompt.selected_text or (self._panel.view.selected_text if self._panel else "")
         if selected:
             self.run_worker(self._conversation_desk.copy(selected))
@@ -155,6 +158,13 @@ class SessionActions(Screen[None]):
             self._prompting.cancel(self._session)
         else:
             self._prompt.say(keys_in_force(self).hint("{quit} quits"))
+
+    def _stop_asking(self) -> None:
+        """Cancel the turn, and take back every question of the agent's: the draft below them stays."""
+        if self._session is not None and not self._session.conversation.is_idle:
+            self._prompting.cancel(self._session)
+        if self._desk is not None:
+            self._desk.questions.cancel_all()
 
     @work
     async def action_copy_reply(self) -> None:

@@ -14,6 +14,7 @@ from textual.widgets import Button, Static
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
+from acp_tui.ui.asking import ASKING
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
 Consent: TypeAlias = Literal["accept", "decline", "cancel"]
@@ -31,7 +32,7 @@ class VisitDialog(ModalScreen[Consent]):
     ]
 
     def __init__(self, visit: UrlVisit, agent_title: str) -> None:
-        super().__init__(classes="dialog")
+        super().__init__(classes=f"dialog {ASKING}")
         self._visit = visit
         self._agent_title = agent_title
 

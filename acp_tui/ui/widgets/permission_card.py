@@ -108,6 +108,10 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         self._review = PermissionReview(self, self._asked, clock=self._clock, drawing=self._drawing)
         self.app.push_screen(self._review, self._on_review_closed)
 
+    def show_unseen(self, row: int) -> None:
+        """On the full screen, where there is the most room to read."""
+        self.action_review()
+
     def _on_review_closed(self, _: None) -> None:
         self._review = None
 

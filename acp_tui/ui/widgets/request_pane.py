@@ -132,8 +132,11 @@ class RequestPane(RequestView, can_focus=True):
             self.tell(self.RejectedWithReason(request.key, option.option_id, title))
 
     def _answer(self, index: int, again: str) -> None:
-        if self._asked is not None and index < len(self.options) and self._counts(again):
-            self.tell(self.Answered(self._asked.request.key, self.options[index].option_id))
+        if self._asked is None or index >= len(self.options) or not self._counts(again):
+            return
+        option = self.options[index]
+        if option.is_rejection or self.may_allow(option.option_id, again):
+            self.tell(self.Answered(self._asked.request.key, option.option_id))
 
     def _counts(self, again: str) -> bool:
         """Whether what the user did can have been meant as an answer; where not, what to do is said."""

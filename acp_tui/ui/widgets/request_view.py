@@ -12,9 +12,11 @@ from typing import Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.errors import NoWidget
 from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption
+from acp_tui.ui.asking import ASKING
 from acp_tui.ui.drawings import permissions as drawings
 from acp_tui.ui.drawings.permission_subject import Asked, Look, Subject, SubjectDrawing, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
@@ -45,7 +47,7 @@ class RequestView(Vertical):
         drawing: SubjectDrawing | None = None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        super().__init__(id=id)
+        super().__init__(id=id, classes=ASKING)
         self.guard = AnswerGuard(clock)
         """Armed whenever what is asked reads differently: no key counts before that was seen."""
         self._drawing = drawing or SubjectDrawing()
@@ -66,6 +68,8 @@ class RequestView(Vertical):
         self._shows_raw = False
         self._warning = ""
         """What is said in the place of the keys, until the user does something else."""
+        self._again = "choose the same again"
+        """How the option is given once more that was chosen before all was in view."""
         self._option_rows: list[range] = []
         """In which rows each option stands."""
 
@@ -137,6 +141,7 @@ class RequestView(Vertical):
         self.watch(self.app, "theme", self.redraw, init=False)
         # A screen that lay above is gone: only now one sees again what is asked.
         self.watch(self.screen, "stack_updates", self.guard.arm, init=False)
+        self.watch(self._subject, "scroll_y", self._look, init=False)
 
     def on_resize(self) -> None:
         """Draw for the new width."""
@@ -177,6 +182,7 @@ class RequestView(Vertical):
         self._show_parts(title, answers)
         if was_at_start:
             self._go_to(self._start)
+        self._look()
 
     def _arrange(self, file: str, answers: int) -> list[Strip]:
         """Share out the rows; the lines of the title come back. Where it is cut, it stands whole above the subject."""
@@ -222,6 +228,8 @@ class RequestView(Vertical):
         """What is said above the answers: a warning, else the keys."""
         if self._warning:
             return wrap([(self._warning, self._palette.warning)], self._width)
+        if self._drawing.seen.wanted:
+            return wrap([(self._why_once_more, self._palette.warning)], self._width)
         keys = self.keys(has_focus=self.has_focus, is_cut=is_cut)
         return drawings.keys_lines(keys, self._palette.muted, self._width)
 
@@ -258,6 +266,7 @@ class RequestView(Vertical):
         # The beginning can always be reached; where it is not, the layout is still to come.
         if self._pending != self._start or self._subject.scroll_offset.y == self._start:
             self._pending = None
+        self._look()
 
     def _reveal_chosen(self, height: int) -> None:
         if self._chosen is None:
@@ -265,6 +274,62 @@ class RequestView(Vertical):
         rows, top = self._option_rows[self._chosen], self._options.scroll_offset.y
         y = min(max(top, rows.stop - height), rows.start)
         self._options.scroll_to(y=y, animate=False, force=True)
+
+    # What of it was in view
+
+    @property
+    def _must_be_seen(self) -> int:
+        """How many rows there are, but for the raw report."""
+        return len(self._drawn.lines) if self._drawn.raw is None else self._drawn.raw
+
+    @property
+    def _way(self) -> tuple[object, ...]:
+        """All that decides in which row something stands."""
+        above = len(self._drawn.lines) - len(self._whole.lines)
+        return self._width, self.layout_of_diffs, self.context_of_diffs, above, self._must_be_seen
+
+    def _look(self) -> None:
+        """Note what is in view, once it is painted."""
+        self.call_after_refresh(self.note_seen)
+
+    def note_seen(self) -> None:
+        """The rows that are painted now have been in view; none of them while something lies above."""
+        if self._rows is None or self._asked is None or self._pending is not None or not self._drawn.is_whole:
+            return
+        if self.app.screen is not self.screen or not self.is_attached:
+            return
+        try:
+            height = self.screen.find_widget(self._subject).visible_region.height
+        except NoWidget:
+            return
+        top, count = self._subject.scroll_offset.y, self._must_be_seen
+        self._drawing.seen.note(self._way, range(top, min(top + height, count)), count)
+
+    def may_allow(self, option_id: str, again: str) -> bool:
+        """Whether all of it was in view, or the user chooses the same once more; else what was not comes up."""
+        self.note_seen()
+        seen = self._drawing.seen
+        if seen.wanted == option_id or (seen.is_all_seen and not self._drawn.left_out):
+            return True
+        seen.wanted, self._again = option_id, again
+        self.guard.arm()
+        self._warning = ""
+        self.show_unseen(seen.first_unseen(self._way))
+        self.lay_out()
+        return False
+
+    def show_unseen(self, row: int) -> None:
+        """Bring up this row, the first that was not in view yet."""
+        self._go_to(row)
+
+    @property
+    def _why_once_more(self) -> str:
+        left_out = self._drawn.left_out
+        if left_out:
+            return f"{left_out:,} characters cannot be shown: {self._again} to allow it all the same"
+        if self._drawing.seen.is_all_seen:
+            return f"Now all of it was in view: {self._again} to allow it"
+        return f"Not all of it was in view yet: read on (PgDn), or {self._again} to allow it all the same"
 
     def action_page(self, direction: int) -> None:
         """Page through a long request."""

@@ -15,6 +15,7 @@ from textual.geometry import Offset
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.asking import ASKING
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells
 from acp_tui.ui.widgets.completion.suggestion import Remark, Suggestion
@@ -79,7 +80,10 @@ class SuggestionList(RowList):
         lines = min(len(self._lines), MOST_ROWS, max(room - FRAME_ROWS * has_frame, 1))
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
-        self.styles.offset = Offset(0, -height)
+        # Over what an agent asks it does not lie: that moves up for it.
+        is_asked = any(widget.display for widget in self.screen.query(f".{ASKING}"))
+        self.styles.overlay = "none" if is_asked else "screen"
+        self.styles.offset = Offset(0, 0 if is_asked else -height)
         self.scroll_to(y=0, animate=False, force=True)
         self.display = True
 
