@@ -15,7 +15,7 @@ from acp_tui.cli.exec_question import question_text
 from acp_tui.cli.exec_terminal import Terminal, open_terminal
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import PermissionRequest, RequestKey
+from acp_tui.conversation.facts import REJECTIONS, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible_line
 
@@ -58,9 +58,7 @@ class PermissionDesk:
 
     def note_decisions(self, entry: ToolCallEntry) -> None:
         """See whether a permission about this call was rejected."""
-        self.has_rejected |= any(
-            (decision.option_kind or "").startswith("reject") for decision in entry.decisions
-        )
+        self.has_rejected |= any(decision.option_kind in REJECTIONS for decision in entry.decisions)
 
     async def _decide(self, key: RequestKey) -> None:
         async with self._lock:

@@ -21,12 +21,11 @@ async def _reject(page: Page, *options: PermissionOption) -> None:
 
 
 def test_the_reason_is_labelled_with_what_was_rejected() -> None:
-    assert reason_prompt(["Edit a\nfile"], "too big") == 'About the rejected "Edit a file": too big'
-    assert reason_prompt(["a", "b"], "no") == 'About the rejected "a" and "b": no'
+    assert reason_prompt("Edit a\nfile", "too big") == 'About the rejected "Edit a file": too big'
 
 
 def test_of_a_long_title_the_beginning_is_named() -> None:
-    assert reason_prompt(["x" * 1000], "no") == f'About the rejected "{"x" * (MAX_TITLE - 1)}…": no'
+    assert reason_prompt("x" * 1000, "no") == f'About the rejected "{"x" * (MAX_TITLE - 1)}…": no'
 
 
 # The answer

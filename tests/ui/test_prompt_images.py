@@ -105,7 +105,7 @@ async def test_pictures_are_put_aside_while_a_reason_is_given() -> None:
         page.prompt.attach(ONE)
         page.prompt.ask_why("a call")
         assert page.prompt.images == ()
-        page.prompt.give_no_reason()
+        page.prompt.reject_not_yet()
         assert page.prompt.images == (ONE,)
 
 

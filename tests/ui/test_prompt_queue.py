@@ -85,7 +85,7 @@ async def test_the_reason_for_a_rejection_goes_as_the_next_prompt_however_the_ag
         await page.send("I need it")
         assert page.connection.prompts == ["one"]
         await page.end_turn(stop_reason)
-        assert page.connection.prompts == ["one", reason_prompt(["Delete it"], "I need it")]
+        assert page.connection.prompts == ["one", reason_prompt("Delete it", "I need it")]
 
 
 @pytest.mark.parametrize("is_turn_over", [True, False])
@@ -102,7 +102,7 @@ async def test_the_reason_for_a_rejection_goes_before_what_is_queued(is_turn_ove
         await page.send("I need it")
         if not is_turn_over:
             await page.end_turn()
-        assert page.connection.prompts == ["one", reason_prompt(["Delete it"], "I need it")]
+        assert page.connection.prompts == ["one", reason_prompt("Delete it", "I need it")]
         await page.end_turn()
         assert page.connection.prompts[2:] == ["two"]
 

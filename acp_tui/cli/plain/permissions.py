@@ -90,4 +90,4 @@ class Permissions:
             self._session.answer_permission(request.key, rejection.option_id)
             reason = await self._console.ask("Rejected. Why? (Enter: no reason) ", is_guarded=False)
             if reason:
-                self._queue_first(reason_prompt((title,), reason))
+                self._queue_first(reason_prompt(title, reason))
