@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Button, Input, Static, TextArea
 
 from acp_tui.client.form_answers import check_all
 from acp_tui.conversation.elicitation import Form, FormValues, UnknownField
@@ -114,6 +114,16 @@ class FormDialog(QuestionScreen[Answered]):
         """To the next field, or button; to the first one only behind a pause."""
         if self.focused is not self._body or self.may_answer():
             self.focus_next()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Whoever writes into a field means what comes next for this form."""
+        if event.input is self.focused:
+            self.guard.note_text()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """As for a field of one line."""
+        if event.text_area is self.focused:
+            self.guard.note_text()
 
     def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:
         """To the next field; from the last one, send."""

@@ -84,6 +84,10 @@ class AnswerGuard:
             and last.seen != (self, self._version)
         )
 
+    def note_text(self) -> None:
+        """The user writes into a field of what is asked: the key that ends that is meant, and was not held."""
+        self._opens_at, AnswerGuard._last = self._clock(), None
+
     def press(self, event: MouseDown, what: object) -> None:
         """The mouse is pressed on this."""
         self._pressed = (self._version, what) if self.takes(event) else None
