@@ -7,10 +7,10 @@ screen and on each dialog that answers.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -36,6 +36,7 @@ from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.screens.run_question import RunQuestion
 from acp_tui.ui.screens.trust import TrustDialog, TrustQuestion
 from acp_tui.ui.screens.visit import VisitDialog
+from acp_tui.ui.widgets import answer_guard
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.request_rows import RowCounts
 from support.dialogs import NOTHING, open_dialog
@@ -58,6 +59,7 @@ def _option(name: str, kind: str, id_: str = "") -> PermissionOption:
 ONCE, ALWAYS = _option("Yes", "allow_once"), _option("No", "allow_always")
 NO, NEVER, ODD = _option("Allow", "reject_once"), _option("n", "reject_always"), _option("No", "reject_twice")
 TWICE, TWICE_NO = _option("x", "allow_always", "same"), _option("No", "reject_once", "same")
+ONE_WAY, OTHER_WAY = _option("a", "allow_once"), _option("b", "allow_once")
 OFFERS: tuple[tuple[tuple[PermissionOption, ...], dict[str, PermissionOption]], ...] = (
     ((ONCE, NO), {"1": ONCE, "2": NO, "y": ONCE, "n": NO}),
     (
@@ -66,10 +68,10 @@ OFFERS: tuple[tuple[tuple[PermissionOption, ...], dict[str, PermissionOption]], 
     ),
     ((ODD, NO), {"1": ODD, "2": NO, "n": NO}),
     ((ONCE, TWICE_NO, TWICE), {"1": ONCE, "2": TWICE_NO, "3": TWICE, "y": ONCE}),
-    ((_option("a", "allow_once"), _option("b", "allow_once"), NO), {"3": NO, "n": NO}),
+    ((ONE_WAY, OTHER_WAY, NO), {"1": ONE_WAY, "2": OTHER_WAY, "3": NO, "n": NO}),
 )
-"""What is offered, and what each key must mean there; keys that are not named may do anything but allow by letter."""
-MAY_ALLOW = {option.option_id for option in (ONCE, ALWAYS, ODD, TWICE)} | {"allow_once/a", "allow_once/b"}
+"""What is offered, and what each key must mean there; a key that is not named answers nothing."""
+MAY_ALLOW = {option.option_id for option in (ONCE, ALWAYS, ODD, TWICE, ONE_WAY, OTHER_WAY)}
 
 
 class BareCard(PermissionCard):
@@ -158,13 +160,14 @@ class Run:
     """One sequence against one card."""
 
     random: Random
-    clock: Clock = field(default_factory=Clock)
+    clock: Clock
     judge: Judge = field(default_factory=Judge)
     log: list[str] = field(default_factory=list)
     keys: int = 0
     offer: int = 0
     meant: int = 0
     chosen: int | None = None
+    is_stale: bool = False
     down: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
@@ -175,6 +178,7 @@ class Run:
     def ask(self) -> None:
         """Another request takes the place of the one that is shown."""
         self.keys += 1
+        self.is_stale = False
         self.offer = self.random.randrange(len(OFFERS))
         self.chosen = None
         options = OFFERS[self.offer][0]
@@ -191,11 +195,19 @@ class Run:
             self.card.show_request(None)
         elif how in ("content", "silent"):
             self.call.raw_input = {"command": self.random.random()}
-            if how == "content":
-                self.card.show_changes()
+            if how == "silent":
+                self.is_stale = True  # it comes into view with the next thing that is pressed
+                return
+            self.card.show_changes()
         else:
             self.card.guard.arm()
         self.judge.changes(self.clock.now_s)
+
+    def show_stale(self) -> None:
+        """What changed unseen is shown now."""
+        if self.is_stale:
+            self.is_stale = False
+            self.judge.changes(self.clock.now_s)
 
     def focus(self, has_focus: bool) -> None:
         """The keyboard goes to the card or to the prompt."""
@@ -209,8 +221,9 @@ class Run:
         if not self.card.has_focus or self.card._asked is None:
             return
         self.log.append(f"{self.clock.now_s - age_s:.2f} {key}")
+        self.show_stale()
         event = Key("space" if key == " " else key, key if len(key) == 1 else " " if key == "space" else None)
-        event.time = time.monotonic() - age_s
+        event.time = self.clock.now_s - age_s
         is_meant = self.judge.is_meant(event.key, self.clock.now_s - age_s)
         expected = OFFERS[self.offer][1].get(key)
         if key == "enter" and self.chosen is not None:
@@ -252,7 +265,9 @@ class Run:
         row = self.random.randrange(4)
         kind = MouseDown if is_down else MouseUp
         event = kind(None, 3, row, 0, 0, 1, False, False, False, screen_x=3, screen_y=row)
+        event.time = self.clock.now_s
         self.log.append(f"{self.clock.now_s:.2f} {kind.__name__} {row}")
+        self.show_stale()
         if is_down:
             is_meant = self.judge.is_meant("", self.clock.now_s)
             self.down = (self.judge.version, row) if is_meant else None
@@ -267,7 +282,7 @@ class Run:
     async def step(self) -> None:
         """Something happens."""
         pick = self.random.random()
-        self.clock.now_s += self.random.choice(WAITS)
+        self.clock.now_s += self.random.choice(WAITS) + self.random.random() / 1000  # never just so
         age_s = self.random.choice([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])
         if pick < 0.12:
             self.ask()
@@ -285,7 +300,7 @@ class Run:
             self.mouse(is_down=False)
         elif pick < 0.5:
             for letter in self.random.choice(WORDS):
-                self.clock.now_s += self.random.choice((0.05, 0.1, 0.3, 0.39))
+                self.clock.now_s += self.random.choice((0.05, 0.1, 0.29, 0.385))
                 await self.press(letter)
         elif pick < 0.58:
             key = self.random.choice(("1", "y", "a", "enter", "2"))
@@ -296,16 +311,24 @@ class Run:
         elif pick < 0.6:
             if self.card.has_focus and self.card._asked is not None:
                 self.judge.is_meant("", self.clock.now_s)
-                self.card.on_paste(Paste("1\ny\n"))
+                event = Paste("1\ny\n")
+                event.time = self.clock.now_s
+                self.card.on_paste(event)
                 self._check(None, RequestKey(self.keys))
         else:
             await self.press(self.random.choice(LETTERS), age_s)
 
 
-async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant() -> None:
-    meant = 0
+async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, meant = Clock(), 0
+    monkeypatch.setattr(
+        answer_guard, "time", SimpleNamespace(monotonic=clock)
+    )  # no key waits but by the script
     for seed in range(SEQUENCES):
-        run = Run(Random(seed))
+        clock.now_s += 100
+        run = Run(Random(seed), clock)
         run.ask()
         run.focus(True)
         for _ in range(30):
@@ -334,14 +357,14 @@ async def _some_steps(page: Page, random: Random) -> None:
         if pick < 0.25 or not page.session.conversation.permissions:
             names += 1
             name = f"call {names}"
-            await look(lambda name=name: page.ask(name, ONCE, ALWAYS, NO, title=name))  # type: ignore[misc]
+            await look(partial(page.ask, name, ONCE, ALWAYS, NO, title=name))
         elif pick < 0.32:
             key = next(iter(page.session.conversation.permissions))
-            await look(lambda key=key: page.apply(PermissionAnswered(key, None)))  # type: ignore[misc]
+            await look(partial(page.apply, PermissionAnswered(key, None)))
         elif pick < 0.4:
             title = f"changed {random.random()}"
             request = next(iter(page.session.conversation.permissions.values()))
-            await look(lambda: page.apply(reported(request.tool_call_id, title=title)))
+            await look(partial(page.apply, reported(request.tool_call_id, title=title)))
         else:
             word = random.choice(WORDS) if pick < 0.55 else ""
             for letter in word or [random.choice((*LETTERS, *"1yyaa", "tab", "tab", "f"))]:
@@ -349,7 +372,7 @@ async def _some_steps(page: Page, random: Random) -> None:
                     clock.now_s += random.choice((0.05, 0.2, 0.39))
                 had_focus, answered = _has_keyboard(page), dict(page.decisions)
                 is_meant = judge.is_meant(letter, clock.now_s)
-                await look(lambda letter=letter: page.press("space" if letter == " " else letter))  # type: ignore[misc]
+                await look(partial(page.press, "space" if letter == " " else letter))
                 for name, option in page.decisions.items():
                     if name not in answered and option in (ONCE.option_id, ALWAYS.option_id):
                         assert is_meant, (letter, name)
