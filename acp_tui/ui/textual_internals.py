@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.binding import Binding
+from textual.events import Key
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
@@ -42,6 +43,11 @@ def forget_callbacks(app: App[Any]) -> None:
 def bindings_of_key(widget: Widget, key: str) -> Iterable[Binding]:
     """What the key does in this widget itself, as the user has set it."""
     return widget._bindings.key_to_bindings.get(key, ())
+
+
+def press_in(widget: Widget, event: Key) -> None:
+    """Let the widget have a key that was pressed on another."""
+    widget._forward_event(Key(event.key, event.character))
 
 
 def painted_rows(screen: Screen[Any]) -> list[Strip]:

@@ -114,6 +114,11 @@ class BareCard(PermissionCard):
         self.told.append(message)
         return True
 
+    def hand_over(self, message: Any) -> None:
+        """As a message."""
+        self.told.append(message)
+        self._is_left = False
+
     def action_review(self) -> None:
         """There is no other screen."""
 
@@ -199,6 +204,7 @@ class Run:
                 self.is_stale = True  # it comes into view with the next thing that is pressed
                 return
             self.card.show_changes()
+            self.is_stale = False
         else:
             self.card.guard.arm()
         self.judge.changes(self.clock.now_s)

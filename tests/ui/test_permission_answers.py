@@ -1,7 +1,7 @@
 """The permission card's answers: what counts as the user's decision, and what never does."""
 
 import pytest
-from textual.events import MouseDown, MouseUp, Paste
+from textual.events import Key, MouseDown, MouseUp, Paste
 
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import ToolCallId
@@ -130,6 +130,20 @@ async def test_text_typed_on_the_card_never_answers_and_is_not_lost(before: str,
         assert page.decisions == {}
         assert page.draft.endswith(text)
         assert page.prompt.has_focus
+
+
+@pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
+async def test_keys_that_come_all_at_once_are_the_reason_whole_and_in_order(full: tuple[str, ...]) -> None:
+    text = "wrong: for 1 raw way y"
+    async with open_page() as page:
+        await page.ask("call", title="Edit")
+        await page.press("tab", *full)
+        for letter in f"w{text}":
+            page.pilot.app.post_message(Key("space" if letter == " " else letter, letter))
+        page.pilot.app.post_message(Key("enter", None))
+        await page.settled()
+        assert page.decisions == {"call": REJECT.option_id}
+        assert page.connection.prompts == [f'About the rejected "Edit": {text}']
 
 
 async def test_a_paste_goes_to_the_prompt_and_ends_the_pause() -> None:

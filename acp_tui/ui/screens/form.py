@@ -95,7 +95,7 @@ class FormDialog(QuestionScreen[Answered]):
 
     # What the user does
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Pass on what was not written into a field; the key's own meaning comes after this, from the class above."""
         self._is_enter_meant = self.guard.takes(event)
         if self.focused is self._body and event.is_printable and event.character:

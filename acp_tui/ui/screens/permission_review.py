@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import ModalScreen
-from textual.widget import Widget
 
 from acp_tui.ui.drawings.permission_subject import Asked, SubjectDrawing, has_changes
 from acp_tui.ui.rendering.diff import DiffLayout
@@ -47,7 +46,7 @@ class FullRequest(RequestPane):
     ]
 
     def __init__(
-        self, card: Widget, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str
+        self, card: RequestPane, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str
     ) -> None:
         """`typed`: what was typed on the card right before."""
         super().__init__(clock=clock, drawing=drawing)
@@ -105,9 +104,13 @@ class FullRequest(RequestPane):
         return None if self._shows_whole_file else super().context_of_diffs
 
     def tell(self, message: Message) -> None:
-        """What is answered here is answered on the card; what is written here is written in the prompt."""
+        """What is answered here is answered on the card."""
         self._card.post_message(message)
-        if isinstance(message, self.Typed | self.ReasonWanted) and isinstance(self.screen, PermissionReview):
+
+    def hand_over(self, message: RequestPane.Typed | RequestPane.ReasonWanted) -> None:
+        """What is written here is written in the prompt, which is below."""
+        self._card.hand_over(message)
+        if isinstance(self.screen, PermissionReview):
             self.screen.close()
 
     # What the user does
@@ -173,7 +176,7 @@ class PermissionReview(ModalScreen[None]):
 
     def __init__(
         self,
-        card: Widget,
+        card: RequestPane,
         asked: Asked,
         *,
         clock: Callable[[], float],

@@ -52,10 +52,13 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         self,
         *,
         clock: Callable[[], float] = time.monotonic,
+        write: Callable[[RequestPane.Typed | RequestPane.ReasonWanted], None] = lambda _: None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
+        """`write` gives the keyboard to the prompt."""
         super().__init__(clock=clock, id=id)
         self._clock = clock
+        self._write = write
         self._review: PermissionReview | None = None
         self._came_at = -GUARD_S
         """When the card came to the keyboard by itself."""
@@ -102,6 +105,10 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         super().watch_has_focus(has_focus)
         if has_focus and self._asked is not None:
             self.warn_too_small()
+
+    def hand_over(self, message: RequestPane.Typed | RequestPane.ReasonWanted) -> None:
+        """As the session's panel does it."""
+        self._write(message)
 
     def take_focus(self) -> None:
         """Come to the keyboard unasked."""

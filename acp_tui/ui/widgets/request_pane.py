@@ -6,6 +6,7 @@ what was typed before was meant for something else. How the request is shown is 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Final
 
@@ -69,10 +70,12 @@ class RequestPane(RequestView, can_focus=True):
     class Typed(Message, namespace="permission_card"):
         """The user types here what is meant for the prompt."""
 
-        def __init__(self, text: str, *, is_paste: bool = False) -> None:
+        def __init__(self, text: str = "", *, is_paste: bool = False, key: events.Key | None = None) -> None:
             super().__init__()
             self.text = text
             self.is_paste = is_paste
+            self.key = key
+            """A key that came when the keyboard was about to be at the prompt, instead of a text."""
 
     def __init__(
         self,
@@ -84,6 +87,8 @@ class RequestPane(RequestView, can_focus=True):
         super().__init__(clock=clock, drawing=drawing, id=id)
         self._is_answer = False
         """Whether the key that is being worked off can be an answer."""
+        self._is_left = False
+        """The keyboard goes to the prompt."""
         self._typed = ""
         """What was typed since the last pause: when it turns out to be text, all of it goes to the prompt."""
         self._warning_time: Timer | None = None
@@ -135,6 +140,11 @@ class RequestPane(RequestView, can_focus=True):
         or the focus may be another, and the next key may be here.
         """
         self.show_changes()
+        if self._is_left:
+            event.stop()
+            self.guard.takes(event)
+            self.hand_over(self.Typed(key=event))
+            return
         if self.guard.takes(event):
             self._typed = ""
         if event.is_printable:
@@ -147,7 +157,7 @@ class RequestPane(RequestView, can_focus=True):
         elif event.is_printable and not self._is_bound_above(event.key):
             event.stop()
             typed, self._typed = self._typed, ""
-            self.tell(self.Typed(typed))
+            self._leave(self.Typed(typed))
 
     def _binding(self, event: events.Key) -> Binding | None:
         """What the key does here; a number or letter that no option has, and `w` where nothing rejects, do nothing."""
@@ -164,7 +174,7 @@ class RequestPane(RequestView, can_focus=True):
         """It is meant for the prompt."""
         event.stop()
         self.guard.takes(event)
-        self.tell(self.Typed(event.text, is_paste=True))
+        self._leave(self.Typed(event.text, is_paste=True))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Note what is pressed: by the time the mouse button is released it may be something else."""
@@ -193,8 +203,9 @@ class RequestPane(RequestView, can_focus=True):
             self.warn_too_small()
         elif option is not None and self._asked is not None:
             request, title = self._asked.request, self._asked.call.shown_title
-            typed, self._typed = self._typed[:-1], ""  # all but the key itself
-            self.tell(self.ReasonWanted(request.key, option.option_id, title, typed))
+            typed = "".join(letter for letter in self._typed if letter in ANSWER_KEYS)  # others did something
+            self._typed = ""
+            self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
 
     def _answer(self, index: int, again: str) -> None:
         if self._asked is not None and index < len(self.options) and self._counts(again):
@@ -223,6 +234,21 @@ class RequestPane(RequestView, can_focus=True):
             self._warning_time.stop()
             self._warning_time = None
             self.warn("")
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Keys are for the request again."""
+        super().watch_has_focus(has_focus)
+        if has_focus:
+            self._is_left = False
+
+    def _leave(self, message: Typed | ReasonWanted) -> None:
+        """The keys that are on their way here are for the prompt too."""
+        self._is_left = True
+        self.hand_over(message)
+
+    @abstractmethod
+    def hand_over(self, message: Typed | ReasonWanted) -> None:
+        """Give the keyboard to the prompt with this, at once: a message would come there behind the next key."""
 
     def tell(self, message: Message) -> None:
         """Let those know who wait for a decision."""

@@ -21,6 +21,7 @@ from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
 from acp_tui.ui.keyed_app import idle_s
+from acp_tui.ui.textual_internals import press_in
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.docked_request import DockedRequest
 from acp_tui.ui.widgets.first_steps import FirstSteps
@@ -82,7 +83,7 @@ class SessionPanel(Vertical):
         yield ConversationView(images=self._images, folds=self._folds)
         yield FirstSteps(self._greeting)
         yield PlanLine()
-        yield PermissionCard(clock=self._clock)
+        yield PermissionCard(clock=self._clock, write=self._write)
 
     def on_mount(self) -> None:
         """Show what there is, and listen for more."""
@@ -194,20 +195,18 @@ class SessionPanel(Vertical):
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
 
-    def on_permission_card_reason_wanted(self, message: PermissionCard.ReasonWanted) -> None:
-        """Let the user write in the prompt why they reject it; sending that rejects it."""
-        message.stop()
-        if self.session is not None:
-            prompt = self.screen.query_one(PromptInput)
-            prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
-            prompt.focus()
-
-    def on_permission_card_typed(self, message: PermissionCard.Typed) -> None:
-        """Whoever types means the prompt."""
-        message.stop()
+    def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted) -> None:
+        """Whoever types on the card means the prompt; so does who wants to say why they reject it."""
         prompt = self.screen.query_one(PromptInput)
         prompt.focus()
-        prompt.paste(message.text) if message.is_paste else prompt.insert(message.text)
+        if isinstance(message, PermissionCard.ReasonWanted):
+            prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
+        elif message.key is not None:
+            press_in(prompt, message.key)
+        elif message.is_paste:
+            prompt.paste(message.text)
+        else:
+            prompt.insert(message.text)
 
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
         """Give it the keyboard where the user writes nothing and presses nothing, so that an answer is one key."""
