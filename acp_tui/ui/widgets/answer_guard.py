@@ -6,6 +6,7 @@ nothing changed. So no text answers, however it is typed, and no key that is hel
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import ClassVar, Final, NamedTuple
@@ -86,7 +87,7 @@ class AnswerGuard:
 
     def note_text(self) -> None:
         """The user writes into a field of what is asked: the key that ends that is meant, and was not held."""
-        self._opens_at, AnswerGuard._last = self._clock(), None
+        self._opens_at, AnswerGuard._last = -math.inf, None
 
     def press(self, event: MouseDown, what: object) -> None:
         """The mouse is pressed on this."""
