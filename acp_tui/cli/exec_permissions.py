@@ -14,8 +14,9 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.exec_question import question_text
 from acp_tui.cli.exec_terminal import Terminal, open_terminal
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.answering import answer_of, keys_told
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import PermissionRequest, RequestKey
+from acp_tui.conversation.facts import REJECTIONS, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible_line
 
@@ -58,9 +59,7 @@ class PermissionDesk:
 
     def note_decisions(self, entry: ToolCallEntry) -> None:
         """See whether a permission about this call was rejected."""
-        self.has_rejected |= any(
-            (decision.option_kind or "").startswith("reject") for decision in entry.decisions
-        )
+        self.has_rejected |= any(decision.option_kind in REJECTIONS for decision in entry.decisions)
 
     async def _decide(self, key: RequestKey) -> None:
         async with self._lock:
@@ -100,18 +99,34 @@ class PermissionDesk:
         return self._session.conversation.tool_call(request.tool_call_id).call
 
     async def _ask(self, terminal: Terminal, request: PermissionRequest) -> None:
-        cwd = str(self._session.cwd)
-        text = await to_thread.run_sync(question_text, replace(self._call(request)), request, cwd)
+        text = await self._text(request)
         terminal.show(f"\n{text}\n")
-        # What is typed until the question can have been read was meant for something else.
-        await self._sleep(GUARD_S)
+        keys = keys_told(request.answers)
         while request.key in self._session.conversation.permissions:
+            # What is typed until the question can have been read, or behind another line, was meant for something else.
+            await self._sleep(GUARD_S)
             terminal.forget_typed()
-            terminal.show(f"\nYour choice, 1-{len(request.options)} (Ctrl+C cancels the turn): ")
+            terminal.show(f"\nYour choice, {keys} (Ctrl+C cancels the turn): ")
             line = await terminal.read_line()
             if line is None:
                 self._session.cancel()
                 return
-            if line.isascii() and line.isdigit() and 1 <= int(line) <= len(request.options):
-                self._session.answer_permission(request.key, request.options[int(line) - 1].option_id)
-                return
+            index = answer_of(request.answers, line)
+            if index is None:
+                continue
+            await self._sleep(GUARD_S)
+            if terminal.has_more():  # a paste, or text
+                terminal.show("\nNothing is answered, since more was typed behind it.\n")
+                continue
+            now = await self._text(request)
+            if now != text:
+                text = now
+                terminal.show(f"\nNothing is answered, since the question has changed:\n\n{text}\n")
+                continue
+            self._session.answer_permission(request.key, request.answers[index].option_id)
+            return
+
+    async def _text(self, request: PermissionRequest) -> str:
+        """The question as it is now: the call changes in place."""
+        call, cwd = replace(self._call(request)), str(self._session.cwd)
+        return await to_thread.run_sync(question_text, call, request, cwd)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Final
 
+from acp_tui.conversation.answering import kind_word, letters_of, quoted_name
 from acp_tui.conversation.content import Text, UnknownBlock
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.places import is_outside
@@ -88,8 +89,11 @@ def _paths(call: ToolCall) -> Iterator[str]:
 
 
 def _options(request: PermissionRequest) -> Iterator[str]:
-    for number, option in enumerate(request.options, 1):
-        yield f"  {number}  {make_visible_line(option.name)}  ({make_visible_line(option.kind)})"
+    """Our words and keys first: what the agent calls an answer need not be what it does."""
+    answers = request.answers
+    width = max((len(kind_word(option)) for option in answers), default=0)
+    for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True), 1):
+        yield f"  {number} {letter or ' '}  {kind_word(option):<{width}}  {quoted_name(option)}"
 
 
 def _diff_lines(diff: TextDiff) -> Iterator[str]:

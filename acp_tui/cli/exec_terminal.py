@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import termios
 from contextlib import suppress
 
@@ -35,6 +36,20 @@ class Terminal:
         """Drop what was typed and has not been read, whole lines or not."""
         with suppress(termios.error):
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+    def has_more(self) -> bool:
+        """Whether something was typed that has not been read, a whole line or not."""
+        try:
+            settings = termios.tcgetattr(self._descriptor)
+            at_once = [*settings]
+            at_once[3] &= ~termios.ICANON
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, at_once)
+            try:
+                return bool(select.select([self._descriptor], [], [], 0)[0])
+            finally:
+                termios.tcsetattr(self._descriptor, termios.TCSANOW, settings)
+        except termios.error:
+            return False
 
     async def read_line(self) -> str | None:
         """A line the user typed; None at the end of input. The wait can be cancelled; a blocking read could not."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
-from typing import NewType, TypeAlias
+from typing import Final, NewType, TypeAlias
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.tool_calls import ToolCallId
@@ -13,6 +13,11 @@ from acp_tui.conversation.tool_calls import ToolCallId
 SessionId = NewType("SessionId", str)
 RequestKey = NewType("RequestKey", int)
 """Names a parked request of the agent inside this client; not the id on the wire."""
+REJECTIONS: Final = ("reject_once", "reject_always")
+"""The kinds of option that refuse; no other kind does, whatever it is called."""
+_BY_HARM: Final = ("reject_once", "reject_always", "allow_once")
+"""Of two kinds the later does more; a kind beyond them counts as `allow_always`."""
+_ORDER: Final = ("allow_once", "allow_always", *REJECTIONS)
 
 
 class Fact(Enum):
@@ -145,7 +150,12 @@ class PermissionOption:
     @property
     def is_rejection(self) -> bool:
         """True for the kinds that refuse."""
-        return self.kind.startswith("reject")
+        return self.kind in REJECTIONS
+
+    @property
+    def counts_as(self) -> str:
+        """The kind, or `allow_always` for one that the protocol does not name."""
+        return self.kind if self.kind in _ORDER else "allow_always"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +170,32 @@ class PermissionRequest:
     """What the user is to know beside it."""
 
     @property
+    def answers(self) -> tuple[PermissionOption, ...]:
+        """The options as they are offered to the user: sorted by kind, those of one kind in the agent's order.
+
+        The agent hears an id, so an id that stands for several kinds does the most that any of them does.
+        """
+        worst: dict[str, PermissionOption] = {}
+        for option in self.options:
+            known = worst.setdefault(option.option_id, option)
+            if _harm(option) > _harm(known):
+                worst[option.option_id] = option
+        answers = (replace(option, kind=worst[option.option_id].kind) for option in self.options)
+        return tuple(sorted(answers, key=lambda option: _ORDER.index(option.counts_as)))
+
+    @property
     def rejection_once(self) -> PermissionOption | None:
         """The option that rejects this and decides nothing else; None where the agent does not offer it."""
-        return next((option for option in self.options if option.kind == "reject_once"), None)
+        return next((option for option in self.answers if option.kind == "reject_once"), None)
 
     @property
     def rejection(self) -> PermissionOption | None:
         """The option that rejects just this, else one that rejects for good; None where neither is offered."""
-        for_good = (option for option in self.options if option.is_rejection)
-        return self.rejection_once or next(for_good, None)
+        return next((option for option in self.answers if option.is_rejection), None)
+
+
+def _harm(option: PermissionOption) -> int:
+    return _BY_HARM.index(option.kind) if option.kind in _BY_HARM else len(_BY_HARM)
 
 
 @dataclass(frozen=True, slots=True)

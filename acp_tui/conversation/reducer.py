@@ -324,7 +324,7 @@ def _permission(
         conversation.permissions[update.key] = replace(request, note=update.note)
         return Change(facts=(Fact.PERMISSIONS,))
     del conversation.permissions[update.key]
-    option = next((option for option in request.options if option.option_id == update.option_id), None)
+    option = next((option for option in request.answers if option.option_id == update.option_id), None)
     entry = conversation.tool_call(request.tool_call_id)
     name, kind = (option.name, option.kind) if option else (None, None)
     decision = Decision(name, kind, update.at, update.rule)

@@ -242,11 +242,9 @@ class AgentDesk:
 
     async def confirm(self, question: str) -> bool:
         """Whether the user wants that."""
-        from acp_tui.ui.screens.picker import Picker, PickerRow
+        from acp_tui.ui.screens.trust import TrustQuestion
 
-        rows = (PickerRow(False, "No"), PickerRow(True, "Yes"))
-        is_wanted: bool | None = await self.ask(Picker[bool](question, rows, search=False))
-        return bool(is_wanted)
+        return await self.ask(TrustQuestion(question, (), yes="Yes"))
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
         """Do this as long as the tab is there."""

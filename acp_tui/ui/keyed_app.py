@@ -5,6 +5,8 @@ Which keys those are is worked out in `keymap`.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -30,7 +32,10 @@ class KeyedApp(App[None]):
         Binding("f1", "help_dialog", "Help", show=False, priority=True),
     ]
 
+    clock: Callable[[], float] = staticmethod(time.monotonic)
     keymap: var[Keymap] = var(AS_BUILT, init=False)
+    pressed_at = math.inf
+    """When something was pressed, clicked or pasted last, by `clock`."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether it can be done now: a screen that is no dialog of ours, or has a help of its own, gives that."""
@@ -47,6 +52,8 @@ class KeyedApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Do what a chosen key stands for, or pass it on as the key that the widgets know."""
+        if isinstance(event, events.Mount | events.Key | events.Paste | events.MouseDown):
+            self.pressed_at = self.clock()
         if isinstance(event, events.Key) and not event.is_forwarded:
             above = self._above_question(event.key)
             if above is not None:
@@ -82,6 +89,12 @@ def keys_in_force(widget: Widget) -> Keymap:
     """Those of the widget's app."""
     app = widget.app
     return app.keymap if isinstance(app, KeyedApp) else AS_BUILT
+
+
+def idle_s(widget: Widget) -> float:
+    """For how long no key was pressed and nothing clicked or pasted."""
+    app = widget.app
+    return app.clock() - app.pressed_at if isinstance(app, KeyedApp) else 0.0
 
 
 def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:

@@ -185,8 +185,10 @@ def _objection(command: Command, key: str, accepted: _Chosen) -> str:
     where = PLACES[command.where].lower()
     if is_typed(key) and command.where in ("prompt", "find", "app"):
         return f"{where} it writes a character"
-    if command.where in ("card", "review", *_ALL_OVER) and key.isdigit():
-        return "the digits answer permission requests, always"
+    if command.where in ("card", "review", *_ALL_OVER) and (
+        key.isdigit() or key in BY_ID["answer_by_kind"].typed.split()
+    ):
+        return "the digits and y, a, n answer permission requests, always"
     if command.where in _ALL_OVER and key in _KEPT:
         return "every list and every text needs it for itself"
     for id_, keys in accepted.items():

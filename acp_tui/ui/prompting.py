@@ -43,8 +43,6 @@ class Prompting:
             self._queued_images.add(queue, prompt)
             if written.is_reason:
                 queue.move(queue.prompts[-1].key, -len(queue.prompts))
-        if written.is_reason:
-            queue.reason_given()
         self._show_changed(session)
 
     def go_on(self, session: Session) -> None:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 MAX_TITLE: Final = 120
 """A title may be a whole program; this much of it says which one is meant."""
 
 
-def reason_prompt(titles: Sequence[str], reason: str) -> str:
-    """The prompt that gives `reason` for having rejected the calls of these titles, labelled as that."""
-    named = " and ".join(f'"{_short(title)}"' for title in titles)
-    return f"About the rejected {named}: {reason}"
-
-
-def _short(title: str) -> str:
+def reason_prompt(title: str, reason: str) -> str:
+    """The prompt that gives `reason` for having rejected the call of this title, labelled as that."""
     line = " ".join(title.split())
-    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
+    short = line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
+    return f'About the rejected "{short}": {reason}'

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
 from textual.binding import Binding
+from textual.events import Key
 from textual.geometry import Region, Size
 from textual.notifications import Notifications
 from textual.screen import Screen
@@ -79,6 +80,11 @@ def forget_callbacks(app: App[Any]) -> None:
 def bindings_of_key(widget: Widget, key: str) -> Iterable[Binding]:
     """What the key does in this widget itself, as the user has set it."""
     return widget._bindings.key_to_bindings.get(key, ())
+
+
+def press_in(widget: Widget, event: Key) -> None:
+    """Let the widget have a key that was pressed on another."""
+    widget._forward_event(Key(event.key, event.character))
 
 
 def painted_rows(screen: Screen[Any]) -> list[Strip]:

@@ -16,6 +16,7 @@ import pytest
 from acp_tui.cli import exec_permissions
 from acp_tui.cli.exec_permissions import GUARD_S, PermissionDesk
 from acp_tui.cli.exec_terminal import Terminal
+from acp_tui.conversation.tool_calls import ToolCallId
 from support.agents import asked, in_session, in_turn, until
 
 CHOICE = "Your choice, 1-2 (Ctrl+C cancels the turn): "
@@ -27,6 +28,7 @@ class Asking:
 
     master: int
     slave: int
+    session: Any = None
     typed_in_the_guard: str = ""
     slept: list[float] = field(default_factory=list)
     held: list[bool] = field(default_factory=list)
@@ -36,6 +38,7 @@ class Asking:
         self.slept.append(seconds)
         if self.typed_in_the_guard:
             os.write(self.master, self.typed_in_the_guard.encode())
+            self.typed_in_the_guard = ""
             await anyio.wait_readable(self.slave)  # the line has passed through the terminal
 
     @contextmanager
@@ -75,6 +78,7 @@ async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
         in_turn(session, wire),
         anyio.create_task_group() as tasks,
     ):
+        asking.session = session
         desk = PermissionDesk(session, tasks, lambda _: None, asking.hold, asking.sleep)
         await wire.send(asked(7, "first", "second"))
         await until(session, lambda: bool(session.conversation.permissions))
@@ -92,7 +96,35 @@ async def test_a_line_typed_while_the_question_appears_answers_nothing(
         await asking.shows(CHOICE)
         asking.type("2\n")
         assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
-    assert asking.slept == [GUARD_S]
+    assert asking.slept == [GUARD_S, GUARD_S], "before the question, and behind the answer"
+
+
+@pytest.mark.parametrize("behind", ["2", "and the rest of the text\n", "\n"])
+async def test_a_line_with_more_behind_it_is_text_and_answers_nothing(
+    asking: Asking, tmp_path: Path, behind: str
+) -> None:
+    async with asked_at_a_desk(tmp_path, asking) as wire:
+        await asking.shows(CHOICE)
+        asking.type(f"1\n{behind}")
+        assert "Nothing is answered" in await asking.shows(CHOICE)
+        asking.type("2\n")
+        assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
+
+
+async def test_a_call_that_changed_while_the_user_answered_is_shown_anew(
+    asking: Asking, tmp_path: Path
+) -> None:
+    async with asked_at_a_desk(tmp_path, asking) as wire:
+        await asking.shows(CHOICE)
+        report = {"sessionUpdate": "tool_call_update", "toolCallId": "call", "title": "rm -rf ~"}
+        params = {"sessionId": "s1", "update": report}
+        await wire.send({"jsonrpc": "2.0", "method": "session/update", "params": params})
+        call = asking.session.conversation.tool_call(ToolCallId("call")).call
+        await until(asking.session, lambda: call.title == "rm -rf ~")
+        asking.type("1\n")
+        assert "rm -rf ~" in await asking.shows(CHOICE)
+        asking.type("2\n")
+        assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
 
 
 async def test_lines_behind_one_that_is_no_answer_answer_nothing(asking: Asking, tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def asked(terminal: Terminal, script: str, config: Path | None = None) -> Iterat
         yield process
 
 
-CHOICE = "Your choice, 1-2 (Ctrl+C cancels the turn): "
+CHOICE = "Your choice, 1-2 y n (Ctrl+C cancels the turn): "
 ASK = "p = open_session(); ask('allow_once', 'reject_once'); say(outcome()); end(p); read()"
 
 
@@ -210,7 +210,7 @@ def test_the_user_is_asked_on_the_terminal_and_the_number_is_the_answer(terminal
         assert ended(process)[:2] == (0, "allow_once\n")
     assert "The agent asks for permission: Delete everything" in question
     assert "input: not reported" in question
-    assert "  2  reject_once  (reject_once)" in question
+    assert "  2 n  Reject once  “reject_once”" in question
 
 
 def test_a_rejection_on_the_terminal_is_status_5(terminal: Terminal):

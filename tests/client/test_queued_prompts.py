@@ -55,28 +55,6 @@ def test_the_same_text_twice_is_two_prompts() -> None:
     assert texts(queue) == ["go on"]
 
 
-def test_what_waits_for_the_reason_of_a_rejection_goes_on_when_that_is_given() -> None:
-    queue = queue_of("one")
-    queue.hold_for_reason()
-    assert queue.next() is None
-    queue.reason_given()
-
-    assert queue.next() == "one"
-
-
-def test_what_the_user_held_back_stays_so_when_a_reason_is_given() -> None:
-    for hold in (
-        (PromptQueue.hold, PromptQueue.hold_for_reason),
-        (PromptQueue.hold_for_reason, PromptQueue.hold),
-    ):
-        queue = queue_of("one")
-        for step in hold:
-            step(queue)
-        queue.reason_given()
-
-        assert queue.is_held
-
-
 def test_when_the_last_prompt_is_taken_out_nothing_is_held_back_any_more() -> None:
     queue = queue_of("one")
     queue.hold()

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar, cast
 
 import anyio
 from rich.cells import cell_len
-from textual.events import Key
+from textual.events import Key, MouseDown, MouseUp
 from textual.notifications import Notification
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -64,8 +64,8 @@ class Clock:
         return self.now_s
 
     def pass_guard(self) -> None:
-        """From now on what the user does on the permission card counts."""
-        self.now_s += GUARD_S
+        """From now on what the user does on the permission card counts, on a busy machine too."""
+        self.now_s += GUARD_S + 0.5
 
 
 class RecordedConnection:
@@ -271,11 +271,17 @@ class Page:
 
     async def click(self, text: str) -> None:
         """Click on the first place where this text stands."""
+        await self.mouse(MouseDown, text)
+        await self.mouse(MouseUp, text)
+
+    async def mouse(self, kind: type[MouseDown | MouseUp], text: str) -> None:
+        """Press or release the mouse on the first place where this text stands."""
         row = next((index for index, line in enumerate(self.lines) if text in line), None)
         assert row is not None, f"{text!r} is not on the screen:\n{self.text}"
         column = cell_len(self.lines[row].partition(text)[0])
-        widget, region = self.pilot.app.screen.get_widget_at(column, row)
-        await self.pilot.click(widget, offset=(column - region.x, row - region.y))
+        self.pilot.app.post_message(
+            kind(None, column, row, 0, 0, 1, False, False, False, screen_x=column, screen_y=row)
+        )
         await self.settled()
 
     async def enter_card(self) -> None:

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.screens.form import FormDialog
+from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.screens.session_start import Opening
-from acp_tui.ui.screens.trust import TrustQuestion
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
 
@@ -20,8 +19,7 @@ from support.frame_log import FrameLog
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each answer to a question of ours comes long after the question."""
-    for question in (TrustQuestion, FormDialog):
-        monkeypatch.setattr(question, "clock", staticmethod(count().__next__))
+    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(count().__next__))
 
 
 @pytest.fixture

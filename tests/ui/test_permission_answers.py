@@ -1,10 +1,14 @@
 """The permission card's answers: what counts as the user's decision, and what never does."""
 
 import pytest
+from textual.events import Key, MouseDown, MouseUp, Paste
 
 from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.tool_calls import ToolCallId
+from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.widgets import request_pane
-from acp_tui.ui.widgets.answer_guard import GUARD_S
+from acp_tui.ui.widgets.answer_guard import GUARD_S, REPEAT_S
+from acp_tui.ui.widgets.session_panel import IDLE_S
 from support.folding import ALLOW, REJECT
 from support.screens import Page, open_page
 
@@ -37,13 +41,14 @@ async def test_enter_with_nothing_chosen_does_nothing() -> None:
         assert page.decisions == {}
 
 
-@pytest.mark.parametrize("key", ["3", "9", "0", "y", "a"])
-async def test_a_key_without_an_option_does_nothing(key: str) -> None:
+@pytest.mark.parametrize("key", ["3", "9", "0", "a", "x", "Y"])
+async def test_a_key_that_means_nothing_is_typed_in_the_prompt(key: str) -> None:
     async with open_page() as page:
         await _open_card(page, ALLOW, REJECT)
-        await page.press(key)
+        await page.press(key, "1")
         assert page.decisions == {}
-        assert page.card.display
+        assert page.draft == f"{key}1"
+        assert page.prompt.has_focus
 
 
 async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() -> None:
@@ -55,7 +60,7 @@ async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() ->
             await page.press(key)
         await page.press("f")
         page.clock.pass_guard()
-        await page.press("enter", "space", "home", "end", "n", "p", "s", "r", "escape")
+        await page.press("enter", "space", "home", "end", "j", "k", "s", "r", "escape")
         page.clock.pass_guard()
         await page.press("f1", "1", "escape")
         await page.press(
@@ -80,7 +85,10 @@ async def test_keys_count_only_some_time_after_the_card_got_the_focus() -> None:
         page.clock.now_s += GUARD_S - 0.01
         await page.press("1")
         assert page.decisions == {}
-        page.clock.now_s += 0.01
+        page.clock.now_s += GUARD_S - 0.01
+        await page.press("1")
+        assert page.decisions == {}, "the key that was pressed in vain is no pause"
+        page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
 
@@ -97,13 +105,134 @@ async def test_keys_count_only_some_time_after_the_request_appeared_under_the_fo
         assert page.decisions == {"first": REJECT.option_id, "second": ALLOW.option_id}
 
 
+async def test_a_key_that_is_held_down_answers_one_request() -> None:
+    async with open_page() as page:
+        for number in range(10):
+            await page.ask(f"call {number}")
+        await page.enter_card()
+        await page.press("1")
+        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6, *[0.03] * 30):  # a keyboard's, and a slow one's
+            page.clock.now_s += pause_s
+            await page.press("1")
+        assert page.decisions == {"call 0": ALLOW.option_id}
+
+
+@pytest.mark.parametrize("before", ["w", "f", "r", "1", "", "space", "down"])
+@pytest.mark.parametrize("pause_s", [0.0, 0.1, 0.3, 0.39])
+async def test_text_typed_on_the_card_never_answers_and_is_not_lost(before: str, pause_s: float) -> None:
+    text = "line 1 is wrong, say y or n"
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press("tab", *filter(None, [before]))
+        for letter in text:
+            page.clock.now_s += pause_s
+            await page.press("space" if letter == " " else letter)
+        assert page.decisions == {}
+        assert page.draft.endswith(text)
+        assert page.prompt.has_focus
+
+
+@pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
+async def test_keys_that_come_all_at_once_are_the_reason_whole_and_in_order(full: tuple[str, ...]) -> None:
+    text = "wrong: for 1 raw way y"
+    async with open_page() as page:
+        await page.ask("call", title="Edit")
+        await page.press("tab", *full)
+        for letter in f"w{text}":
+            page.pilot.app.post_message(Key("space" if letter == " " else letter, letter))
+        page.pilot.app.post_message(Key("enter", None))
+        await page.settled()
+        assert page.decisions == {"call": REJECT.option_id}
+        assert page.connection.prompts == [f'About the rejected "Edit": {text}']
+
+
+async def test_a_paste_goes_to_the_prompt_and_ends_the_pause() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        page.pilot.app.post_message(Paste("1\ny"))
+        await page.settled()
+        assert page.draft == "1\ny"
+        assert page.prompt.has_focus
+        assert page.decisions == {}
+
+
+async def test_with_nothing_written_and_nothing_pressed_the_card_takes_the_keyboard() -> None:
+    async with open_page() as page:
+        page.clock.now_s += IDLE_S
+        await page.ask("call")
+        assert page.card.has_focus
+        await page.press("tab", "1")
+        assert page.card.has_focus, "the Tab was on its way to the card"
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+        assert page.prompt.has_focus
+
+
+@pytest.mark.parametrize("draft", ["a draft", ""])
+async def test_with_a_draft_or_a_key_just_now_the_card_takes_no_keyboard(draft: str) -> None:
+    async with open_page() as page:
+        await page.write(draft)
+        page.clock.now_s += IDLE_S if draft else 0
+        await page.press("home")
+        page.clock.now_s += IDLE_S if draft else IDLE_S - 0.01
+        await page.ask("call")
+        assert page.prompt.has_focus
+
+
+async def test_what_is_typed_as_the_card_takes_the_keyboard_goes_to_the_prompt_whole() -> None:
+    async with open_page() as page:
+        page.clock.now_s += IDLE_S
+        await page.ask("call")
+        await page.press(*"yes", "space", *"now")
+        assert page.draft == "yes now"
+        assert page.decisions == {}
+
+
+async def test_a_call_that_changes_in_place_is_not_answered_before_that_was_in_view() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        page.session.conversation.tool_call(ToolCallId("call")).call.raw_input = {"command": "rm -rf ~"}
+        await page.press("1")
+        assert page.decisions == {}
+        assert "rm -rf ~" in page.text
+
+
+async def test_a_request_that_takes_the_place_of_another_under_the_pressed_mouse_is_not_answered() -> None:
+    async with open_page() as page:
+        await page.ask("first")
+        await page.ask("second")
+        await page.enter_card()
+        await page.mouse(MouseDown, "Allow once")
+        await page.apply(PermissionAnswered(next(iter(page.session.conversation.permissions)), None))
+        page.clock.pass_guard()
+        await page.mouse(MouseUp, "Allow once")
+        assert page.card.display
+        assert page.decisions == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "option"), [("y", ALLOW), ("a", ALWAYS), ("n", REJECT)], ids=["once", "always", "reject"]
+)
+async def test_a_letter_answers_with_its_kind_whatever_the_agents_order(
+    key: str, option: PermissionOption
+) -> None:
+    async with open_page() as page:
+        await _open_card(page, REJECT, ALWAYS, ALLOW)
+        await page.press(key)
+        assert page.decisions == {"call": option.option_id}
+
+
 async def test_a_choice_made_for_one_request_is_not_the_choice_for_the_next() -> None:
     async with open_page() as page:
         await page.ask("first")
         await page.ask("second")
         await page.enter_card()
-        await page.press("down", "enter")
+        await page.press("down")
         page.clock.pass_guard()
+        await page.press("enter")
+        page.clock.now_s += REPEAT_S
         await page.press("enter")
         assert page.decisions == {"first": ALLOW.option_id}
 
@@ -131,11 +260,11 @@ async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() ->
     async with open_page() as page:
         await page.ask("call")
         await page.click("Allow once")
-        assert "Too soon to count: click again to answer" in page.text
+        assert "Too soon to count: pause, then click again" in page.text
         await page.press("2")
-        assert "Too soon to count: press 2 again to answer" in page.text
+        assert "Too soon to count: pause, then press 2 again" in page.text
         await page.press("down", "enter")
-        assert "Too soon to count: press Enter again to answer" in page.text
+        assert "Too soon to count: pause, then press Enter again" in page.text
         await page.press("down")
         assert "Too soon" not in page.text
         assert page.decisions == {}
@@ -148,10 +277,10 @@ async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
     async with open_page() as page:
         await page.ask("call")
         await page.press("tab", "1")
-        assert "Too soon to count: press 1 again to answer" in page.text
+        assert "Too soon to count: pause, then press 1 again" in page.text
         page.clock.pass_guard()
         await page.until(lambda: "Too soon" not in page.text)
-        assert "1-2: answer" in page.text
+        assert "1-2 y n: answer" in page.text
         assert page.decisions == {}
 
 
@@ -190,7 +319,8 @@ async def test_arrows_choose_and_enter_answers(keys: str, option: PermissionOpti
     async with open_page() as page:
         await _open_card(page, *THREE)
         await page.press(*keys.split())
-        assert f"❯ {THREE.index(option) + 1}  {option.name}" in page.text
+        assert f"❯ {THREE.index(option) + 1} " in page.text
+        page.clock.pass_guard()
         await page.press("enter")
         assert page.decisions == {"call": option.option_id}
 
@@ -199,12 +329,12 @@ async def test_arrows_choose_and_enter_answers(keys: str, option: PermissionOpti
 async def test_a_click_on_an_option_answers_with_it(option: PermissionOption) -> None:
     async with open_page() as page:
         await _open_card(page, *THREE)
-        await page.click(option.name)
+        await page.click(f"“{option.name}”")
         assert page.decisions == {"call": option.option_id}
 
 
 async def test_a_click_on_the_second_line_of_a_long_option_answers_with_it() -> None:
-    long = PermissionOption("long", "Allow " + "and so on " * 12 + "for ever", "allow_always")
+    long = PermissionOption("long", "Allow " + "and so on " * 8 + "for ever", "allow_always")
     async with open_page() as page:
         await _open_card(page, long, REJECT)
         await page.click("for ever")

@@ -3,9 +3,10 @@
 import pytest
 
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
+from acp_tui.ui.widgets.answer_guard import REPEAT_S
 from support.entry_scenes import plan
 from support.folding import ALLOW, REJECT, agent, call
 from support.screens import Page, open_page
@@ -21,23 +22,65 @@ async def test_the_prompt_keeps_the_focus_and_the_draft_when_a_request_comes() -
         assert page.prompt.has_focus
         assert page.draft == "a draft"
         assert "Permission  Edit a file" in page.text
-        assert "Tab, then 1-2: answer" in page.text
+        assert "Tab, then 1-2 y n: answer" in page.text
         assert "waits for your decision; Tab" in page.status
 
 
-async def test_it_shows_the_agents_own_options_and_what_their_kinds_mean() -> None:
+async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorted_by_kind() -> None:
     async with open_page() as page:
         odd = PermissionOption("odd", "Perhaps", "sometimes")
         never = PermissionOption("never", "Never", "reject_always")
-        await page.ask("call", *ONLY_ALLOW, REJECT, never, odd)
-        for line in (
-            "1  Allow once  allows this once",
-            "2  Allow always  allows this and will not ask again",
-            "3  No  refuses this once",
-            "4  Never  refuses this and will not ask again",
-            "5  Perhaps  of a kind that acp-tui does not know: sometimes",
-        ):
-            assert line in page.text
+        await page.ask("call", odd, never, REJECT, *reversed(ONLY_ALLOW))
+        rows = [line.strip("│ ") for line in page.lines if line.strip("│ ")[:1].isdigit()]
+        assert rows[-5:] == [
+            "1 y  Allow once     “Allow once”",
+            "2    Allow always   “Perhaps” (of a kind that acp-tui does not know: “sometimes”)",
+            "3 a  Allow always   “Allow always”",
+            "4 n  Reject once    “No”",
+            "5    Reject always  “Never”",
+        ]
+
+
+LIES = (
+    " " * 200 + "reject this",
+    "No\n\n2 n  Reject once   “Allow”",
+    "\u2003" * 90 + "No",
+    "\u202eeslaf",
+    "許可" * 300,
+    "لا تسمح" * 40,
+    "n\u0301" * 500,
+    "“” 1 y  Allow once  “",
+    "",
+    "\t",
+)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 24)])
+@pytest.mark.parametrize("name", LIES, ids=range(len(LIES)))
+async def test_no_name_gets_before_our_word_or_looks_like_a_row_of_its_own(
+    name: str, size: tuple[int, int]
+) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", PermissionOption("lie", name, "allow_always"), REJECT)
+        first = next(row for row, line in enumerate(page.lines) if "1 a  Allow always" in line)
+        column = page.lines[first].index("1 a  Allow always")
+        answers = [line[column:] for line in page.lines[first:]]
+        end = next(at for at, row in enumerate(answers) if row.startswith("2 n  Reject once"))
+        assert end <= 10
+        assert all(row.startswith(" " * len("1 a  ")) for row in answers[1:end])
+
+
+async def test_an_id_that_is_offered_twice_counts_as_the_most_that_it_can_mean() -> None:
+    async with open_page() as page:
+        await page.ask(
+            "call",
+            PermissionOption("x", "No", "reject_once"),
+            PermissionOption("x", "Yes", "allow_always"),
+            ALLOW,
+        )
+        assert "2    Allow always  “No”" in page.text
+        assert "3    Allow always  “Yes”" in page.text
+        assert page.session.conversation.permissions[RequestKey(1)].rejection is None
 
 
 async def test_a_queue_shows_the_oldest_first_and_how_many_wait() -> None:
@@ -48,6 +91,7 @@ async def test_a_queue_shows_the_oldest_first_and_how_many_wait() -> None:
             assert f"Permission  {waiting}The {name}" in page.text
             await page.enter_card()
             await page.press("2")
+            page.clock.now_s += REPEAT_S
             await page.press("escape")
         assert not page.card.display
 
@@ -59,8 +103,8 @@ async def test_the_whole_diff_can_be_read_and_the_options_stay_in_view() -> None
         seen = set()
         for _ in range(20):
             seen |= set(_diff_lines(page))
-            assert "1  Allow once" in page.text
-            assert "2  No" in page.text
+            assert "1 y  Allow once" in page.text
+            assert "2 n  Reject once" in page.text
             await page.press("pagedown")
         assert seen == {f"line {number}" for number in range(1, 81)}
         assert page.decisions == {}
@@ -81,7 +125,9 @@ async def test_the_next_request_is_shown_from_its_beginning() -> None:
         await page.ask("first", content=(LONG_DIFF,))
         await page.ask("second", title="The second", content=(LONG_DIFF,))
         await page.enter_card()
-        await page.press("pagedown", "pagedown", "2")
+        await page.press("pagedown", "pagedown")
+        page.clock.pass_guard()
+        await page.press("2")
         assert "The second" in page.text
         assert "line 1" in _diff_lines(page)
 
@@ -165,8 +211,8 @@ async def test_a_change_of_the_tool_call_is_shown_while_its_request_waits() -> N
 async def test_in_a_narrow_and_low_terminal_the_options_are_in_view() -> None:
     async with open_page(size=(30, 16)) as page:
         await page.ask("call", title="Write long.py", content=(LONG_DIFF,))
-        assert "1  Allow once" in page.text
-        assert "2  No" in page.text
+        assert "1 y  Allow once" in page.text
+        assert "2 n  Reject once" in page.text
 
 
 MANY = tuple(PermissionOption(f"o{number}", f"Way {number}", "allow_once") for number in range(1, 13))
@@ -181,9 +227,10 @@ async def test_of_many_options_the_chosen_one_is_in_view_beside_subject_and_keys
         await page.enter_card()
         for number in range(1, 13):
             await page.press("down")
-            assert f"❯ {number if number < 10 else '·'}  Way {number}" in page.text
+            shown = " ".join(page.text.split())
+            assert f"❯ {number if number < 10 else '·'} Allow once “Way {number}”" in shown
             assert "Write long.py" in page.text
-            assert "1-9 ↑↓" in page.text
+            assert "1-9 n ↑↓" in page.text
         assert page.lines[-6].strip().endswith("╯"), "the card is whole"
 
 
@@ -192,7 +239,7 @@ async def test_the_keys_are_named_whole_in_every_width(size: tuple[int, int]) ->
     async with open_page(size=size) as page:
         await page.ask("call", content=(LONG_DIFF,))
         await page.enter_card()
-        for key in ("more: PgDn, f", "1-2:", "r: raw", "w: ", "Esc: back"):
+        for key in ("more: PgDn, f", "1-2 y n:", "r: raw", "w: ", "Esc: back"):
             assert key in page.text
 
 
@@ -212,8 +259,8 @@ async def test_a_draft_that_grows_takes_no_room_from_the_answers() -> None:
     async with open_page(size=(80, 24)) as page:
         await page.ask("call", content=(LONG_DIFF,))
         await page.write("line\n" * 8)
-        assert "1  Allow once" in page.text
-        assert "2  No" in page.text
+        assert "1 y  Allow once" in page.text
+        assert "2 n  Reject once" in page.text
 
 
 async def test_what_the_agent_says_meanwhile_draws_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,7 +353,14 @@ async def test_title_file_first_change_and_options_are_in_view_together(
             await page.press(*keys)
             shown = " ".join(" ".join(page.lines).replace("│", " ").split())
             assert title in shown
-            for text in ("durations.py", "- line 12", "+ changed", "more: PgDn, f", "1 Allow once", "2 No"):
+            for text in (
+                "durations.py",
+                "- line 12",
+                "+ changed",
+                "more: PgDn, f",
+                "1 y Allow once",
+                "2 n Reject once",
+            ):
                 assert text in shown
 
 
@@ -332,9 +386,9 @@ async def test_where_the_request_has_no_room_nothing_answers_it_but_the_full_scr
         await page.press("1", "down", "enter", "w")
         assert page.decisions == {}
         await page.press("f")
-        page.clock.pass_guard()
+        page.clock.now_s += REPEAT_S
         await page.until(lambda: "- line 12" in page.text)
-        assert "1  Allow once" in page.text
+        assert "1 y  Allow once" in page.text
         await page.press("1")
         page.clock.pass_guard()
         await page.press("1")  # not all of it fits
@@ -348,8 +402,12 @@ async def test_a_screen_that_becomes_large_enough_lets_answers_count() -> None:
         await page.pilot.resize_terminal(40, 20)
         await page.until(lambda: "- line 12" in page.text)
         await page.press("1")
+        assert page.decisions == {}, "it was not in view"
         page.clock.pass_guard()
-        await page.press("1")  # not all of it fits
+        await page.press("1")
+        assert page.decisions == {}, "not all of it fits"
+        page.clock.pass_guard()
+        await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
 
 

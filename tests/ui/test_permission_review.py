@@ -51,8 +51,8 @@ async def test_every_line_can_be_read_while_title_or_answers_stay_in_view(size: 
                 for number in range(1, 101)
                 if any(f"+ line {number}" in _cells(line) for line in page.lines)
             }
-            assert "1  Allow once" in page.text
-            assert "2  No" in page.text
+            assert "1 y  Allow once" in page.text
+            assert "2 n  Reject once" in page.text
             await page.press("pagedown")
         assert seen == set(range(1, 101))
 
@@ -107,11 +107,11 @@ async def test_where_two_columns_have_no_room_it_says_so() -> None:
 async def test_keys_lead_to_the_next_change_and_the_one_before() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page)
-        await page.press("n", "n")
+        await page.press("j", "j")
         assert "+ middle" in page.text
-        await page.press("n")
+        await page.press("j")
         assert "+ last" in page.text
-        await page.press("p", "p", "p")
+        await page.press("k", "k", "k")
         assert "+ first" in page.text
 
 
@@ -119,7 +119,7 @@ async def test_with_one_change_the_key_leads_to_its_first_line_and_says_that_it_
     new = [*OLD[:20], "changed\n", *OLD[21:]]
     async with open_page(size=TINY) as page:
         await _open(page, content=(TextDiff("/project/long.py", "".join(new), "".join(OLD)),))
-        for key in ("n", "p", "n"):
+        for key in ("j", "k", "j"):
             await page.press("end", key)
             assert "- line 21" in page.text
             assert "Only one change" in page.text
@@ -128,9 +128,9 @@ async def test_with_one_change_the_key_leads_to_its_first_line_and_says_that_it_
 async def test_behind_the_last_change_and_before_the_first_it_says_so() -> None:
     async with open_page(size=TINY) as page:
         await _open(page)
-        await page.press("p")
+        await page.press("k")
         assert "The first change" in page.text
-        await page.press("n", "n", "n", "n")
+        await page.press("j", "j", "j", "j")
         assert "The last change" in page.text
         assert "+ last" in page.text
 
@@ -138,7 +138,7 @@ async def test_behind_the_last_change_and_before_the_first_it_says_so() -> None:
 async def test_the_whole_file_is_shown_on_demand_with_the_change_still_in_view() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page)
-        await page.press("n", "n")
+        await page.press("j", "j")
         assert "c: whole file" in page.text
         assert "+ middle" in page.text
         assert "line 45" not in page.text
@@ -147,7 +147,7 @@ async def test_the_whole_file_is_shown_on_demand_with_the_change_still_in_view()
         assert "+ middle" in page.text
         await page.press("up", "up", "up", "up", "up")
         assert "line 45" in page.text
-        await page.press("n", "c")
+        await page.press("j", "c")
         assert "line 45" not in page.text
         assert "+ middle" in page.text
 
@@ -158,7 +158,7 @@ async def test_a_long_diff_is_compared_a_little_at_a_time_until_it_is_there() ->
     async with open_page(size=NARROW) as page:
         await _open(page, content=(TextDiff("/project/long.py", new, "".join(lines)),))
         await page.until(lambda: "long.py  +4000  -4000" in page.text)
-        await page.press("n")
+        await page.press("j")
 
 
 async def test_the_raw_report_is_shown_on_demand() -> None:
@@ -192,7 +192,7 @@ async def test_a_number_answers_and_leads_back(key: str, option: PermissionOptio
 async def test_a_click_on_an_option_answers_with_it() -> None:
     async with open_page() as page:
         await _open(page)
-        await page.click("2  No")
+        await page.click("2 n  Reject once")
         assert page.decisions == {"call": REJECT.option_id}
 
 
@@ -201,8 +201,10 @@ async def test_tab_chooses_among_options_beyond_the_numbers() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page, *many)
         await page.press(*["tab"] * 12)
-        assert "❯ ·  Way 12" in page.text
-        await page.press("shift+tab", "enter")
+        assert "❯ ·    Allow once  “Way 12”" in page.text
+        await page.press("shift+tab")
+        page.clock.pass_guard()
+        await page.press("enter")
         page.clock.pass_guard()
         await page.press("enter")  # not all of it was in view
         assert page.decisions == {"call": "o11"}
@@ -213,10 +215,10 @@ async def test_keys_and_clicks_count_only_some_time_after_it_appeared() -> None:
         await page.ask("call", content=(EDIT,))
         await page.enter_card()
         await page.press("f", "1")
-        assert "Too soon to count: press 1 again to answer" in page.text
+        assert "Too soon to count: pause, then press 1 again" in page.text
         await page.click("Allow once")
-        assert "Too soon to count: click again to answer" in page.text
-        await page.press("w", "tab", "enter")
+        assert "Too soon to count: pause, then click again" in page.text
+        await page.press("tab", "enter")
         assert page.decisions == {}
         page.clock.pass_guard()
         await page.press("enter")
@@ -244,6 +246,17 @@ async def test_escape_leads_back_to_the_card_where_keys_count_a_moment_later() -
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
         assert page.draft == "a draft"
+
+
+async def test_text_typed_there_leads_to_the_prompt_whole() -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(EDIT,))
+        await page.enter_card()
+        await page.press(*"for", "space", *"1")
+        assert not _is_open(page)
+        assert page.prompt.has_focus
+        assert page.draft == "for 1"
+        assert page.decisions == {}
 
 
 async def test_after_an_answer_the_next_request_waits_on_the_card() -> None:

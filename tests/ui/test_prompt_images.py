@@ -10,9 +10,11 @@ import pytest
 
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture
 from acp_tui.conversation.content import Image
+from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui import pasting
 from acp_tui.ui.pasting import paste_from_clipboard
 from acp_tui.ui.widgets.prompt import PastedImage
+from acp_tui.ui.widgets.prompt.input import Rejection
 from support.screens import Page, open_page
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(12_000)
@@ -103,9 +105,9 @@ async def test_pictures_stay_where_a_command_of_the_users_own_is_run() -> None:
 async def test_pictures_are_put_aside_while_a_reason_is_given() -> None:
     async with open_page() as page:
         page.prompt.attach(ONE)
-        page.prompt.ask_why("a call")
+        page.prompt.ask_why(Rejection(RequestKey(1), "no", "a call"))
         assert page.prompt.images == ()
-        page.prompt.give_no_reason()
+        page.prompt.reject_not_yet()
         assert page.prompt.images == (ONE,)
 
 

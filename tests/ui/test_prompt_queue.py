@@ -85,38 +85,22 @@ async def test_the_reason_for_a_rejection_goes_as_the_next_prompt_however_the_ag
         await page.send("I need it")
         assert page.connection.prompts == ["one"]
         await page.end_turn(stop_reason)
-        assert page.connection.prompts == ["one", reason_prompt(["Delete it"], "I need it")]
+        assert page.connection.prompts == ["one", reason_prompt("Delete it", "I need it")]
 
 
-@pytest.mark.parametrize("is_turn_over", [True, False])
-async def test_the_reason_for_a_rejection_goes_before_what_is_queued(is_turn_over: bool) -> None:
+async def test_the_reason_for_a_rejection_goes_before_what_is_queued() -> None:
     async with open_page() as page:
         await page.send("one")
         await page.send("two")
         await page.ask("call", title="Delete it")
         await page.enter_card()
         await page.press("w")
-        if is_turn_over:
-            await page.end_turn()
-        assert page.connection.prompts == ["one"]
         await page.send("I need it")
-        if not is_turn_over:
-            await page.end_turn()
-        assert page.connection.prompts == ["one", reason_prompt(["Delete it"], "I need it")]
+        assert page.connection.prompts == ["one"]
+        await page.end_turn()
+        assert page.connection.prompts == ["one", reason_prompt("Delete it", "I need it")]
         await page.end_turn()
         assert page.connection.prompts[2:] == ["two"]
-
-
-async def test_what_is_queued_is_held_back_where_no_reason_is_given() -> None:
-    async with open_page() as page:
-        await page.send("one")
-        await page.send("two")
-        await page.ask("call")
-        await page.enter_card()
-        await page.press("w", "escape")
-        await page.end_turn()
-        assert page.connection.prompts == ["one"]
-        assert "1 queued, held back: Enter in an empty prompt sends the next" in page.text
 
 
 async def test_a_prompt_written_while_a_permission_request_waits_answers_nothing() -> None:

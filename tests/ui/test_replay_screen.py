@@ -91,7 +91,7 @@ async def test_a_recording_is_played_to_its_end(tmp_path: Path) -> None:
 async def test_a_permission_card_says_what_was_chosen_and_takes_no_answer(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns(), until=QUESTION) as replay:
         assert "chosen after 2.5 s: Allow once" in replay.text
-        assert "❯ 1  Allow once" in replay.text
+        assert "❯ 1 y  Allow once" in replay.text
         shown = replay.text
         await replay.press("1", "2", "w", "f", "r")
         await replay.pilot.click("#options", offset=(6, 1))

@@ -127,7 +127,7 @@ async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk:
         await desk.press("escape")
         await desk.hides("Stop the agent")
         assert len(desk.sent("initialize")) == 1
-        await desk.press("alt+r", "down", "enter")
+        await desk.press("alt+r", "y")
         await desk.shows("You have stopped the agent", "it knows nothing of what stands above")
         assert len(desk.sent("initialize")) == 2
 

@@ -146,7 +146,7 @@ async def test_a_second_restart_in_a_hurry_leaves_one_process(open_desk: OpenDes
         await desk.has_session()
         await desk.press("alt+r")
         await desk.shows("Stop the agent")
-        await desk.press("down", "enter", "alt+r")
+        await desk.press("y", "alt+r")
         await desk.shows("You have stopped the agent", "it knows nothing of what stands above")
         await desk.until(lambda: len(our_children()) == 1)
 

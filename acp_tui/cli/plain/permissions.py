@@ -1,4 +1,4 @@
-"""Permission requests, asked in words one after the other. Only a number that the user types allows anything."""
+"""Permission requests, asked in words one after the other. Only a number or letter that the user types allows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli.exec_question import question_text
-from acp_tui.cli.plain.asking import WITHDRAWN, number_in
+from acp_tui.cli.plain.asking import WITHDRAWN
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.outbox import Outbox
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.answering import answer_of, keys_told
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.ui.rejection_reason import reason_prompt
@@ -61,10 +62,12 @@ class Permissions:
 
     async def _ask(self, request: PermissionRequest) -> None:
         await self._outbox.flush()
-        self._console.say(f"\n{await self._text(request)}")
+        text = await self._text(request)
+        others = len(self._session.conversation.permissions)
+        self._console.say(f"\n1 of {others} questions\n{text}" if others > 1 else f"\n{text}")
         rejection = request.rejection
         why = "" if rejection is None else ", w to reject and say why"
-        prompt = f"Your choice, 1-{len(request.options)}{why} (Ctrl+C cancels the turn): "
+        prompt = f"Your choice, {keys_told(request.answers)}{why} (Ctrl+C cancels the turn): "
         while request.key in self._session.conversation.permissions:
             line = await self._console.ask(prompt)
             if line is None:
@@ -72,17 +75,18 @@ class Permissions:
             elif line == "w" and rejection is not None:
                 await self._reject(request, rejection)
             else:
-                number = number_in(line, len(request.options))
-                if number is not None:
-                    self._session.answer_permission(request.key, request.options[number - 1].option_id)
+                index, now = answer_of(request.answers, line), await self._text(request)
+                if index is not None and now == text:
+                    self._session.answer_permission(request.key, request.answers[index].option_id)
+                elif now != text:  # the call changes in place
+                    text = now
+                    self._console.say(f"\nNothing is answered, since the question has changed:\n\n{text}")
 
     async def _text(self, request: PermissionRequest) -> str:
         conversation = self._session.conversation
         call = replace(conversation.tool_call(request.tool_call_id).call)  # it is looked at in a thread
         self._on_shown(call)
-        text = await to_thread.run_sync(question_text, call, request, str(self._session.cwd))
-        others = len(conversation.permissions)
-        return f"1 of {others} questions\n{text}" if others > 1 else text
+        return await to_thread.run_sync(question_text, call, request, str(self._session.cwd))
 
     async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:
         title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
@@ -90,4 +94,4 @@ class Permissions:
             self._session.answer_permission(request.key, rejection.option_id)
             reason = await self._console.ask("Rejected. Why? (Enter: no reason) ", is_guarded=False)
             if reason:
-                self._queue_first(reason_prompt((title,), reason))
+                self._queue_first(reason_prompt(title, reason))

@@ -23,7 +23,6 @@ class PromptQueue:
         self._last_key = 0
         self.is_held = False
         """A turn was cancelled or failed: what waits may not fit any more."""
-        self._is_held_for_reason = False
 
     @property
     def prompts(self) -> Sequence[QueuedPrompt]:
@@ -38,17 +37,6 @@ class PromptQueue:
     def hold(self) -> None:
         """Give none until `go_on`. An empty queue holds nothing back."""
         self.is_held = bool(self._prompts)
-        self._is_held_for_reason = False
-
-    def hold_for_reason(self) -> None:
-        """Give none until the user has written why a call was rejected, which goes first."""
-        if not self.is_held:
-            self.hold()
-            self._is_held_for_reason = True
-
-    def reason_given(self) -> None:
-        """Go on, unless there is something else that holds back."""
-        self.is_held = self.is_held and not self._is_held_for_reason
 
     def go_on(self) -> None:
         """The user wants what waits to be sent."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.conversation.answering import kind_word, letters_of, quoted_name
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import (
@@ -21,14 +22,12 @@ from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
 
-KIND_WORDS: Final[Mapping[str, str]] = {
-    "allow_once": "allows this once",
-    "allow_always": "allows this and will not ask again",
-    "reject_once": "refuses this once",
-    "reject_always": "refuses this and will not ask again",
-}
 MAX_NUMBER: Final = 9
-"""There is no key for an option beyond it."""
+"""There is no number for an option beyond it."""
+KEYS_CELLS: Final = len("❯ 1 y  ")
+GAP_CELLS: Final = 2
+ENOUGH_NAME_CELLS: Final = 16
+"""With less room the agent's names have no column of their own."""
 ROOMY_CELLS: Final = 50
 SEPARATOR: Final = " · "
 
@@ -68,33 +67,60 @@ def _title(call: ToolCall) -> str:
 
 
 def option_lines(
-    options: Sequence[PermissionOption], chosen: int | None, palette: Palette, width: int
+    answers: Sequence[PermissionOption], chosen: int | None, palette: Palette, width: int
 ) -> list[list[Strip]]:
-    """The lines of each option: the agent's own name for it, and what its kind means."""
+    """The lines of each answer: its keys, our word for its kind, and below each other the agent's names.
+
+    Nothing that an agent writes gets into the columns before its names.
+    """
+    names_from = (
+        KEYS_CELLS + max((width_cells(kind_word(option)) for option in answers), default=0) + GAP_CELLS
+    )
+    if width - names_from < ENOUGH_NAME_CELLS:
+        names_from = 0  # they go on behind the word, and hang below it
     return [
-        _option(number, option, chosen == number, palette, width) for number, option in enumerate(options)
+        _option(option, number, letter, chosen == number, palette, width, names_from)
+        for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True))
     ]
 
 
 def _option(
-    number: int, option: PermissionOption, is_chosen: bool, palette: Palette, width: int
+    option: PermissionOption,
+    index: int,
+    letter: str,
+    is_chosen: bool,
+    palette: Palette,
+    width: int,
+    names_from: int,
 ) -> list[Strip]:
-    style = palette.error if option.is_rejection else palette.success
-    word = KIND_WORDS.get(
-        option.kind, f"of a kind that acp-tui does not know: {make_visible_line(option.kind)}"
-    )
-    number_word = f"{number + 1}  " if number < MAX_NUMBER else "·  "
+    number = f"{index + 1}" if index < MAX_NUMBER else "·"
+    style = _style_of(option, palette) + Style(bold=is_chosen)
     head = [
         Segment("❯ " if is_chosen else "  ", palette.accent),
-        Segment(number_word, palette.muted),
+        Segment(f"{number} {letter or ' '}  ", palette.muted),
     ]
-    indent = [Segment(" " * sum(segment.cell_length for segment in head))]
-    spans = [
-        (make_visible_line(option.name), style + Style(bold=is_chosen)),
-        (f"  {word}", palette.muted),
-    ]
-    lines = wrap(spans, width - indent[0].cell_length)
-    return [Strip([*(indent if row else head), *line]) for row, line in enumerate(lines)]
+    word, name = kind_word(option), (quoted_name(option), palette.muted)
+    if names_from:
+        head.append(Segment(word.ljust(names_from - KEYS_CELLS), style))
+        indent, lines = names_from, wrap([name], width - names_from)
+    else:
+        lines = wrap([(word, style), ("  ", style), name], width - KEYS_CELLS - GAP_CELLS)
+        indent = KEYS_CELLS + GAP_CELLS
+    below = [Segment(" " * indent)]
+    return [Strip([*(below if row else head), *line]) for row, line in enumerate(lines)]
+
+
+def _style_of(option: PermissionOption, palette: Palette) -> Style:
+    """Once and for good must not look alike, nor must yes and no."""
+    match option.counts_as:
+        case "allow_once":
+            return palette.success
+        case "reject_once":
+            return palette.error
+        case "reject_always":
+            return palette.error + Style(underline=True)
+        case _:
+            return palette.warning
 
 
 def keys_lines(keys: Sequence[str], style: Style, width: int) -> list[Strip]:

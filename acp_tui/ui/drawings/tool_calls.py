@@ -13,6 +13,7 @@ from textual.strip import Strip
 from acp_tui.conversation import tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, ToolCallEntry
+from acp_tui.conversation.facts import REJECTIONS
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -245,7 +246,7 @@ def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
     name = make_visible_line(decision.option_name)
     if decision.rule is not None:
         return f"your rule chose: {name} ({make_visible_line(decision.rule)}){at}", palette.error
-    is_rejection = (decision.option_kind or "").startswith("reject")
+    is_rejection = decision.option_kind in REJECTIONS
     return f"you chose: {name}{at}", palette.error if is_rejection else palette.success
 
 

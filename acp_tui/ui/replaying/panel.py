@@ -113,7 +113,7 @@ class RecordedCard(DockedRequest):
         """Show it, with the option that was chosen."""
         self._became = self._answer_to(asked.request.key) if asked is not None else None
         super().show_request(asked)
-        self._chosen = _chosen_index(asked.request.options, self._became) if asked is not None else None
+        self._chosen = _chosen_index(asked.request.answers, self._became) if asked is not None else None
         self.lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:

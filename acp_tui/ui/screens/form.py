@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import ClassVar, Final, Literal, TypeAlias
 
@@ -11,13 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Button, Static
+from textual.widgets import Button, Input, Static, TextArea
 
 from acp_tui.client.form_answers import check_all
 from acp_tui.conversation.elicitation import Form, FormValues, UnknownField
 from acp_tui.ui.asking import ASKING
-from acp_tui.ui.widgets.answer_guard import AnswerGuard
+from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.widgets.fields.editors import FieldEditor, name_of
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
@@ -30,14 +28,12 @@ KEYS_BEFORE: Final = "Tab fill in · Ctrl+Enter send · Esc cancel"
 """Until the user has gone to a field."""
 
 
-class FormDialog(ModalScreen[Answered]):
+class FormDialog(QuestionScreen[Answered]):
     """Gives the user's answer; it is accepted only by a key or a button meant for that, and only when all fits.
 
     It comes unasked, in the midst of what the user writes: no field takes a letter before the user has gone to it, and
     no key counts that comes with the letters.
     """
-
-    clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", show=False),
@@ -49,12 +45,14 @@ class FormDialog(ModalScreen[Answered]):
         self, form: Form, agent_title: str, on_typed: Callable[[str], None] = lambda _: None
     ) -> None:
         """`on_typed` gets what is typed before the user has gone to a field: it was meant for something else."""
-        super().__init__(classes=f"dialog {ASKING}")
+        super().__init__()
+        self.add_class(ASKING)
         self._on_typed = on_typed
         self._form = form
         self._agent_title = agent_title
         self._editors: list[FieldEditor] = []
-        self._guard = AnswerGuard(type(self).clock)
+        self._is_enter_meant = False
+        """Whether the key that came last can be an answer; what an Enter does in a field comes a moment later."""
         self._said = Static(classes="dialog-warning", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -99,11 +97,16 @@ class FormDialog(ModalScreen[Answered]):
 
     # What the user does
 
-    def on_key(self, event: events.Key) -> None:
-        """Pass on what was not written into a field; whoever writes means no answer by the next key either."""
+    async def on_key(self, event: events.Key) -> None:
+        """Pass on what was not written into a field; the key's own meaning comes after this, from the class above."""
+        self._is_enter_meant = self.guard.takes(event)
         if self.focused is self._body and event.is_printable and event.character:
-            self._guard.arm()
             self._on_typed(event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """As for keys."""
+        if self.focused is self._body:
+            self._on_typed(event.text)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Name the keys of where the user is now."""
@@ -111,15 +114,18 @@ class FormDialog(ModalScreen[Answered]):
 
     def action_go_on(self) -> None:
         """To the next field, or button; to the first one only behind a pause."""
-        if self.focused is not self._body or self._may_answer():
+        if self.focused is not self._body or self.may_answer():
             self.focus_next()
 
-    def _may_answer(self) -> bool:
-        """Whether a key can have been meant for the form; where not, so can no other that comes right behind it."""
-        is_open = self._guard.is_open
-        if not is_open:
-            self._guard.arm()
-        return is_open
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Whoever writes into a field means what comes next for this form."""
+        if event.input is self.focused:
+            self.guard.note_text()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """As for a field of one line."""
+        if event.text_area is self.focused:
+            self.guard.note_text()
 
     def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:
         """To the next field; from the last one, send."""
@@ -128,15 +134,13 @@ class FormDialog(ModalScreen[Answered]):
         if answerable:
             answerable[0].focus_control()
         else:
+            self._is_answer = self._is_enter_meant
             self.action_accept()
-
-    def on_screen_resume(self) -> None:
-        """It is to be seen only now: the Enter behind a prompt does not send it."""
-        self._guard.arm()
+            self._is_answer = False
 
     def action_accept(self) -> None:
         """Send where all fits; else say beside each field what does not."""
-        if self._unanswerable or not self._may_answer():
+        if self._unanswerable or not self.may_answer():
             return
         values, wrong = check_all(
             self._form.fields, {editor.field.name: editor.raw for editor in self._editors}
@@ -150,12 +154,12 @@ class FormDialog(ModalScreen[Answered]):
 
     def action_cancel(self) -> None:
         """Neither yes nor no."""
-        if self._may_answer():
+        if self.may_answer():
             self.dismiss(("cancel", None))
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
+    def answer_by(self, button: Button) -> None:
         """Send or decline."""
-        if event.button.id == "accept":
+        if button.id == "accept":
             self.action_accept()
-        elif self._may_answer():
+        elif self.may_answer():
             self.dismiss(("decline", None))

@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import ModalScreen
-from textual.widget import Widget
 
 from acp_tui.ui.drawings.permission_subject import Asked, SubjectDrawing, has_changes
 from acp_tui.ui.rendering.diff import DiffLayout
@@ -38,16 +37,20 @@ class FullRequest(RequestPane):
         Binding("down", "scroll(1)", "Line down", show=False),
         Binding("home", "go_to_end(-1)", "To the beginning", show=False),
         Binding("end", "go_to_end(1)", "To the end", show=False),
-        Binding("n", "next_change", "Next change", show=False),
-        Binding("p", "previous_change", "Change before", show=False),
+        Binding("j", "next_change", "Next change", show=False),
+        Binding("k", "previous_change", "Change before", show=False),
         Binding("s", "toggle_columns", "One column or two", show=False),
         Binding("c", "toggle_context", "The whole file, or the changes", show=False),
         Binding("tab", "choose(1)", "Next option", show=False),
         Binding("shift+tab", "choose(-1)", "Option before", show=False),
     ]
 
-    def __init__(self, card: Widget, *, clock: Callable[[], float], drawing: SubjectDrawing) -> None:
+    def __init__(
+        self, card: RequestPane, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str
+    ) -> None:
+        """`typed`: what was typed on the card right before."""
         super().__init__(clock=clock, drawing=drawing)
+        self._typed = typed
         self._card = card
         self._wants_columns: bool | None = None
         """None: as the width says."""
@@ -77,7 +80,7 @@ class FullRequest(RequestPane):
         if self._asked is not None and has_changes(self._asked.call):
             other = "one column" if self.layout_of_diffs == "columns" else "side by side"
             context = "changes only" if self._shows_whole_file else "whole file"
-            changes = ["n p: changes", f"s: {other}", f"c: {context}"]
+            changes = ["j k: changes", f"s: {other}", f"c: {context}"]
         return [
             *(["more: ↑↓ PgDn"] if is_cut else []),
             self.answer_keys("Tab Enter"),
@@ -103,6 +106,12 @@ class FullRequest(RequestPane):
     def tell(self, message: Message) -> None:
         """What is answered here is answered on the card."""
         self._card.post_message(message)
+
+    def hand_over(self, message: RequestPane.Typed | RequestPane.ReasonWanted) -> None:
+        """What is written here is written in the prompt, which is below."""
+        self._card.hand_over(message)
+        if isinstance(self.screen, PermissionReview):
+            self.screen.close()
 
     # What the user does
 
@@ -166,12 +175,18 @@ class PermissionReview(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f", "dismiss", "Back to the card", show=False)]
 
     def __init__(
-        self, card: Widget, asked: Asked, *, clock: Callable[[], float], drawing: SubjectDrawing
+        self,
+        card: RequestPane,
+        asked: Asked,
+        *,
+        clock: Callable[[], float],
+        drawing: SubjectDrawing,
+        typed: str = "",
     ) -> None:
         """`card` gets the answers; `drawing` may have been used for the same request before."""
         super().__init__()
         self._asked = asked
-        self._pane = FullRequest(card, clock=clock, drawing=drawing)
+        self._pane = FullRequest(card, clock=clock, drawing=drawing, typed=typed)
         self._is_over = False
 
     def compose(self) -> ComposeResult:

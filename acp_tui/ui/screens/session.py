@@ -188,7 +188,7 @@ class SessionScreen(SessionWriting):
     async def _show_panel(self, panel: SessionPanel) -> None:
         shown, self._panel = self._panel, panel
         if shown is not None:
-            self._prompt.give_no_reason()  # it would go to another session
+            self._prompt.reject_not_yet()  # it would go to another session
             await self.query("FindBar").remove()
             await shown.remove()
         await self.query(StartingLine).remove()
@@ -225,6 +225,8 @@ class SessionScreen(SessionWriting):
             self._show_status()
             self._show_sidebar()
         self._note_state()
+        for prompt in self.query(PromptInput):  # none where the user has quit meanwhile
+            prompt.note_requests(self._panel.conversation.permissions if self._panel is not None else ())
         self._prompting.show_waiting(self._session)
         if self._desk is not None and self._panel is not None:
             self._desk.questions.look_for_questions(self._panel.session)

@@ -118,6 +118,11 @@ class SessionWriting(SessionStart):
         else:
             self._sent_early.append(message.text)
 
+    def on_prompt_input_rejected(self, message: PromptInput.Rejected) -> None:
+        """Pass it on."""
+        if self._session is not None:
+            self._session.answer_permission(message.rejection.key, message.rejection.option_id)
+
     def _own_command(self, text: str) -> str | None:
         """The action for a slash command of ours; those of the agent go before them."""
         if not text.startswith("/"):

@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from acp_tui.client.form_answers import looks_secret
 from acp_tui.client.mcp_question import Row, rows_of
 from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
-from acp_tui.ui.widgets.answer_guard import AnswerGuard
+from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.widgets.fields.frame import Frame, shown_line
 
 MASK: Final = "••••••"
@@ -31,13 +28,8 @@ _SCHEME: Final = re.compile(r"(?:Bearer|Basic|Token|Digest) ", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
 
 
-class TrustQuestion(ModalScreen[bool]):
-    """Gives True where the user trusts it; anything but a plain yes is no.
-
-    It comes unasked, in the midst of what the user writes: only a key behind a pause is an answer.
-    """
-
-    clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
+class TrustQuestion(QuestionScreen[bool]):
+    """Gives True where the user trusts it; anything but a plain yes is no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer(False)", "No", show=False),
@@ -52,13 +44,10 @@ class TrustQuestion(ModalScreen[bool]):
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` tell all that would be used."""
-        super().__init__(classes="dialog")
+        super().__init__()
         self._question = Content(question) if isinstance(question, str) else question
         self._lines = lines
         self._yes = yes
-        self._guard = AnswerGuard(type(self).clock)
-        self._is_told = False
-        """That an answer came too soon."""
 
     def compose(self) -> ComposeResult:
         """All of it, and two answers."""
@@ -79,33 +68,19 @@ class TrustQuestion(ModalScreen[bool]):
         """No is what Enter says."""
         self.query_one("#no").focus()
 
-    def on_screen_resume(self) -> None:
-        """It is to be seen only now."""
-        self._guard.arm()
-
-    def on_key(self, event: events.Key) -> None:
-        """Whoever writes means something else, the next letters too."""
-        if event.is_printable and event.key not in ("y", "n"):
-            self._guard.arm()
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
+    def answer_by(self, button: Button) -> None:
         """That is the answer."""
-        self.action_answer(event.button.id == "yes")
+        self.action_answer(button.id == "yes")
 
     def action_answer(self, answer: bool) -> None:
         """Answer, unless it was meant for something else; a yes to what was not in view yet shows more of it."""
-        if self._guard.is_open:
+        if self.may_answer():
             body = self.query_one(VerticalScroll)
             if answer and body.scroll_offset.y < body.max_scroll_y:
                 body.scroll_page_down(animate=False)
-                self._guard.arm()
+                self.guard.arm()
                 return
             self.dismiss(answer)
-            return
-        self._guard.arm()
-        if not self._is_told:
-            self._is_told = True
-            self.notify("Too soon to count: answer again", severity="warning")
 
     def action_scroll(self, lines: int) -> None:
         """Read on."""

@@ -8,23 +8,23 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.asking import ASKING
+from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
 Consent: TypeAlias = Literal["accept", "decline", "cancel"]
 
 
-class VisitDialog(ModalScreen[Consent]):
+class VisitDialog(QuestionScreen[Consent]):
     """Gives accept where the user wants the page opened. Enter without a choice does nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss('cancel')", "Cancel", show=False),
+        Binding("escape", "answer('cancel')", "Cancel", show=False),
         # Each arrow leads to the answer on its side, wherever the focus was: none of them is a step from nothing.
         Binding("left", "go_to('decline')", "The answer on the left", show=False),
         Binding("right", "go_to('accept')", "The answer on the right", show=False),
@@ -32,7 +32,8 @@ class VisitDialog(ModalScreen[Consent]):
     ]
 
     def __init__(self, visit: UrlVisit, agent_title: str) -> None:
-        super().__init__(classes=f"dialog {ASKING}")
+        super().__init__()
+        self.add_class(ASKING)
         self._visit = visit
         self._agent_title = agent_title
 
@@ -63,9 +64,14 @@ class VisitDialog(ModalScreen[Consent]):
         """Keys that were meant for something else answer nothing."""
         self.query_one(VerticalScroll).focus()
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
+    def answer_by(self, button: Button) -> None:
         """That is the answer."""
-        self.dismiss("accept" if event.button.id == "accept" else "decline")
+        self.action_answer("accept" if button.id == "accept" else "decline")
+
+    def action_answer(self, answer: Consent) -> None:
+        """Answer, unless it was meant for something else."""
+        if self.may_answer():
+            self.dismiss(answer)
 
     def action_go_to(self, answer: str) -> None:
         """Stand on this answer, where it can be given; that does not give it."""

@@ -1,36 +1,102 @@
-"""Says from when on a key or a click can have been meant as an answer; it knows neither question nor answer."""
+"""Says whether a key or a click can have been meant as an answer; it knows neither question nor answer.
+
+One rule for every screen that answers: an answer is a key or click behind a pause, in which nothing was pressed and
+nothing changed. So no text answers, however it is typed, and no key that is held down answers twice.
+"""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
-from typing import Final
+from typing import ClassVar, Final, NamedTuple
+
+from textual.events import Key, MouseDown
+from textual.message import Message
 
 GUARD_S: Final = 0.4
-"""Nobody reads a question and answers it in less."""
+"""Nobody reads a question and answers it in less, and nobody waits so long between two letters of a word."""
+REPEAT_S: Final = 1.1
+"""Keyboards wait up to a second before they repeat a key that is held down."""
 LEAST_WAIT_S: Final = 0.05
 
 
+class _Press(NamedTuple):
+    """What was pressed last, on whichever screen: there is one keyboard."""
+
+    clock: Callable[[], float]
+    key: str
+    at_s: float
+    seen: tuple[AnswerGuard, int] | None
+    """On what it was pressed in vain, by the guard's version; None where it counted, or may have been held since."""
+
+
 class AnswerGuard:
-    """Opens some time after it was armed last: what comes before was on its way to something else."""
+    """Opens when nothing has happened for a while: what comes before was on its way to something else."""
+
+    _last: ClassVar[_Press | None] = None
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Armed; `clock` gives seconds."""
         self._clock = clock
         self._opens_at = 0.0
+        self._event: Message | None = None
+        self._is_answer = False
+        self._version = 0
+        """Another number whenever something else is to be answered, or it moved."""
+        self._pressed: tuple[int, object] | None = None
+        """On what the mouse was pressed."""
         self.arm()
 
     def arm(self) -> None:
-        """Something new is to be answered, or has only now got the focus."""
-        self._opens_at = self._clock() + GUARD_S
+        """Something new is to be answered, has moved, or has only now got the focus."""
+        self._version += 1
+        self._opens_at = max(self._opens_at, self._clock() + GUARD_S)
 
     @property
     def is_open(self) -> bool:
-        """Whether an answer that comes now counts."""
-        return self.was_open(0)
+        """Whether a key pressed now counts."""
+        return self._clock() >= self._opens_at
 
-    def was_open(self, age_s: float) -> bool:
-        """Whether an answer counts that was given so long ago: keys wait while the screen is being drawn."""
-        return self._clock() - age_s >= self._opens_at
+    def takes(self, event: Message) -> bool:
+        """Whether this key, click or paste came behind a pause; it ends the pause in any case.
+
+        To be told of everything that is pressed, in order. What counts is when it was pressed: keys wait while the
+        screen is being drawn. Asked again about the last event, it says the same again.
+        """
+        if event is not self._event:
+            at_s = self._clock() - age_of(event.time, time.monotonic())
+            key = event.key if isinstance(event, Key) else ""
+            may_be_held = self._may_be_held(key, at_s)
+            self._event, self._is_answer = event, at_s >= self._opens_at and not may_be_held
+            self._opens_at = max(self._opens_at, at_s + GUARD_S)
+            seen = None if self._is_answer or may_be_held else (self, self._version)
+            AnswerGuard._last = _Press(self._clock, key, at_s, seen)
+        return self._is_answer
+
+    def _may_be_held(self, key: str, at_s: float) -> bool:
+        """Whether the key may have been held down since it was pressed on something else, or counted."""
+        last = self._last
+        return (
+            last is not None
+            and bool(key)
+            and (last.clock, last.key) == (self._clock, key)
+            and at_s - last.at_s < REPEAT_S
+            and last.seen != (self, self._version)
+        )
+
+    def note_text(self) -> None:
+        """The user writes into a field of what is asked: the key that ends that is meant, and was not held."""
+        self._opens_at, AnswerGuard._last = -math.inf, None
+
+    def press(self, event: MouseDown, what: object) -> None:
+        """The mouse is pressed on this."""
+        self._pressed = (self._version, what) if self.takes(event) else None
+
+    def is_click_on(self, what: object) -> bool:
+        """Whether the mouse was pressed on this, and it was the same all the while."""
+        pressed, self._pressed = self._pressed, None
+        return pressed == (self._version, what)
 
 
 def age_of(event_time: float, now: float) -> float:

@@ -38,21 +38,30 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         Binding("up", "choose(-1)", "Option above", show=False),
         Binding("down", "choose(1)", "Option below", show=False),
         Binding("f", "review", "Show it on the full screen", show=False),
-        Binding("escape,tab,shift+tab", "leave", "Back to the prompt", show=False),
+        Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
+        Binding("tab", "leave(True)", "Back to the prompt", show=False),
     ]
 
     class Left(Message):
         """The user goes back to the prompt; a request that waits stays."""
 
+    class Appeared(Message):
+        """There is something to answer, where there was nothing."""
+
     def __init__(
         self,
         *,
         clock: Callable[[], float] = time.monotonic,
+        write: Callable[[RequestPane.Typed | RequestPane.ReasonWanted], None] = lambda _: None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
+        """`write` gives the keyboard to the prompt."""
         super().__init__(clock=clock, id=id)
         self._clock = clock
+        self._write = write
         self._review: PermissionReview | None = None
+        self._came_at = -GUARD_S
+        """When the card came to the keyboard by itself."""
 
     # What it shows
 
@@ -60,6 +69,8 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         """Show it, on the full screen too where that is open."""
         if asked is None and self.has_focus:
             self.post_message(self.Left())
+        if asked is not None and self._asked is None:
+            self.post_message(self.Appeared())
         super().show_request(asked)
         if self._review is not None:
             self._review.show_request(asked)
@@ -95,9 +106,19 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         if has_focus and self._asked is not None:
             self.warn_too_small()
 
-    def action_leave(self) -> None:
-        """Back to the prompt."""
-        self.post_message(self.Left())
+    def hand_over(self, message: RequestPane.Typed | RequestPane.ReasonWanted) -> None:
+        """As the session's panel does it."""
+        self._write(message)
+
+    def take_focus(self) -> None:
+        """Come to the keyboard unasked."""
+        self._came_at = self._clock()
+        self.focus()
+
+    def action_leave(self, by_tab: bool = False) -> None:
+        """Back to the prompt; but for a Tab that was on its way to the card when that came by itself."""
+        if not by_tab or self._clock() - self._came_at >= GUARD_S:
+            self.post_message(self.Left())
 
     def action_review(self) -> None:
         """Show the whole request on a screen of its own, where it can be answered as well."""
@@ -105,7 +126,9 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
             return
         if self._rows is None:
             self.app.clear_notifications()  # that there is no room: it would lie above what is asked
-        self._review = PermissionReview(self, self._asked, clock=self._clock, drawing=self._drawing)
+        self._review = PermissionReview(
+            self, self._asked, clock=self._clock, drawing=self._drawing, typed=self._typed
+        )
         self.app.push_screen(self._review, self._on_review_closed)
 
     def show_unseen(self, row: int) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.errors import NoWidget
+from textual.geometry import Region
 from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption
@@ -70,6 +71,8 @@ class RequestView(Vertical):
         """What is said in the place of the keys, until the user does something else."""
         self._again = "choose the same again"
         """How the option is given once more that was chosen before all was in view."""
+        self._options_at = Region()
+        """Where the options are on the screen."""
         self._option_rows: list[range] = []
         """In which rows each option stands."""
 
@@ -87,19 +90,26 @@ class RequestView(Vertical):
         if asked is not None and (shown is None or asked.request.key != shown.request.key):
             self._begin()
         elif self._state != state:
-            self.guard.arm()  # what is asked reads differently now
-            self.redraw()
+            self._draw_news()  # what is asked reads differently now
 
     def _begin(self) -> None:
         """Show another request than before."""
         self._chosen, self._shows_raw, self._warning = None, False, ""
         self._pending = self._start
+        self._draw_news()
+        self._options.scroll_to(y=0, animate=False, force=True)
+
+    def _draw_news(self) -> None:
         begin_s = time.monotonic()
         self.redraw()
-        self._options.scroll_to(y=0, animate=False, force=True)
         self.guard.arm()  # not before it is drawn
         if time.monotonic() - begin_s > SLOW_DRAWING_S:
             self.call_after_refresh(self.guard.arm)  # then painting it takes long as well
+
+    def show_changes(self) -> None:
+        """Show the request as it is now: the call changes in place."""
+        if self._asked is not None:
+            self.show_request(self._asked)
 
     @abstractmethod
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
@@ -125,8 +135,8 @@ class RequestView(Vertical):
 
     @property
     def options(self) -> tuple[PermissionOption, ...]:
-        """The answers that the agent offers."""
-        return self._asked.request.options if self._asked is not None else ()
+        """The answers that the agent offers, in the order in which they are shown."""
+        return self._asked.request.answers if self._asked is not None else ()
 
     @property
     def _subject(self) -> StripView:
@@ -142,6 +152,13 @@ class RequestView(Vertical):
         # A screen that lay above is gone: only now one sees again what is asked.
         self.watch(self.screen, "stack_updates", self.guard.arm, init=False)
         self.watch(self._subject, "scroll_y", self._look, init=False)
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._look_for_moves)
+
+    def _look_for_moves(self, _: object) -> None:
+        """Another answer is under the mouse now, and what is read stands elsewhere."""
+        if self.is_attached and self._options.region != self._options_at:
+            self._options_at = self._options.region
+            self.guard.arm()
 
     def on_resize(self) -> None:
         """Draw for the new width."""
@@ -163,6 +180,8 @@ class RequestView(Vertical):
         subject = self._drawing.draw(self._asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
+        elif not self._whole.is_whole:
+            self.guard.arm()  # only now it can be read
         self._whole = subject
         self.lay_out()
 
@@ -171,7 +190,7 @@ class RequestView(Vertical):
         if self._asked is None or self._width < 2:
             return
         was_at_start = self._at_row == self._start
-        options = drawings.option_lines(self._asked.request.options, self._chosen, self._palette, self._width)
+        options = drawings.option_lines(self.options, self._chosen, self._palette, self._width)
         self._option_rows = _rows_of(options)
         answers = [strip for lines in options for strip in lines]
         title = self._arrange("", len(answers))

@@ -20,13 +20,16 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
+from acp_tui.ui.keyed_app import idle_s
 from acp_tui.ui.status import Work
+from acp_tui.ui.textual_internals import press_in
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.docked_request import DockedRequest
 from acp_tui.ui.widgets.first_steps import FirstSteps
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.widgets.prompt.input import Rejection
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
+IDLE_S: Final = 1.0
+"""Whoever has pressed nothing for so long is not about to press something else."""
 SEVERITIES: Final[dict[str, SeverityLevel]] = {"warning": "warning", "error": "error"}
 
 
@@ -81,7 +86,7 @@ class SessionPanel(Vertical):
         yield ConversationView(images=self._images, folds=self._folds)
         yield FirstSteps(self._greeting)
         yield PlanLine()
-        yield PermissionCard(clock=self._clock)
+        yield PermissionCard(clock=self._clock, write=self._write)
 
     def on_mount(self) -> None:
         """Show what there is, and listen for more."""
@@ -194,14 +199,27 @@ class SessionPanel(Vertical):
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
 
-    def on_permission_card_rejected_with_reason(self, message: PermissionCard.RejectedWithReason) -> None:
-        """Pass on the refusal, and ask the user for the reason; the screen hears of it too."""
-        if self.session is not None:
-            self.session.answer_permission(message.key, message.option_id)
-            self.session.queue.hold_for_reason()
-            prompt = self.screen.query_one(PromptInput)
-            prompt.ask_why(message.title)
-            prompt.focus()
+    def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted) -> None:
+        """Whoever types on the card means the prompt; so does who wants to say why they reject it."""
+        prompt = self.screen.query_one(PromptInput)
+        prompt.focus()
+        if isinstance(message, PermissionCard.ReasonWanted):
+            prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
+        elif message.key is not None:
+            press_in(prompt, message.key)
+        elif message.is_paste:
+            prompt.paste(message.text)
+        else:
+            prompt.insert(message.text)
+
+    def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
+        """Give it the keyboard where the user writes nothing and presses nothing, so that an answer is one key."""
+        message.stop()
+        prompt = next(iter(self.screen.query(PromptInput)), None)
+        is_free = prompt is not None and prompt.has_focus and prompt.is_blank and self.screen.is_current
+        card = self.card
+        if is_free and isinstance(card, PermissionCard) and card.display and idle_s(self) >= IDLE_S:
+            card.take_focus()
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
         """Pass it on: what is posted while the panel handles another message bubbles no further than the panel."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from support.line_terminal import line_terminal
 
 DEMO = ("demo", "--plain", "--speed", "0")
-CHOICE = "Your choice, 1-3, w to reject and say why (Ctrl+C cancels the turn): "
+CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "
 ENTER, CTRL_C, CTRL_D = "\n", "\x03", "\x04"
 
 

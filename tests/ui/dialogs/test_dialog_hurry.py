@@ -13,8 +13,10 @@ from acp_tui.conversation.elicitation import BooleanField, Form, TextField
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.screens.first_run import FirstRunDialog
 from acp_tui.ui.screens.form import FormDialog
+from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.screens.run_question import RunQuestion
-from acp_tui.ui.screens.trust import TrustDialog, TrustQuestion
+from acp_tui.ui.screens.trust import TrustDialog
+from acp_tui.ui.widgets.answer_guard import REPEAT_S
 from support.dialogs import NOTHING, open_dialog
 from support.screens import Clock
 
@@ -25,8 +27,7 @@ PACKAGE = AgentCommand("fetched", ("npx", "-y", "f@1.0"), package=Package("npx",
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Stands still."""
     clock = Clock()
-    for question in (TrustQuestion, FormDialog):
-        monkeypatch.setattr(question, "clock", staticmethod(clock))
+    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(clock))
     return clock
 
 
@@ -73,6 +74,9 @@ async def test_no_field_of_a_form_takes_a_letter_before_the_user_has_gone_to_it(
         assert page.result is NOTHING
         clock.pass_guard()
         await page.press("tab", "x", "enter")
+        assert page.result is NOTHING
+        clock.pass_guard()
+        await page.press("enter")
         assert page.result == ("accept", {"name": "x"})
 
 
@@ -81,7 +85,7 @@ async def test_an_enter_that_was_on_its_way_sends_no_form(clock: Clock) -> None:
     async with open_dialog(FormDialog(form, "Agent")) as page:
         await page.press("ctrl+enter", "enter")
         assert page.result is NOTHING
-        clock.pass_guard()
+        clock.now_s += REPEAT_S
         await page.press("ctrl+enter")
         assert page.result == ("accept", {"yes": True})
 

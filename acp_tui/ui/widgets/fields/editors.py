@@ -122,14 +122,12 @@ class FieldEditor(Vertical):
         if self._wrong.display and self.raw != self._judged:
             self.show_wrong("")
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    def on_input_changed(self) -> None:
         """What was wrong is another answer now."""
-        event.stop()
         self._forgive()
 
-    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+    def on_text_area_changed(self) -> None:
         """What was wrong is another answer now."""
-        event.stop()
         self._forgive()
 
     def on_choice_rows_moved(self, event: ChoiceRows.Moved) -> None:

@@ -5,9 +5,9 @@ How a text is edited and drawn is `draft`'s; what is done with what it asks for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
-from typing import ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from textual import events, work
 from textual.binding import Binding, BindingType
@@ -21,17 +21,29 @@ from acp_tui.ui.widgets.prompt.draft import DraftArea
 from acp_tui.ui.widgets.prompt.drops import may_be_dropped, mentions_of_dropped
 from acp_tui.ui.widgets.prompt.images import PastedImage
 
+if TYPE_CHECKING:
+    from acp_tui.conversation.facts import RequestKey
+
 MAX_LINES: Final = 10
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} makes a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
 GONE: Final = "The agent is gone; {restart} starts it again"
-WHY_NOT: Final = "Why not? Enter sends it as your next prompt"
-WHY_NOT_PLACEHOLDER: Final = "The reason for your rejection. Esc: give none"
+WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
+WHY_NOT_PLACEHOLDER: Final = "The reason, or none. Esc: do not reject it yet"
 
 
 class _PutAside(NamedTuple):
     text: str = ""
     images: tuple[PastedImage, ...] = ()
+
+
+class Rejection(NamedTuple):
+    """What is to be answered when the reason is sent."""
+
+    key: RequestKey
+    option_id: str
+    title: str
+    """What the call was called, as the agent wrote it."""
 
 
 class PromptInput(DraftArea):
@@ -71,6 +83,13 @@ class PromptInput(DraftArea):
             """Why a call was rejected."""
             self.images = tuple(images)
 
+    class Rejected(Message):
+        """The user rejects this, with the reason that is submitted next, or without one."""
+
+        def __init__(self, rejection: Rejection) -> None:
+            super().__init__()
+            self.rejection = rejection
+
     class LeaveRequested(Message):
         """Tab: the user wants to be where else something waits."""
 
@@ -106,8 +125,8 @@ class PromptInput(DraftArea):
         """Where the session works: files in it are mentioned by short names."""
         self.images: tuple[PastedImage, ...] = ()
         """They go along with the next prompt."""
-        self._rejected: tuple[str, ...] = ()
-        """The titles of the calls that a reason is being written for; empty for any other prompt."""
+        self._rejection: Rejection | None = None
+        """What a reason is being written for; None for any other prompt."""
         self._put_aside = _PutAside()
         """What comes back when the reason is given."""
         self._is_agent_gone = False
@@ -138,20 +157,23 @@ class PromptInput(DraftArea):
             await super()._on_key(event)
 
     def action_send(self) -> None:
-        """Send the draft; where a reason is asked for and none is written, give none.
+        """Send the draft; where it is the reason of a rejection, reject before, and without one if it is blank.
 
         A backslash at the end of the draft makes a new line instead, as in a shell.
         """
         if self._ends_in_open_backslash:
             start, end = self._before_the_end, self.document.end
             self.replace("\n", start, end, maintain_selection_offset=False)
-        elif self._rejected and not self.text.strip():
-            self.give_no_reason()
+            return
+        if self._rejection is not None:
+            self.post_message(self.Rejected(self._rejection))
+        if self._rejection is not None and not self.text.strip():
+            self.reject_not_yet()
         else:
             message = self.Submitted(
                 self._text_to_send,
                 is_command=self._is_command,
-                is_reason=bool(self._rejected),
+                is_reason=self._rejection is not None,
                 images=self.images,
             )
             self.clear_draft()  # the next key may be here before the message is: it belongs to another prompt
@@ -182,10 +204,10 @@ class PromptInput(DraftArea):
         self._for_later = None
 
     def action_cancel(self) -> None:
-        """Give no reason where one is asked for, else stop what is going on, or what was to go on later."""
+        """Reject nothing where a reason is asked for, else stop what is going on, or what was to go on later."""
         self._for_later = None
-        if self._rejected:
-            self.give_no_reason()
+        if self._rejection is not None:
+            self.reject_not_yet()
         else:
             self.post_message(self.EscapeRequested())
 
@@ -280,11 +302,11 @@ class PromptInput(DraftArea):
 
     @property
     def _is_command(self) -> bool:
-        return not self._rejected and len(self.text.strip()) > 1 and self.text.startswith("!")
+        return self._rejection is None and len(self.text.strip()) > 1 and self.text.startswith("!")
 
     @property
     def _text_to_send(self) -> str:
-        return reason_prompt(self._rejected, self.draft) if self._rejected else self.draft
+        return reason_prompt(self._rejection.title, self.draft) if self._rejection else self.draft
 
     def clear_draft(self) -> None:
         """The draft was sent, or is not wanted; where it was the reason for a rejection, the one before comes back."""
@@ -302,15 +324,26 @@ class PromptInput(DraftArea):
         self._killed.keep(self.draft)
         self._go_back_to_put_aside()
 
-    def ask_why(self, title: str) -> None:
-        """What is written next is the reason for having rejected this call; the draft is put aside for it."""
-        if not self._rejected:
+    def ask_why(self, rejection: Rejection, typed: str = "") -> None:
+        """What is written next is the reason for this rejection, beginning with `typed`; the draft is put aside."""
+        if self._rejection is None:
             self._put_aside = _PutAside(self.text, self.images)
             self.set_draft("")
             self._set_images(())
-        self._rejected = (*self._rejected, title)
+        self._rejection = rejection
         self.border_title = WHY_NOT
         self.placeholder = WHY_NOT_PLACEHOLDER
+        self.insert(typed)
+
+    def note_requests(self, waiting: Container[RequestKey]) -> None:
+        """What was to be rejected may be over: then what was written as the reason is in the draft."""
+        if self._rejection is not None and self._rejection.key not in waiting:
+            self.reject_not_yet()
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is written, goes along, or is asked for."""
+        return not self.text and not self.images and self._rejection is None
 
     def note_agent(self, *, is_gone: bool) -> None:
         """Whether there is nobody to send anything to: the empty prompt says so."""
@@ -322,21 +355,21 @@ class PromptInput(DraftArea):
         """Put this back into the draft, before what is written there."""
         self.set_draft("\n".join(filter(None, (text, self.text))))
 
-    def give_no_reason(self) -> None:
+    def reject_not_yet(self) -> None:
         """The draft comes back, and what was written as a reason goes on below it. Where none is asked: nothing."""
-        if not self._rejected:
+        if self._rejection is None:
             return
         self.set_draft("\n".join(filter(None, (self._put_aside.text, self.text))))
         self._set_images((*self._put_aside.images, *self.images))
         self._ask_no_more()
 
     def _ask_no_more(self) -> None:
-        self._rejected, self._put_aside = (), _PutAside()
+        self._rejection, self._put_aside = None, _PutAside()
         self.border_title = None
         self._name_keys()
 
     def _name_keys(self) -> None:
-        if not self._rejected:
+        if self._rejection is None:
             self.placeholder = keys_in_force(self).hint(GONE if self._is_agent_gone else PLACEHOLDER)
 
     # How it looks
@@ -345,7 +378,7 @@ class PromptInput(DraftArea):
         """Grow and shrink by lines; between line changes the height stays, so that a key costs no layout."""
         self._fit()
         self._tell_assistants()
-        if not self._rejected:
+        if self._rejection is None:
             title = SHELL if self.text.startswith("!") else None
             if self.border_title != title:
                 self.border_title = title

@@ -1,0 +1,64 @@
+"""What the answers to a permission request are called and which keys give them, the same wherever one is asked.
+
+The words for the kinds are ours. The names are the agent's, who may call an answer what it is not: they stand behind
+our word, in quotation marks, in one line and not for ever.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.visible import make_visible_line
+
+KIND_WORDS: Final[Mapping[str, str]] = {
+    "allow_once": "Allow once",
+    "allow_always": "Allow always",
+    "reject_once": "Reject once",
+    "reject_always": "Reject always",
+}
+LETTERS: Final[Mapping[str, str]] = {"allow_once": "y", "allow_always": "a", "reject_once": "n"}
+"""None rejects for good: `n` must not mean more on one card than on the next."""
+MAX_NAME: Final = 100
+"""Characters."""
+MAX_KIND: Final = 30
+
+
+def kind_word(option: PermissionOption) -> str:
+    """Our own word for what the option does."""
+    return KIND_WORDS[option.counts_as]
+
+
+def quoted_name(option: PermissionOption) -> str:
+    """What the agent calls it, with the kind where the protocol does not name that."""
+    name = f"“{_short(option.name, MAX_NAME)}”" if option.name.strip() else "without a name"
+    if option.kind == option.counts_as:
+        return name
+    return f"{name} (of a kind that acp-tui does not know: “{_short(option.kind, MAX_KIND)}”)"
+
+
+def _short(text: str, most: int) -> str:
+    line = make_visible_line(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def letters_of(answers: Sequence[PermissionOption]) -> list[str]:
+    """The letter of each answer; "" for those that have none, as where a letter could mean one of several."""
+    kinds = Counter(option.kind for option in answers)
+    return [LETTERS.get(option.kind, "") if kinds[option.kind] == 1 else "" for option in answers]
+
+
+def answer_of(answers: Sequence[PermissionOption], typed: str) -> int | None:
+    """The index of the answer that this number or letter gives, None where it gives none."""
+    if typed.isascii() and typed.isdigit() and len(typed) < 10:
+        return int(typed) - 1 if 1 <= int(typed) <= len(answers) else None
+    letters = letters_of(answers)
+    return letters.index(typed) if typed and typed in letters else None
+
+
+def keys_told(answers: Sequence[PermissionOption], most: int | None = None) -> str:
+    """The keys that answer, such as `1-3 y a n`; numbers up to `most`."""
+    last = min(len(answers), most or len(answers))
+    return " ".join([f"1-{last}" if last > 1 else "1", *filter(None, letters_of(answers))])
