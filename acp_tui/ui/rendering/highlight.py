@@ -294,7 +294,7 @@ def load_language(language: str) -> Steps:
         return
     if "pygments.lexers" not in sys.modules:
         yield
-        import pygments.lexers  # noqa: F401 - not before something is to be coloured  # type: ignore[import-untyped]
+        import pygments.lexers  # type: ignore[import-untyped]  # noqa: F401 - not before something is to be coloured
 
         yield
     find_lexer(language)
