@@ -2,8 +2,8 @@
 
 A glob is read as in a .gitignore: without a slash inside, it stands for that name at any depth of a workspace root;
 with one, it begins at the root; `**` stands for any number of directories; and whatever lies below a match matches
-too. `*`, `?` and `[…]` stand for parts of one name, never for a slash. Otherwise than there, one that begins with `/` or
-`~` is absolute, and `{a,b}` stands for either.
+too. `*`, `?` and `[…]` stand for parts of one name, never for a slash. Otherwise than there, one that begins with `/`
+or `~` is absolute, and `{a,b}` stands for either.
 
 `Places` asks the disk where symbolic links lead; `is_spelled_in` only looks at how paths are spelled. The effort grows
 with the length of the path times that of the glob, whatever they are.
