@@ -32,6 +32,8 @@ PATTERN_TIMEOUT_S: Final = 0.1
 """The screen stands still for so long at most."""
 MAX_PATTERN_LENGTH: Final = 2000
 """Reading a pattern has no time limit, so a long one is not read at all."""
+MAX_PATTERN_SIZE: Final = 10_000
+"""Nor is one that is larger with its counts written out, as `regex` does: it would take seconds and gigabytes."""
 MOST_SHOWN_PATTERN: Final = 120
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
@@ -198,7 +200,7 @@ def _compiled(pattern: str) -> Any:
     It is written for ECMAScript; `regex` reads what is commonly used of that, and is the engine with a time limit
     (R-ELIC-9).
     """
-    if len(pattern) > MAX_PATTERN_LENGTH:
+    if len(pattern) > MAX_PATTERN_LENGTH or not _is_small(pattern):
         return None
     regex = import_module("regex")  # only a form with a pattern needs it
     try:
@@ -208,6 +210,55 @@ def _compiled(pattern: str) -> Any:
             return regex.compile(pattern, regex.ASCII)
     except (regex.error, ValueError, OverflowError, RecursionError):
         return None
+
+
+_ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
+_SET: Final = re.compile(r"\[\^?.[^\]]*\]", re.DOTALL)
+_PATTERN_PART: Final = re.compile(
+    r"""
+      (?P<flags>\(\?[aims]+\))
+    | (?P<open>\((?:\?(?:[:=!>]|<[=!]?|P<|[aims]+:)|(?!\?)))
+    | (?P<close>\))
+    | (?P<count>\+|\{(?P<least>\d*)(?:,\d*)?\})
+    | (?P<odd>\[|\()
+    | [*?]
+    | (?P<item>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _is_small(pattern: str) -> bool:
+    """Whether a pattern stays below `MAX_PATTERN_SIZE` with what must be there several times written out.
+
+    What ECMAScript does not have (comments, conditions, calls, flags that change how the rest is read, names of sets)
+    could hide a count, and counts as too large.
+    """
+    plain = _ESCAPE.sub("e", pattern)
+    if any("[:" in found[0][1:] for found in _SET.finditer(plain)):
+        return False
+    sizes = [0]
+    """Of the groups that are open, the innermost last."""
+    last = 0
+    for part in _PATTERN_PART.finditer(_SET.sub("e", plain)):
+        if part["odd"] or sizes[-1] > MAX_PATTERN_SIZE:
+            return False
+        if part["open"]:
+            sizes.append(1)
+            last = 0
+        elif part["close"] and len(sizes) > 1:
+            last = sizes.pop()
+            sizes[-1] += last
+        elif part["count"]:
+            # So often in a row, and once more in a loop.
+            least = 1 if part["count"] == "+" else int(part["least"] or 0)
+            more = last * min(least, MAX_PATTERN_SIZE)
+            sizes[-1] += more
+            last += more
+        elif part["item"]:
+            sizes[-1] += 1
+            last = 1
+    return max(sizes) <= MAX_PATTERN_SIZE
 
 
 # Numbers, yes or no, choices

@@ -12,7 +12,9 @@ from acp_tui.conversation.visible import (
     make_visible_command,
     make_visible_path,
 )
-from acp_tui.conversation.visible.confusables import _LETTERS, _SIGNS
+from acp_tui.conversation.visible.confusables import _letters, _signs
+from acp_tui.conversation.visible.look_alikes import IN_WORDS
+from acp_tui.conversation.visible.text import code_ranges
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,12 @@ from acp_tui.conversation.visible.confusables import _LETTERS, _SIGNS
         ("a\u037e b｜c", "a⟨U+037E≈;⟩ b⟨U+FF5C≈|⟩c"),
         ("rm\u00a0x\u2003y\u3000z\u2800", "rm⟨U+00A0≈␠⟩x⟨U+2003≈␠⟩y⟨U+3000≈␠⟩z⟨U+2800≈␠⟩"),
         ("a\u200bb\x1b\u202e", "a⟨U+200B⟩b␛⟨U+202E⟩"),
+        ("ⲥurl rҽm Ьash", "⟨U+2CA5≈c⟩url r⟨U+04BD≈e⟩m ⟨U+042C≈b⟩ash"),
+        ("githuᖯ.com gıthub.com", "githu⟨U+15AF≈b⟩.com g⟨U+0131≈i⟩thub.com"),
+        ("python3ⲥ p0р", "python3⟨U+2CA5≈c⟩ p0⟨U+0440≈p⟩"),
+        ("githubꓸcom a٥b c〇d", "github⟨U+A4F8≈.⟩com a⟨U+0665≈o⟩b c⟨U+3007≈O⟩d"),
+        ("curl аррӏе.com", "curl ⟨U+0430≈a⟩⟨U+0440≈p⟩⟨U+0440≈p⟩⟨U+04CF≈l⟩⟨U+0435≈e⟩.com"),
+        ("rm -г", "rm -⟨U+0433≈r⟩"),
     ],
     ids=ascii,
 )
@@ -47,6 +55,9 @@ def test_what_looks_like_ascii_is_marked_in_paths_and_commands(text: str, shown:
         "документы/отчёт_2024 (копия).txt",
         "проект/src/тест_v2.py",
         "Ελληνικά/αρχείο.txt",
+        "git commit -m 'рот и ухо, ещё'",
+        "þú/það/ığdır/1920×1080/3×4",
+        "三〇年/コード〇",
         "naïve café/ñandú/Größe/İstanbul/ışık/Łódź",
         "cafe\u0301/Vie\u0323\u0302t",
         "报告（最终）：第一.docx",
@@ -79,16 +90,15 @@ def test_ascii_comes_back_as_the_same_object() -> None:
 
 
 def test_the_table_gives_ascii_for_what_is_none() -> None:
-    for char, look in (_LETTERS | _SIGNS).items():
+    for char, look in (_letters() | _signs()).items():
         assert not char.isascii()
         assert look.isascii()
         assert len(char) == 1
-    assert all(char.isalpha() for char in _LETTERS)
 
 
 def test_what_unicode_itself_takes_for_an_ascii_sign_is_in_the_table() -> None:
     wide = [chr(code) for code in range(0xFF01, 0xFF5F) if not chr(code).isalnum()]
-    assert {char: unicodedata.normalize("NFKC", char) for char in wide}.items() <= _SIGNS.items()
+    assert {char: unicodedata.normalize("NFKC", char) for char in wide}.items() <= _signs().items()
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from("aо–／ \u00a0🏴"), max_size=20))
@@ -96,3 +106,12 @@ def test_what_was_marked_stays_as_it_is(text: str) -> None:
     seen = make_visible_path(text)
     assert make_visible_path(seen) == seen
     assert make_visible_command(make_visible_command(text)) == make_visible_command(text)
+
+
+def test_every_character_that_unicode_takes_for_a_letter_or_digit_of_ascii_is_marked_in_a_word() -> None:
+    table = [
+        (chr(code), look) for look, codes in IN_WORDS.items() for part in code_ranges(codes) for code in part
+    ]
+    assert len([look for _, look in table if look.isalnum()]) > 1_400
+    for char in [char for char, look in table if look.isalnum()]:
+        assert confusables(f"c{char}d"), ascii(char)

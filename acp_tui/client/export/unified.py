@@ -1,17 +1,14 @@
-"""Writes the change of a file as a unified diff, with an effort that is bounded whatever the texts are."""
+"""Writes the change of a file as a unified diff; which lines differ is found as for the screen."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import deque
 from collections.abc import Iterator, Sequence
-from difflib import Match, SequenceMatcher
-from itertools import accumulate
 from typing import Final
 
+from acp_tui.client.line_comparison import Change, LineComparison
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
-MAX_WORK: Final = 5_000_000
-"""Pairs of lines to look at, about a second; what is left then counts as replaced."""
 CONTEXT_LINES: Final = 3
 NO_NEWLINE: Final = "\\ No newline at end of file"
 
@@ -40,15 +37,34 @@ def _split(text: str) -> list[str]:
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     ends_in_crlf = all(line.endswith("\r\n") for line in (*old, *new))
-    for group in _BoundedMatcher(old, new).get_grouped_opcodes(CONTEXT_LINES):
-        (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
-        yield f"@@ -{_range(i1, i2)} +{_range(j1, j2)} @@"
-        for tag, a, b, c, d in group:
-            if tag == "equal":
-                yield from _signed(" ", old[a:b], ends_in_crlf)
-            else:
-                yield from _signed("-", old[a:b], ends_in_crlf)
-                yield from _signed("+", new[c:d], ends_in_crlf)
+    for group in _groups(old, new):
+        first, last = group[0], group[-1]
+        before = min(CONTEXT_LINES, first.old_from)
+        after = min(CONTEXT_LINES, len(old) - last.old_to)
+        old_range = _range(first.old_from - before, last.old_to + after)
+        new_range = _range(first.new_from - before, last.new_to + after)
+        yield f"@@ -{old_range} +{new_range} @@"
+        at = first.old_from - before
+        for change in group:
+            yield from _signed(" ", old[at : change.old_from], ends_in_crlf)
+            yield from _signed("-", old[change.old_from : change.old_to], ends_in_crlf)
+            yield from _signed("+", new[change.new_from : change.new_to], ends_in_crlf)
+            at = change.old_to
+        yield from _signed(" ", old[at : at + after], ends_in_crlf)
+
+
+def _groups(old: Sequence[str], new: Sequence[str]) -> Iterator[list[Change]]:
+    """The changes, those together whose unchanged lines around touch."""
+    comparison = LineComparison(old, new)
+    deque(comparison.steps(), maxlen=0)
+    group: list[Change] = []
+    for change in comparison.changes:
+        if group and change.old_from - group[-1].old_to > 2 * CONTEXT_LINES:
+            yield group
+            group = []
+        group.append(change)
+    if group:
+        yield group
 
 
 def _range(start: int, stop: int) -> str:
@@ -62,23 +78,3 @@ def _signed(sign: str, lines: Sequence[str], ends_in_crlf: bool) -> Iterator[str
         yield sign + make_visible(line.removesuffix("\r\n" if ends_in_crlf else "\n"))
         if not line.endswith("\n"):
             yield NO_NEWLINE
-
-
-class _BoundedMatcher(SequenceMatcher[str]):
-    """Stops looking for what two texts have in common when that has cost too much."""
-
-    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
-        super().__init__(None, old, new, autojunk=False)
-        self._work = 0
-        counts = Counter(new)
-        self._cost = list(accumulate((1 + counts[line] for line in old), initial=0))
-        """Of looking at each line of the old text and all before it."""
-
-    def find_longest_match(
-        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
-    ) -> Match:
-        end = len(self._cost) - 1 if ahi is None else ahi
-        self._work += self._cost[end] - self._cost[alo]
-        if self._work > MAX_WORK:
-            return Match(alo, blo, 0)
-        return super().find_longest_match(alo, ahi, blo, bhi)

@@ -14,7 +14,7 @@ from pathlib import Path
 from posixpath import basename
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.client.permissions.path_globs import Places
+from acp_tui.client.path_globs import Places
 from acp_tui.client.permissions.shell_lines import Words, split_words
 from acp_tui.client.permissions.subject import (
     Subject,

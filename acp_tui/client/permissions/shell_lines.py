@@ -1,15 +1,17 @@
-"""Reads which programs a shell line would start, as lists of words; it runs and expands nothing.
+"""Reads which programs a shell line would start, as lists of words; it runs nothing.
 
-A seat belt, not a sandbox: it reads what people and agents ordinarily write. A variable, a function, a script or a
-program that starts another one hides what is run. Where it is in doubt it names a command too many. There is a limit
-to how much is read of one request.
+Words are what bash makes of every kind of quotes, of `{a,b}`, and of `$IFS`, `$@` and `$*` as they ordinarily are. A
+seat belt, not a sandbox: another variable, a function, a script, what `$(...)` gives, `{a..z}`, a file name found by
+`*`, or a program that starts another one hides what is run. Where it is in doubt it names a command too many. There is
+a limit to how much is read of one request.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 from posixpath import basename
 from typing import Final, TypeAlias
 
@@ -30,17 +32,35 @@ _MAX_INNER_LINES: Final = 500
 """Of `$(...)` in one pair of double quotes; the last has the others in it."""
 _TOKEN: Final = re.compile(
     r"""
-      (?P<blank>[ \t\r]+)
+      (?P<blank>[ \t\r]+|\$(?:IFS\b|\{IFS\}))
+    | \$'(?P<ansi>(?:[^'\\]|\\.)*)['\\]?
+    | \$?"(?P<double>(?:[^"\\]|\\.)*)["\\]?
+    | \$(?P<nothing>[@*]|\{[@*]\})
     | '(?P<single>[^']*)'?
-    | "(?P<double>(?:[^"\\]|\\.)*)["\\]?
     | \\(?P<escaped>.?)
     | (?P<redirect>&>+|\d*[<>]+[&|]?)
     | (?P<end>[;&|\n()`]|\$\()
-    | (?P<plain>\$|\d+|[^ \t\r'"\\<>;&|\n()`$\d]+)
+    | (?P<brace>[{,}])
+    | (?P<plain>\$\{?|\d+|[^ \t\r'"\\<>;&|\n()`$\d{,}]+)
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED: Final = re.compile(r"""\\([$`"\\]|\n)""")
+"""What a backslash means something to between double quotes."""
+_ANSI: Final = re.compile(
+    r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.)|([abeEfnrtv\\'\"?]))",
+    re.DOTALL,
+)
+"""The same for `$'...'`."""
+_ANSI_LETTERS: Final = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
+_BRACES: Final = dict(zip("{,}", "\ue000\ue001\ue002", strict=True))
+"""What stands for those without quotes, until the word ends."""
+_UNBRACED: Final = str.maketrans({mark: brace for brace, mark in _BRACES.items()})
+_BRACE: Final = re.compile("[\ue000-\ue002]")
+_MAX_ALTERNATIVES: Final = 64
+"""Words that one word with braces stands for."""
+_MAX_GROUPS: Final = 64
+"""Braces to look into for them."""
 _SUBSTITUTION: Final = re.compile(r"\$\(|`")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
 _NUMBER: Final = re.compile(r"[\d.]+[smhd]?")
@@ -217,8 +237,14 @@ class _Command:
                 self._end_word()
                 self._in_target = True
             case "double":
-                self._add(_ESCAPED.sub(r"\1", token["double"]))
+                self._add(_ESCAPED.sub(lambda found: found[1].strip("\n"), token["double"]))
                 self.inner_lines += _SUBSTITUTION.split(token["double"], _MAX_INNER_LINES)[1:]
+            case "ansi":
+                self._add(_read_ansi(token["ansi"]))
+            case "brace":
+                self._add(_BRACES[token["brace"]])
+            case "nothing":
+                pass
             case "escaped" if token["escaped"] == "\n":
                 pass
             case str(kind):
@@ -235,9 +261,70 @@ class _Command:
 
     def _end_word(self) -> None:
         if self._in_word:
-            (self._targets if self._in_target else self._words).append("".join(self._pieces))
+            words = self._targets if self._in_target else self._words
+            words += _alternatives("".join(self._pieces))
             self._pieces.clear()
             self._in_word = self._in_target = False
+
+
+def _alternatives(word: str) -> list[str]:
+    """The words that `word` stands for, in bash's order; empty ones are none."""
+    if _BRACES["{"] not in word:
+        return [word.translate(_UNBRACED)]
+    expanded = (each.translate(_UNBRACED) for each in _expanded(word, iter(range(_MAX_GROUPS))))
+    return [*islice(filter(None, expanded), _MAX_ALTERNATIVES)]
+
+
+def _expanded(word: str, groups_left: Iterator[int]) -> Iterator[str]:
+    group = _first_group(word)
+    if group is None or next(groups_left, None) is None:
+        yield word
+        return
+    for start, stop in pairwise(group):
+        for inner in _expanded(word[start + 1 : stop], groups_left):
+            for rest in _expanded(word[group[-1] + 1 :], groups_left):
+                yield word[: group[0]] + inner + rest
+
+
+def _first_group(word: str) -> list[int] | None:
+    """Where the first braces with a comma of their own open, have their commas, and close."""
+    opened: list[list[int]] = []
+    closed: list[list[int]] = []
+    for mark in _BRACE.finditer(word):
+        if mark[0] == _BRACES["{"]:
+            opened.append([mark.start()])
+        elif opened:
+            opened[-1].append(mark.start())
+            if mark[0] == _BRACES["}"]:
+                closed.append(opened.pop())
+    return min((group for group in closed if len(group) > 2), default=None)
+
+
+def _read_ansi(text: str) -> str:
+    """What bash makes of `$'text'`: bytes that may be a character together, up to the first NUL."""
+    pieces: list[bytes] = []
+    at = 0
+    for found in _ANSI.finditer(text):
+        pieces += _encoded(text[at : found.start()]), _ansi_bytes(found)
+        at = found.end()
+    pieces.append(_encoded(text[at:]))
+    return b"".join(pieces).partition(b"\0")[0].decode("utf-8", "surrogateescape")
+
+
+def _ansi_bytes(found: re.Match[str]) -> bytes:
+    octal, byte, short, long, control, letter = found.groups()
+    if octal or byte:
+        return bytes(((int(octal, 8) if octal else int(byte, 16)) & 0xFF,))
+    if short or long:
+        code = int(short or long, 16)
+        return _encoded(chr(code)) if code <= sys.maxunicode else b""
+    if control:
+        return b"\x7f" if control == "?" else _encoded(chr(ord(control.upper()[0]) & 0x1F))
+    return _encoded(_ANSI_LETTERS.get(letter, letter))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _commands(line: str, max_pieces: int) -> tuple[list[_Command], int, int]:

@@ -13,7 +13,7 @@ from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any, Final
 
-from acp_tui.client.permissions.path_globs import Places
+from acp_tui.client.path_globs import Places
 from acp_tui.client.permissions.shell_lines import CommandSearch, Words
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 

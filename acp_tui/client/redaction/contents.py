@@ -9,11 +9,11 @@ import secrets
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from hashlib import blake2b
 from itertools import count
 from typing import Final
-from urllib.parse import unquote
+
+from acp_tui.client.path_globs import is_spelled_in
 
 _LETTERS: Final = "xwvz"
 _WIDE_LETTERS: Final = "ｘｗｖｚ"
@@ -36,11 +36,16 @@ class Contents:
     """The files, as they were called."""
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
-    def drops(self, path: str) -> bool:
-        """Whether this file's contents are to be left out."""
+    def drops(self, path: str, roots: Sequence[str]) -> bool:
+        """Whether this file's contents are to be left out.
+
+        `roots` are the folders of sessions. What is kept lies where a glob says, seen from one of them; what is left
+        out, from any folder: in doubt a file is left out.
+        """
+        path = path.replace("\\", "/")
         if self.keep is not None:
-            return not _fits(path, self.keep)
-        return _fits(path, self.drop)
+            return not any(is_spelled_in(path, glob, roots) for glob in self.keep)
+        return any(is_spelled_in(path, _at_any_depth(glob), (*roots, "/")) for glob in self.drop)
 
     def filler(self, path: str, text: str) -> str:
         """What stands for the file's text."""
@@ -70,14 +75,5 @@ def _letter(char: str, digit: int) -> str:
     return (_WIDE_LETTERS if unicodedata.east_asian_width(char) in "WF" else _LETTERS)[digit]
 
 
-def _fits(path: str, globs: Sequence[str]) -> bool:
-    if path.startswith("file://"):
-        path = unquote(path.removeprefix("file://"))
-    path = "/" + path.replace("\\", "/").lstrip("/")
-    return any(_covers(glob.removeprefix("./").rstrip("/"), path) for glob in globs)
-
-
-def _covers(glob: str, path: str) -> bool:
-    """Whether the glob fits the end of the path, or a folder above it."""
-    anywhere = glob if glob.startswith("/") else f"*/{glob.removeprefix('**/')}"
-    return fnmatchcase(path, anywhere) or fnmatchcase(path, f"{anywhere}/*")
+def _at_any_depth(glob: str) -> str:
+    return glob if glob.startswith(("/", "~")) else f"**/{glob.removeprefix('./')}"

@@ -17,6 +17,7 @@ from acp_tui.client.redaction.patterns import looks_random
 from acp_tui.client.transcript import secrets
 
 MAX_ASKED: Final = 10_000
+MAX_ROOTS: Final = 100
 """Questions for files of which the answers are waited for, and tool calls that are remembered."""
 MAX_DEPTH: Final = 200
 BLOCKS_KEYS: Final = 4
@@ -139,6 +140,8 @@ class Reading:
         self.folders: list[str] = []
         """Where sessions worked, in the line that was read last."""
         self._contents = contents
+        self._roots: dict[str, None] = {}
+        """All folders where sessions work, as far as we said so: an agent cannot add to them."""
         self._asked: dict[tuple[type, Any], str] = {}
         """By the ids of the agent's requests: which file it reads."""
         self._calls: dict[tuple[str, str], str] = {}
@@ -170,6 +173,7 @@ class Reading:
             self._tool_call(str(line.get("session")), _object(line["toolCall"]), ("toolCall",))
         elif isinstance(line.get("cwd"), str):
             self.folders.append(line["cwd"])
+            self._roots[line["cwd"]] = None
 
     def _piece(self, path: Path, stream: tuple[Any, ...], line_end: str = "") -> None:
         self._places[path] = Piece(tuple(map(str, stream)), "", line_end, path[-1] == "base64")
@@ -190,6 +194,8 @@ class Reading:
             self._content(("frame", "result", "content"), self._asked.pop(key))
         if isinstance(params.get("cwd"), str):
             self.folders.append(params["cwd"])
+            if not is_from_agent and len(self._roots) < MAX_ROOTS:
+                self._roots[params["cwd"]] = None
         for call, at in ((params.get("toolCall"), ("toolCall",)), (params.get("update"), ("update",))):
             self._tool_call(str(params.get("sessionId")), _object(call), ("frame", "params", *at))
 
@@ -231,8 +237,11 @@ class Reading:
 
     # Contents of files
 
+    def _drops(self, file: str) -> bool:
+        return self._contents.drops(file, tuple(self._roots))
+
     def _content(self, path: Path, file: str, *, is_base64: bool = False) -> None:
-        if self._contents.drops(file):
+        if self._drops(file):
             self._places[path] = FileContent(file, is_base64)
 
     def _tool_call(self, session: str, call: Mapping[str, Any], at: Path) -> None:
@@ -240,7 +249,7 @@ class Reading:
         if not isinstance(call_id, str):
             return
         key = (session, call_id)
-        file = next(filter(self._contents.drops, _files_of(call)), None) or self._calls.get(key)
+        file = next(filter(self._drops, _files_of(call)), None) or self._calls.get(key)
         if file is None:
             return
         if len(self._calls) < MAX_ASKED:

@@ -1,21 +1,24 @@
 """Finds what looks like ASCII and is not, in paths and commands; in prose it does no harm and is left alone.
 
-The table is short: what is seen in the wild, and what fonts draw alike. A letter of another script is suspect only
-inside a word that has ASCII letters too, so that a word of Greek, Russian or Chinese is what it is.
+What passes for what is Unicode's table and a few more. A letter of another script is suspect inside a word that has
+ASCII letters too, and in a word that could be one of ASCII where nothing else is written in that script; so a word of
+Greek, Russian or Chinese is what it is.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from acp_tui.conversation.visible.look_alikes import ANYWHERE, IN_WORDS
 from acp_tui.conversation.visible.text import (
     SPACES,
     character_set,
+    code_ranges,
     join_halves,
     make_visible,
     make_visible_line,
@@ -32,24 +35,10 @@ class Confusable:
     """In ASCII."""
 
 
-_LETTERS: Final = dict(
-    zip(
-        # Cyrillic, Greek, Armenian, Cherokee, Lisu, and letters for phonetics.
-        "аеорсухіјѕԁԛԝһӏѵкьАВЕКМНОРСТУХІЈЅԌԚԜҮӀЗ"
-        "οανικρυγϲϳηωχτΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ"
-        "ոսօհցզյՕՍՏԼ"
-        "ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᏀᏃᏒᏔᏙᏚᏞᏟᏢᏦ"
-        "ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ"
-        "ɡɑᴄᴏᴠᴡᴢ",
-        "aeopcyxijsdqwhlvkbABEKMHOPCTYXIJSGQWYI3"
-        "oavikpuycjnwxtABEZHIKMNOPTYXC"
-        "nuohgqjOUSL"
-        "DRTiAJEWMHGZRWVSLCPK"
-        "BPDTGKJCZFMNLSRVHWXYAEIOU"
-        "gacovwz",
-        strict=True,
-    )
-)
+_LETTERS: Final = dict(zip("кԚκηωχτյԼꓲӀ", "kQknwxtjLII", strict=True))
+"""What fonts draw alike, and Unicode does not tell or takes for another letter."""
+_LATIN: Final = "ıþƒ"
+"""Letters of living alphabets; where a word has more of those, it is in one of these languages."""
 _SIGNS: Final = {
     sign: ascii_sign
     for ascii_sign, signs in {
@@ -90,6 +79,7 @@ _SIGNS: Final = {
     }.items()
     for sign in signs
 }
+"""The same for signs: they count wherever they stand."""
 _LIGATURES: Final = "\ufb00-\ufb06"
 _ALPHABETS: Final = (
     # Long s, letters of mathematics and of full width, Roman numerals.
@@ -128,11 +118,30 @@ def _marked(text: str) -> str:
 
 
 @cache
+def _letters() -> dict[str, str]:
+    """What passes for ASCII inside of a word."""
+    return _read(IN_WORDS) | _LETTERS
+
+
+@cache
+def _signs() -> dict[str, str]:
+    """What passes for ASCII anywhere."""
+    return _read(ANYWHERE) | _SIGNS
+
+
+def _read(table: Mapping[str, str]) -> dict[str, str]:
+    return {chr(code): look for look, codes in table.items() for part in code_ranges(codes) for code in part}
+
+
+@cache
 def _item() -> re.Pattern[str]:
-    """A word (letters of any script, with marks), a sign or space that is suspect anywhere, or a digit that is."""
-    signs = re.escape("".join(_SIGNS)) + character_set(SPACES) + "\u2800"
+    """A word (letters and digits of any script, with marks, and what passes for them), or a sign or space that is
+    suspect anywhere.
+    """
+    signs = re.escape("".join(_signs())) + character_set(SPACES) + "\u2800"
+    others = re.escape("".join(char for char in _letters() if not char.isalnum()))
     # Some signs are letters to Unicode, so they come first.
-    return re.compile(rf"(?P<sign>[{signs}])|(?:(?![{signs}])[^\W\d_][\u0300-\u036f]*)+|[{_ALPHABETS}]")
+    return re.compile(rf"(?P<sign>[{signs}])|(?:(?![{signs}])(?:[^\W_]|[{others}])[\u0300-\u036f]*)+")
 
 
 @cache
@@ -142,13 +151,19 @@ def _forms() -> re.Pattern[str]:
 
 
 def _find(text: str) -> Iterator[Confusable]:
+    is_ascii_else = all(map(_passes, filter(str.isalpha, text)))
     for item in _item().finditer(text):
         if item["sign"] is None:
-            yield from _in_word(item[0], item.start())
+            yield from _in_word(item[0], item.start(), is_ascii_else)
         elif not _is_chinese(
             item[0], text[item.start() - 1 : item.start()], text[item.end() : item.end() + 1]
         ):
-            yield Confusable(item.start(), item.end(), _SIGNS.get(item[0], " "))
+            yield Confusable(item.start(), item.end(), _signs().get(item[0], " "))
+
+
+def _passes(letter: str) -> bool:
+    """Whether it is ASCII or could be taken for it."""
+    return letter.isascii() or letter in _letters() or bool(_forms().match(letter))
 
 
 def _is_chinese(sign: str, before: str, after: str) -> bool:
@@ -161,15 +176,29 @@ def _is_wide(char: str) -> bool:
     return char.isalpha() and unicodedata.east_asian_width(char) == "W"
 
 
-def _in_word(word: str, start: int) -> Iterator[Confusable]:
+def _in_word(word: str, start: int, is_ascii_else: bool) -> Iterator[Confusable]:
+    """What in `word` is none of ASCII; `is_ascii_else`: all other letters are, or could be taken for it."""
     if word.isascii():
         return
     has_ascii = bool(re.search("[A-Za-z]", word))
-    in_chinese = not has_ascii and any(map(_is_wide, word))
+    has_wide = any(map(_is_wide, word))
+    is_latin = any(_is_accented(char) for char in word)
+    could_be_ascii = has_ascii or (is_ascii_else and word.isalpha())
     for at, char in enumerate(word, start):
-        look = _compatible(char, in_chinese) or (_LETTERS.get(char) if has_ascii else None)
+        look = _compatible(char, has_wide and not has_ascii)
+        if look is None and could_be_ascii and not (has_wide and _is_full_width(char)):
+            look = None if is_latin and char in _LATIN else _letters().get(char)
         if look:
             yield Confusable(at, at + 1, look)
+
+
+def _is_accented(char: str) -> bool:
+    """Whether it is a Latin letter that ASCII has not and that passes for none of it."""
+    return "\u00c0" <= char <= "\u024f" and char not in _letters()
+
+
+def _is_full_width(char: str) -> bool:
+    return unicodedata.east_asian_width(char) in "WF"
 
 
 def _compatible(char: str, in_chinese: bool) -> str | None:

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 _Search: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
-def _ranges(codes: str) -> Iterator[range]:
+def code_ranges(codes: str) -> Iterator[range]:
     """Code points, written in hexadecimal."""
     for code in codes.split():
         first, _, last = code.partition("-")
@@ -23,7 +23,7 @@ def _ranges(codes: str) -> Iterator[range]:
 
 def character_set(codes: str) -> str:
     """The inside of a regular expression's brackets."""
-    return "".join(f"{re.escape(chr(part[0]))}-{re.escape(chr(part[-1]))}" for part in _ranges(codes))
+    return "".join(f"{re.escape(chr(part[0]))}-{re.escape(chr(part[-1]))}" for part in code_ranges(codes))
 
 
 # What never passes
@@ -100,7 +100,10 @@ _STAND_INS: Final = (
     | dict.fromkeys(range(0xD800, 0xE000), "�")
 )
 HIDDEN: Final = frozenset(
-    chr(code) for codes in (_CONTROLS, _INVISIBLE, _TAGS, _HALVES) for part in _ranges(codes) for code in part
+    chr(code)
+    for codes in (_CONTROLS, _INVISIBLE, _TAGS, _HALVES)
+    for part in code_ranges(codes)
+    for code in part
 )
 """What never stands in visible text, but for the tags in flags; characters of private use are too many to list."""
 

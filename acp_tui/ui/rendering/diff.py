@@ -26,7 +26,7 @@ from acp_tui.ui.rendering.diff_blocks import (
 )
 from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS, OneColumn, TwoColumns
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES, Diff, Hunk, TextComparison
-from acp_tui.ui.rendering.diff_syntax import DiffSyntax, has_colours, language_of, load_language
+from acp_tui.ui.rendering.diff_syntax import DiffSyntax, has_colours, language_of
 from acp_tui.ui.rendering.diff_text import (
     MAX_CHARACTERS,
     MAX_CHARACTERS_OF_WHOLE,
@@ -34,6 +34,7 @@ from acp_tui.ui.rendering.diff_text import (
     hunk_header,
     skipped_lines,
 )
+from acp_tui.ui.rendering.highlight import load_language
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.plain import plain_lines
 

@@ -1,27 +1,46 @@
 """Tells what the parts of a line of code are, by Pygments; which style that gives is the palette's business.
 
+This is the one way to a lexer. The lexers are regular expressions that others wrote for code that means well, and some
+need exponential time for a line that does not. So each line has an allowance of processor time that is enforced, and a
+language that uses it up stays plain from then on.
+
 Pygments is imported when the first line is looked at: the first frame must not pay for it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rich.style import Style
 
+from acp_tui.client.line_comparison import Steps
+from acp_tui.ui.rendering.cpu_limit import CannotLimit, OverLimit, run_within
 from acp_tui.ui.rendering.palette import NO_STYLE, Palette
 from acp_tui.ui.rendering.wrapping import Span
 
 if TYPE_CHECKING:
     from pygments.lexer import RegexLexer  # type: ignore[import-untyped]
 
-MAX_LINES: Final = 2_000
-"""Lines behind these stay plain: a lexer has to read all that stands before the line that is seen."""
 MAX_LINE_CHARACTERS: Final = 1_000
 """A longer line stays plain: some lexers take very long over data."""
+MAX_CHARACTERS_ABOVE: Final = 10_000
+"""Code to read above the first line of a block that is looked at; a lexer takes about 5 us for each of them."""
+MAX_STATES: Final = 100
+"""Inside each other. A line that opens more begins anew, since all of them are copied for every line."""
+MAX_LANGUAGES: Final = 60
+"""To load in one run: each costs 5 to 300 ms and memory that is never given back."""
+
+LINE_S: Final = 0.0005
+"""Of processor time, for each line ..."""
+CHARACTER_S: Final = 20e-6
+"""... and for each of its characters. Both are several times what lexers ordinarily need."""
+SPARE_S: Final = 0.03
+"""What earlier lines have left over; more than that is not saved up."""
 
 _NAME: Final = re.compile(r"[\w+#.-]+")
 _STYLE_FIELDS: Final = {
@@ -53,17 +72,70 @@ LexerState: TypeAlias = tuple[str, ...]
 START: Final[LexerState] = ("root",)
 Lexed: TypeAlias = list[tuple[str, str | None]]
 """Pieces of a line with the palette's field for each, None where nothing is special."""
+_LexedLine: TypeAlias = tuple[Lexed, LexerState]
+
+
+class LexedText:
+    """What the parts of a text's lines are; of what is above the lines that are seen only as much is lexed as is told.
+
+    A lexer reads from the top, which takes two seconds for a file of 10,000 lines. Here it begins some lines above
+    those that are seen: a string or a comment that begins further above is not known as such.
+    """
+
+    def __init__(
+        self, lines: Sequence[str], language: str, max_lines: int = sys.maxsize, max_characters: int = 0
+    ) -> None:
+        """`lines` may grow; `max_lines` and `max_characters` are read above the first line that is looked at."""
+        self._lines = lines
+        self._language = language
+        self._max_lines = max_lines
+        self._max_characters = max_characters or MAX_CHARACTERS_ABOVE
+        self._read: dict[int, tuple[Lexed, LexerState]] = {}
+
+    def lexed(self, at: int, top: int = 0, state_at_top: Callable[[], LexerState] = lambda: START) -> Lexed:
+        """The line at `at`, counted from 0; nothing above `top` is looked at."""
+        if at not in self._read:
+            begin = self._begin_above(at, top)
+            state = self._read[begin - 1][1] if begin - 1 in self._read else START
+            if begin == top:
+                state = state_at_top()
+            # What was begun in the middle of the text is not kept for the first lines, which have little above them.
+            kept_from = begin if begin == top or begin - 1 in self._read else (begin + at) // 2
+            for number in range(begin, at + 1):
+                lexed = self._lex(number, state)
+                state = lexed[1]
+                if number >= kept_from:
+                    self._read[number] = lexed
+        return self._read[at][0]
+
+    def state_before(self, at: int) -> LexerState:
+        """What the lexer knows where the line at `at` begins."""
+        if at:
+            self.lexed(at - 1)
+        return self._read[at - 1][1] if at else START
+
+    def _lex(self, at: int, state: LexerState) -> tuple[Lexed, LexerState]:
+        return lex_line(self._language, self._lines[at].rstrip("\r\n"), state)
+
+    def _begin_above(self, at: int, top: int) -> int:
+        """The line to begin at: behind one that was read, else not too far above."""
+        begin, characters = at, 0
+        while begin > max(at - self._max_lines, top) and begin - 1 not in self._read:
+            characters += len(self._lines[begin - 1])
+            if characters > self._max_characters:
+                break
+            begin -= 1
+        return begin
 
 
 class Highlighter:
-    """The code of one block, line by line: each line is lexed once, from the state that the lines above left."""
+    """The code of one block, line by line."""
 
     def __init__(self, language: str) -> None:
         """`language` is what the block calls itself; an unknown one gives plain lines."""
         self._language = language_name(language)
         self._lines: list[str] = []
-        self._lexed: list[Lexed] = []
-        self._stack = START
+        self._text = LexedText(self._lines, self._language)
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -74,23 +146,16 @@ class Highlighter:
 
     def spans(self, number: int, palette: Palette, base: Style) -> list[Span]:
         """Line `number`, counted from 0, in the palette's styles laid over `base`."""
-        if number >= MAX_LINES:
-            return [(self._lines[number], base)]
-        self._read_to(number)
-        return [(text, base + syntax_style(palette, field)) for text, field in self._lexed[number]]
+        return _styled(self._text.lexed(number), palette, base)
 
     def preview(self, line: str, palette: Palette, base: Style) -> list[Span]:
         """`line` as it would look behind the others, without adding it."""
-        if len(self._lines) >= MAX_LINES:
-            return [(line, base)]
-        self._read_to(len(self._lines) - 1)
-        lexed, _ = lex_line(self._language, line, self._stack)
-        return [(text, base + syntax_style(palette, field)) for text, field in lexed]
+        lexed, _ = lex_line(self._language, line, self._text.state_before(len(self._lines)))
+        return _styled(lexed, palette, base)
 
-    def _read_to(self, number: int) -> None:
-        while len(self._lexed) <= number:
-            lexed, self._stack = lex_line(self._language, self._lines[len(self._lexed)], self._stack)
-            self._lexed.append(lexed)
+
+def _styled(lexed: Lexed, palette: Palette, base: Style) -> list[Span]:
+    return [(text, base + syntax_style(palette, field)) for text, field in lexed]
 
 
 def language_name(info: str) -> str:
@@ -105,14 +170,44 @@ def syntax_style(palette: Palette, field: str | None) -> Style:
     return style
 
 
+class Allowance:
+    """The processor time that lexers may use, and the languages that have used it up."""
+
+    def __init__(self) -> None:
+        self._spare_s = SPARE_S
+        self.spent: set[str] = set()
+        """Languages that stay plain: a line of theirs took longer than it may."""
+
+    def run(self, language: str, line: str, work: Callable[[], _LexedLine]) -> _LexedLine | None:
+        """What `work` finds in `line`; None where it was stopped, or cannot be stopped here."""
+        allowed_s = self._spare_s + LINE_S + CHARACTER_S * len(line)
+        begun = time.thread_time()
+        try:
+            return run_within(allowed_s, work)
+        except OverLimit:
+            self.spent.add(language)
+            return None
+        except CannotLimit:
+            return None
+        finally:
+            self._spare_s = min(max(allowed_s - (time.thread_time() - begun), 0), SPARE_S)
+
+
+allowance: Final = Allowance()
+"""One for all that is on the screen: a text in thirty languages may not cost thirty times as much."""
+
+
 def lex_line(language: str, line: str, stack: LexerState) -> tuple[Lexed, LexerState]:
-    """The pieces of `line`, and the state for the next one; plain where the lexer fails."""
-    if not language or len(line) > MAX_LINE_CHARACTERS or (lexer := find_lexer(language)) is None:
+    """The pieces of `line`, and the state for the next one; plain where the lexer fails or takes too long."""
+    plain: _LexedLine = [(line, None)], START
+    if not language or language in allowance.spent:
+        return plain
+    if len(line) > MAX_LINE_CHARACTERS or (lexer := find_lexer(language)) is None:
         return [(line, None)], stack
     try:
-        return _lex_from(lexer, line, stack)
+        return allowance.run(language, line, lambda: _lex_from(lexer, line, stack)) or plain
     except Exception:  # noqa: BLE001 - hundreds of lexers that others wrote, and only colours are at stake
-        return [(line, None)], START
+        return plain
 
 
 def _lex_from(lexer: Any, line: str, stack: LexerState) -> tuple[Lexed, LexerState]:
@@ -121,7 +216,8 @@ def _lex_from(lexer: Any, line: str, stack: LexerState) -> tuple[Lexed, LexerSta
     if isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer):
         context = LexerContext(line + "\n", 0, list(stack))
         try:
-            return _pieces(_with_context(lexer, context), line), tuple(context.stack)
+            pieces = _pieces(_with_context(lexer, context), line)
+            return pieces, tuple(context.stack) if len(context.stack) <= MAX_STATES else START
         except TypeError:
             # A callback of this lexer does not take a context: its lines are read each on its own.
             pass
@@ -161,13 +257,44 @@ def _field(kind: Any) -> str | None:
     return _STYLE_FIELDS.get(name)
 
 
-@cache
+@lru_cache(maxsize=256)
 def find_lexer(language: str) -> Any | None:
-    """The lexer of a language, None for an unknown one; the first time it is imported, which takes up to 40 ms."""
-    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
-    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+    """The lexer of a language, None for an unknown one and for one too many.
 
-    try:
-        return get_lexer_by_name(language)
-    except ClassNotFound:
-        return None
+    The first time it is imported, which can take 300 ms.
+    """
+    from pygments.lexers import find_lexer_class  # type: ignore[import-untyped]
+
+    name = _languages().get(language)
+    return None if name is None else _loaded(find_lexer_class, name)
+
+
+@cache
+def _languages() -> dict[str, str]:
+    """The full names of the languages by what they are called, without those of plugins: these have to be searched
+    for anew each time.
+    """
+    from pygments.lexers import get_all_lexers
+
+    return {alias.lower(): name for name, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases}
+
+
+_lexers: Final[dict[str, Any]] = {}
+
+
+def _loaded(find: Callable[[str], Any], name: str) -> Any | None:
+    if name not in _lexers and len(_lexers) < MAX_LANGUAGES:
+        _lexers[name] = find(name)()
+    return _lexers.get(name)
+
+
+def load_language(language: str) -> Steps:
+    """Import what colours it, so that drawing need not: twice 20 ms for the first diff, then nothing."""
+    if not language:
+        return
+    if "pygments.lexers" not in sys.modules:
+        yield
+        import pygments.lexers  # type: ignore[import-untyped]  # noqa: F401 - not before something is to be coloured
+
+        yield
+    find_lexer(language)

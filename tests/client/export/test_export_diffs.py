@@ -1,13 +1,15 @@
 """Unified diffs of exports: what `diff -u` writes, in bounded work, with nothing invisible."""
 
 import random
+from collections import Counter, deque
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.export import unified
+from acp_tui.client import line_comparison
 from acp_tui.client.export.unified import unified_diff
+from acp_tui.ui.rendering.diff_model import TextComparison
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "+d", "-e", "@@ f"]), max_size=30).map("\n".join)
 
@@ -67,11 +69,40 @@ def test_changes_far_apart_in_a_long_file_stay_small() -> None:
 
 
 def test_texts_that_take_too_long_to_compare_count_as_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unified, "MAX_WORK", 1000)
+    monkeypatch.setattr(line_comparison, "MAX_WORK", 10)
     choice = random.Random(1)
     old, new = ("".join(f"{choice.randrange(2)}\n" for _ in range(300)) for _ in range(2))
 
     diff = unified_diff("a", old, new)
 
-    assert diff.split("\n")[2] == "@@ -1,300 +1,300 @@"
     assert applied(diff, old) == new
+
+
+def repeated(seed: int, count: int = 400) -> tuple[str, str]:
+    """Texts of few different lines, some of them changed: there are many ways to compare them."""
+    choice = random.Random(seed)
+    lines = choice.choices(["{\n", "}\n", "\n", "    return\n", f"{choice.random()}\n"], k=count)
+    changed = [choice.choice(["{\n", "\n", "new\n"]) if choice.random() < 0.3 else line for line in lines]
+    return "".join(lines), "".join(changed)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_an_export_and_the_screen_say_the_same_of_repeated_lines(seed: int) -> None:
+    old, new = repeated(seed)
+    comparison = TextComparison(old, new)
+    deque(comparison.steps(), maxlen=0)
+    shown = Counter({"+": comparison.diff.added, "-": comparison.diff.removed})
+
+    lines = unified_diff("a", old, new).split("\n")[2:]
+
+    assert Counter(line[0] for line in lines if line[0] in "+-") == shown
+    assert applied(unified_diff("a", old, new), old) == new
+
+
+def test_every_other_of_many_equal_lines_changed_is_no_text_replaced_as_a_whole() -> None:
+    old = "same\n" * 6_000
+    new = "".join("new\n" if at % 3 == 0 else "same\n" for at in range(6_000))
+
+    lines = unified_diff("a", old, new).split("\n")[2:]
+
+    assert len([line for line in lines if line[0] in "+-"]) < 6_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.permissions import path_globs
+from acp_tui.client import path_globs
 from acp_tui.client.permissions.rules import asks_disk, first_match, resolved
 from acp_tui.client.permissions.subject import (
     Subject,

@@ -66,6 +66,35 @@ def test_globs_say_whose_contents_are_left_out(
     assert ("one = 1" not in Redacted(tmp_path, *contents_events(), **wishes).text) is is_left_out
 
 
+@pytest.mark.parametrize(
+    ("path", "is_kept"),
+    [
+        ("/home/jdoe/app/src/a.py", True),
+        ("/home/jdoe/app/./lib/../src/a.py", True),
+        ("src/a.py", True),
+        ("file:///home/jdoe/app/src/a.py", True),
+        ("/home/jdoe/app/src/deep/a.py", False),
+        ("/home/jdoe/app/vendor/src/private/keys.py", False),
+        ("/home/jdoe/app/vendor/src/a.py", False),
+        ("/home/jdoe/app/src/../private/a.py", False),
+        ("/elsewhere/src/a.py", False),
+    ],
+)
+def test_what_is_kept_lies_where_the_glob_says_seen_from_the_folder_of_the_session(
+    path: str, is_kept: bool, tmp_path: Path
+) -> None:
+    write = frame({"id": 8, "method": "fs/write_text_file", "params": {"path": path, "content": OLD}})
+    text = Redacted(tmp_path, write, keep_contents=("src/*.py",)).text
+    assert ("one = 1" in text) is is_kept
+
+
+def test_an_agent_cannot_widen_what_is_kept_by_naming_a_folder(tmp_path: Path) -> None:
+    path = "/home/jdoe/app/vendor/src/a.py"
+    named = frame({"id": 7, "method": "terminal/create", "params": {"cwd": "/home/jdoe/app/vendor"}})
+    write = frame({"id": 8, "method": "fs/write_text_file", "params": {"path": path, "content": OLD}})
+    assert "one = 1" not in Redacted(tmp_path, named, write, keep_contents=("src/*.py",)).text
+
+
 def test_images_are_left_unless_it_is_asked_and_that_is_said(tmp_path: Path) -> None:
     data = encoded(quarters(6))
     image = update(

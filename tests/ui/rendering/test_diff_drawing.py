@@ -185,7 +185,7 @@ def test_a_page_deep_in_a_long_file_is_coloured_from_little_context(monkeypatch:
         lexed.append(line)
         return lex_line(language, line, state)
 
-    monkeypatch.setattr(diff_syntax, "lex_line", counted)
+    monkeypatch.setattr(highlight, "lex_line", counted)
     rows = DiffRenderer("a.py", None, "x = 1\n" * 20_000).lines(80, COLOURS)
     assert len(rows[10_000:10_040]) == 40
     assert len(lexed) == 40 + diff_syntax.MAX_LINES_ABOVE

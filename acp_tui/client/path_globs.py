@@ -1,8 +1,12 @@
-"""Whether a path lies where a glob of the user's says; it asks the disk where symbolic links lead.
+"""Whether a path lies where a glob of the user's says. All globs are read here: of rules, settings and redaction.
 
 A glob is read as in a .gitignore: without a slash inside, it stands for that name at any depth of a workspace root;
 with one, it begins at the root; `**` stands for any number of directories; and whatever lies below a match matches
-too. Otherwise than there, one that begins with `/` or `~` is absolute, and `{a,b}` stands for either.
+too. `*`, `?` and `[…]` stand for parts of one name, never for a slash. Otherwise than there, one that begins with `/`
+or `~` is absolute, and `{a,b}` stands for either.
+
+`Places` asks the disk where symbolic links lead; `is_spelled_in` only looks at how paths are spelled. The effort grows
+with the length of the path times that of the glob, whatever they are.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import unquote
@@ -24,7 +28,7 @@ IGNORES_CASE: Final = sys.platform in ("darwin", "win32")
 
 _MAX_ALTERNATIVES: Final = 256
 """Globs that one glob with braces stands for."""
-_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BRACES: Final = re.compile(r"\{([^{},]*,[^{}]*)\}")
 _MAGIC: Final = re.compile("[*?[]")
 _MAX_RESOLVED: Final = 200
 """Paths of one call that are looked up on the disk; a command can have any number of words."""
@@ -84,6 +88,32 @@ class Places:
         yield from (names for names in relative if names[:1] != ("..",))
         for names in self._absolute:
             yield from (names[len(root) :] for root in self._roots if names[: len(root)] == root)
+
+
+def is_spelled_in(path: str, glob: str, roots: Iterable[str]) -> bool:
+    """Whether `path` lies where `glob` says, or below, as far as can be told from how both are spelled.
+
+    A path that is not absolute is taken to lie below each of the `roots`. Outside of all of them, a name is looked for
+    at any depth.
+    """
+    spelled_roots = tuple(dict.fromkeys(roots))
+    paths = [_names(os.path.normpath(one)) for one in _absolute(path, spelled_roots or ("/",))]
+    below = [
+        names[len(root) :]
+        for root in map(_names, spelled_roots)
+        for names in paths
+        if names[: len(root)] == root
+    ]
+    for one in _alternatives(glob):
+        if _is_absolute(one):
+            found = any(_covers(_pattern(os.path.normpath(_absolute(one, ())[0])), names) for names in paths)
+        elif "/" in one.rstrip("/"):
+            found = any(_covers(_pattern(os.path.normpath(one)), names) for names in below)
+        else:
+            found = any(_covers(_pattern(f"**/{one}"), names) for names in below or paths)
+        if found:
+            return True
+    return False
 
 
 def _not_too_many(paths: Sequence[str]) -> list[str]:
@@ -151,7 +181,8 @@ def _names(path: str) -> Names:
 
 @lru_cache(maxsize=256)
 def _pattern(glob: str) -> Pattern:
-    return tuple(None if name == "**" else re.compile(translate(name)) for name in _names(glob))
+    names = [name for before, name in pairwise(("", *_names(glob))) if not before == name == "**"]
+    return tuple(None if name == "**" else re.compile(translate(name)) for name in names)
 
 
 def _covers(pattern: Pattern, names: Names) -> bool:

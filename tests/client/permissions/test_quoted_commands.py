@@ -1,0 +1,126 @@
+"""Words in any quotes: read as bash reads them, so that no quoting takes a command out of its rule.
+
+`ACP_TUI_HOSTILE_COMMANDS=10000` tries so many lines.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+
+import pytest
+
+from acp_tui.client.permissions.shell_lines import MAX_WORK, CommandSearch, split_words
+from acp_tui.client.permissions.subject import subject_of_command
+from support.refusing import refuses, rule
+
+COUNT = int(os.environ.get("ACP_TUI_HOSTILE_COMMANDS", "300"))
+SPECIAL = "$`\"'\\{},*?[]~#&;|<>() \t\n!é"
+
+
+def in_ansi(choice: random.Random, char: str) -> str:
+    """One of the ways of writing `char` within `$'...'`."""
+    code = ord(char)
+    ways = [f"\\u{code:04x}", f"\\U{code:08x}", "".join(f"\\x{byte:02X}" for byte in char.encode())]
+    if code < 128:
+        ways += [f"\\{code:03o}"]
+    if char not in "\\'":
+        ways += [char]
+    if code in (9, 10):
+        ways += ["\\t" if code == 9 else "\\n", "\\ci" if code == 9 else "\\cJ"]
+    if char in "\\'\"?":
+        ways += [f"\\{char}"]
+    return choice.choice(ways)
+
+
+def quoted(choice: random.Random, text: str) -> str:
+    """`text` for bash, each piece in quotes of some kind; nothing is between them, or what comes to nothing."""
+    written = ""
+    while text:
+        size = choice.randint(1, len(text))
+        piece, text = text[:size], text[size:]
+        ways = [
+            "$'" + "".join(in_ansi(choice, char) for char in piece) + "'",
+            choice.choice(["", "$"])
+            + '"'
+            + "".join(f"\\{char}" if char in '$`"\\' else char for char in piece)
+            + '"',
+        ]
+        if "'" not in piece:
+            ways.append(f"'{piece}'")
+        if "\n" not in piece:
+            ways.append("".join(f"\\{char}" for char in piece))
+        if piece.isascii() and piece.isalnum():
+            ways += [piece, piece, "\\\n".join(piece)]
+        written += choice.choice(ways) + choice.choice(["", "", "''", '""', "$''", "\\\n", "$@"])
+    return written
+
+
+def line_of(choice: random.Random, words: list[str]) -> str:
+    """The words as one line."""
+    between = [" ", "\t ", " \\\n", "${IFS}"]
+    line = ""
+    for word in words:
+        # A backslash-newline or `$IFS` directly behind another is no blank of its own.
+        line += (choice.choice(between) if line else "") + quoted(choice, word)
+    return line
+
+
+def braced(choice: random.Random, depth: int) -> str:
+    """Letters and alternatives, which may have alternatives inside."""
+    pieces = []
+    for _ in range(choice.randint(1, 3)):
+        within = ",".join(braced(choice, depth - 1) for _ in range(choice.randint(1, 3))) if depth else ""
+        pieces.append(choice.choice(["", "a", "b,", "'{c,d}'", f"{{{within}}}" if within else "e"]))
+    return "".join(pieces)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is the one to ask")
+def test_words_are_those_that_bash_sees() -> None:
+    choice = random.Random(7)
+    lines = []
+    for _ in range(COUNT):
+        words = [
+            "".join(choice.choices("gitpush" + SPECIAL, k=choice.randint(1, 6)))
+            for _ in range(choice.randint(1, 4))
+        ]
+        lines.append(line_of(choice, ["x", *words]))
+        lines.append(f"x {braced(choice, 1)}")
+    script = "\n".join(f"printf '%s\\0' {line}\nprintf '\\1\\0'" for line in lines)
+    env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    told = subprocess.run(
+        ["bash"], input=script.encode(), capture_output=True, check=True, env=env, timeout=120
+    )
+
+    seen = told.stdout.decode("utf-8", "surrogateescape").split("\1\0")[:-1]
+    assert len(seen) == len(lines)
+    for line, words in zip(lines, seen, strict=True):
+        assert "\0".join([*split_words(line), ""]) == words, line
+
+
+def test_no_quoting_takes_a_command_out_of_its_rule() -> None:
+    choice = random.Random(11)
+    refused = rule(command="git push")
+    for _ in range(COUNT):
+        line = choice.choice(["", "cd x; ", "sudo ", "X=1 ", "true | "]) + line_of(
+            choice, ["git", "push", "origin"]
+        )
+        assert refuses(refused, subject_of_command(line)), line
+        assert refuses(refused, subject_of_command("bash", ["-c", line])), line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(piece * 20_000 for piece in ("{", "{,}", "{a,b}", "${", "$'", "$(", '"', "\\", "'", "<", "{a,")),
+        "{" * 9_000 + ",}" * 9_000,
+        "$'" + "\\x" * 40_000,
+    ],
+    ids=lambda line: line[:5],
+)
+def test_no_line_takes_more_work_than_there_is(line: str) -> None:
+    search = CommandSearch()
+    search.read_line(line)
+    assert sum(map(len, search.commands)) <= MAX_WORK

@@ -1,0 +1,91 @@
+"""Writes the table of look-alikes from Unicode's: `python tests/make_confusables.py confusables.txt`.
+
+The file is that of https://www.unicode.org/Public/security/latest/confusables.txt. Of it is taken what one character
+passes for one of ASCII.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from textwrap import wrap
+
+TABLE = Path(__file__).parents[1] / "acp_tui/conversation/visible/look_alikes.py"
+MIN_SIGN = 0x2000
+"""Punctuation below belongs to the ordinary writing of Hebrew, Arabic and others."""
+CHINESE = range(0x3000, 0x3100)
+"""The same for this."""
+LIKE_ASCII = {"ĸ": "k", "ƅ": "b", "ᴛ": "t", "ȷ": "j"}
+"""For Unicode these are what others look like, and no more."""
+HEAD = '''"""What looks like a character of ASCII and is not, as Unicode has it (UTS #39, version {version}); made by
+`tests/make_confusables.py`.
+
+Code points are written in hexadecimal. © Unicode, Inc.; see UNICODE-LICENSE beside this file.
+"""
+
+from typing import Final
+'''
+
+
+def main() -> None:
+    """Read the file named on the command line, write the table."""
+    lines = Path(sys.argv[1]).read_text(encoding="utf-8-sig").splitlines()
+    version = next(line.partition(":")[2].strip() for line in lines if line.startswith("# Version"))
+    in_words: dict[str, list[int]] = defaultdict(list)
+    anywhere: dict[str, list[int]] = defaultdict(list)
+    for char, target in look_alikes(lines):
+        is_sign = unicodedata.category(char)[0] in "PS" and not target.isalnum()
+        if not is_sign:
+            in_words[target].append(ord(char))
+        elif ord(char) >= MIN_SIGN and ord(char) not in CHINESE:
+            anywhere[target].append(ord(char))
+    TABLE.write_text(
+        HEAD.format(version=version)
+        + table("IN_WORDS", in_words, "Among letters and digits of ASCII.")
+        + table("ANYWHERE", anywhere, "Signs, wherever they stand.")
+    )
+
+
+def look_alikes(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Characters that are no ASCII, each with that of ASCII for which it passes."""
+    yield from LIKE_ASCII.items()
+    for line in lines:
+        fields = [field.split() for field in line.partition("#")[0].split(";")]
+        if len(fields) < 2 or len(fields[0]) != 1:
+            continue
+        char = chr(int(fields[0][0], 16))
+        target = "".join(chr(int(code, 16)) for code in fields[1])
+        target = "m" if target == "rn" else LIKE_ASCII.get(target, target)
+        if not char.isascii() and not char.isspace() and target.isascii() and len(target) == 1:
+            yield char, as_its_like(char, target)
+
+
+def as_its_like(char: str, target: str) -> str:
+    """Unicode counts 0 and O, and 1, I and l, as one: of these that which is of the same kind."""
+    digit = unicodedata.digit(char, None)
+    if digit is not None and (target, digit) in (("O", 0), ("o", 0), ("l", 1)):
+        return str(digit)
+    return "I" if target == "l" and unicodedata.category(char) == "Lu" else target
+
+
+def table(name: str, found: dict[str, list[int]], says: str) -> str:
+    rows = []
+    for target, codes in sorted(found.items()):
+        parts = wrap(" ".join(ranges(sorted(codes))), 100)
+        rows += [f"    {json.dumps(target)}: (", *(f'        "{part} "' for part in parts), "    ),"]
+    return "\n".join([f"\n{name}: Final = {{", *rows, "}", f'"""{says}"""\n'])
+
+
+def ranges(codes: list[int]) -> Iterator[str]:
+    for _, group in groupby(enumerate(codes), lambda item: item[1] - item[0]):
+        run = [code for _, code in group]
+        yield f"{run[0]:X}" if len(run) == 1 else f"{run[0]:X}-{run[-1]:X}"
+
+
+if __name__ == "__main__":
+    main()

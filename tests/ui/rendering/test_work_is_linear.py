@@ -1,0 +1,95 @@
+"""What an agent writes is parsed with an effort that grows with its length, whatever it is: twice as long, about twice
+as many calls.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable
+
+import pytest
+
+from acp_tui.client.permissions.shell_lines import CommandSearch
+from acp_tui.conversation.visible import make_visible_command
+from acp_tui.ui.rendering.diff_words import changed_words
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.palette import PLAIN
+
+SIZE = 250
+MOST = 3.0
+"""Times the calls for twice the size; four would be the square."""
+
+MARKDOWN: dict[str, Callable[[int], str]] = {
+    "brackets": lambda n: "[" * n + "a",
+    "closed brackets": lambda n: "[" * n + "a" + "](b)" * n,
+    "emphasis": lambda n: "**a" * n,
+    "mixed emphasis": lambda n: "*a_b" * n,
+    "quotes": lambda n: ">" * n,
+    "quoted lists": lambda n: "- > " * n,
+    "columns": lambda n: "|a" * (n // 8) + "\n" + "|-" * (n // 8) + "\n" + "|b" * (n // 8),
+    "rows": lambda n: "|a|b|\n|-|-|\n" + "|c|d|\n" * n,
+    "references": lambda n: "".join(f"[a{number}]: b\n" for number in range(n)) + "[a1] " * n,
+    "a list": lambda n: "- a\n" * n,
+    "open links": lambda n: "[a](" * n,
+    "open tags": lambda n: "<a " * n,
+    "open titles": lambda n: '[a](b "' * n,
+    "backquotes": lambda n: "`a``" * n,
+    "headings": lambda n: "a\n" * n + "===",
+    "fences": lambda n: "```\n" * n,
+    "strikes": lambda n: "~~a" * n,
+}
+
+
+def markdown(text: str) -> None:
+    """Draw all of it."""
+    renderer = MarkdownRenderer()
+    renderer.append(text)
+    renderer.finish()
+    deque(renderer.lines(80, PLAIN), maxlen=0)
+
+
+def commands(text: str) -> None:
+    """Find the commands in a line."""
+    CommandSearch().read_line(text)
+
+
+OTHERS: dict[str, tuple[Callable[[str], object], str]] = {
+    "look-alikes": (make_visible_command, "aоⲥ〇ı "),
+    "signs": (make_visible_command, "–／"),
+    "marks": (make_visible_command, "a\u0300\u0301"),
+    "commands": (commands, "$'a' {b,c};"),
+    "substitutions": (commands, '"$(a '),
+    "words": (lambda text: changed_words(text, text[::-1]), "a,b "),
+}
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions are called by it, in Python and in C."""
+    count = 0
+
+    def see(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    work()  # what is loaded or kept for the next time does not count
+    sys.setprofile(see)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("name", MARKDOWN)
+def test_markdown(name: str) -> None:
+    short, long = (MARKDOWN[name](times * 2 * SIZE) for times in (1, 2))
+
+    assert calls(lambda: markdown(long)) < MOST * calls(lambda: markdown(short)) + 10_000
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_texts(name: str) -> None:
+    parse, piece = OTHERS[name]
+
+    assert calls(lambda: parse(piece * 2 * SIZE)) < MOST * calls(lambda: parse(piece * SIZE)) + 1_000
