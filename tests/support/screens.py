@@ -64,8 +64,8 @@ class Clock:
         return self.now_s
 
     def pass_guard(self) -> None:
-        """From now on what the user does on the permission card counts, on a busy machine too."""
-        self.now_s += GUARD_S + 0.5
+        """From now on what the user does counts, however long a key waits on a busy machine."""
+        self.now_s += GUARD_S + WAIT_S
 
 
 class RecordedConnection:
