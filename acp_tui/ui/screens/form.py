@@ -15,9 +15,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from acp_tui.client.form_answers import check_all
+from acp_tui.client.secrets.questions import form_asks_for_secret
 from acp_tui.conversation.elicitation import Form, FormValues, UnknownField
 from acp_tui.ui.widgets.answer_guard import AnswerGuard
-from acp_tui.ui.widgets.fields.editors import FieldEditor, name_of
+from acp_tui.ui.widgets.fields.editors import SECRET_WARNING, FieldEditor, name_of
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
 Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
@@ -62,6 +63,8 @@ class FormDialog(ModalScreen[Answered]):
         head = [
             shown(text) for text in (self._form.title, self._form.message, self._form.description) if text
         ]
+        if form_asks_for_secret(self._form):
+            head.append(shown_line(f"⚠ {SECRET_WARNING}", "$text-warning"))
         send = Button("Send", id="accept", compact=True)
         send.disabled = bool(self._unanswerable)
         yield Frame(

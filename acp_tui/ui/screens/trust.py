@@ -17,7 +17,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from acp_tui.client.form_answers import looks_secret
+from acp_tui.client.secrets.masking import masked_text
+from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.ui.widgets.answer_guard import AnswerGuard
 from acp_tui.ui.widgets.fields.frame import Frame, shown_line
@@ -138,4 +139,5 @@ def _pairs(pairs: Pairs, sign: str) -> list[Content]:
 def _masked(name: str, value: str) -> str:
     if not value or _REFERENCE.fullmatch(value):
         return value
-    return MASK if looks_secret(name) or _TOKEN.fullmatch(value) else value
+    is_secret = is_secret_name(name) or _TOKEN.fullmatch(value) or masked_text(value) != value
+    return MASK if is_secret else value
