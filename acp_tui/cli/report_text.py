@@ -6,13 +6,14 @@ What it says is the business of the command that reports.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from acp_tui.client.doctor.leaving_out import SECRET_NAME, leaving_out
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.conversation.visible import make_visible_line
 
 Clean: TypeAlias = Callable[[str], str]
@@ -22,10 +23,20 @@ LEAST_COLUMNS: Final = 40
 
 
 def cleaning(given: Mapping[str, str]) -> Clean:
-    """What cleans a text of the secrets of our environment and of those `given` to the agent in its own."""
-    secrets = [value for name, value in given.items() if SECRET_NAME.search(name)]
-    clean = leaving_out(os.environ, secrets, os.environ.get("HOME", ""))
-    return lambda text: make_visible_line(clean(text))
+    """What cleans a text of the secrets of our environment and of those `given` to the agent in its own.
+
+    What only looks like a secret is masked as well. A report is to be read before it is shown to others all the same.
+    """
+    masker = Masker(os.environ)
+    masker.learn(given)
+    home = os.environ.get("HOME", "").rstrip("/")
+    at_home = re.compile(re.escape(home) + r"(?![\w.-])") if home else None
+
+    def clean(text: str) -> str:
+        masked = masker.line(text)
+        return make_visible_line(at_home.sub("~", masked) if at_home is not None else masked)
+
+    return clean
 
 
 def columns() -> int | None:

@@ -49,11 +49,6 @@ _FORMATS: Final[Mapping[str, str]] = {
     "date": "must be a day, such as 2026-01-31",
     "date-time": "must be a day and a time with its zone, such as 2026-01-31T13:45:00Z",
 }
-_SECRET: Final = re.compile(
-    r"\b(passwords?|passwd|pwd|passphrases?|passcodes?|secrets?|tokens?|credentials?|otp|totp|cvv|cvc|ssn|pin"
-    r"|(api|access|private|signing|ssh) ?keys?|apikeys?|bearer|recovery (code|phrase)s?|seed phrases?)\b"
-)
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class InvalidAnswer(Exception):
@@ -104,16 +99,6 @@ def pattern_note(field: Field) -> str:
     if pattern is None or _compiled(pattern) is not None:
         return ""
     return "the agent's pattern for it cannot be read here, so only the agent can check it"
-
-
-def looks_secret(*texts: str | None) -> bool:
-    """True where a name, a title or a description seems to ask for a password or the like (R-ELIC-13)."""
-    for text in filter(None, texts):
-        words = re.sub(r"[_\-.\s]+", " ", _CAMEL.sub(" ", text)).lower()
-        # "max tokens" is a number of words; a token alone is not.
-        if _SECRET.search(words.replace("max tokens", "").replace("output tokens", "")):
-            return True
-    return False
 
 
 def shortened(pattern: str) -> str:

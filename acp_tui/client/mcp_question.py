@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from acp_tui.client.form_answers import looks_secret
 from acp_tui.client.loading_variables import loading_effect
-from acp_tui.client.redaction.places import is_secret_name
-from acp_tui.client.redaction.shapes import has_shape
+from acp_tui.client.secrets.masking import masked_text
+from acp_tui.client.secrets.names import is_secret_name
+from acp_tui.client.secrets.questions import asks_for_secret
 from acp_tui.client.settings.mcp import Reading, Server, StdioServer, readings
 
 _WORDS: Final = frozenset({"key", "keys", "pat", "auth", "creds", "cred", "pass", "dsn", "session", "jwt"})
@@ -42,8 +42,7 @@ def may_be_secret(name: str, value: str) -> bool:
     """Whether a variable looks like a secret, by its name or by what it holds."""
     words = name.lower().split("_")
     has_word = words[-1].endswith("pass") or not _WORDS.isdisjoint(words)
-    has_login = "://" in value and "@" in value
-    return has_word or is_secret_name(name) or looks_secret(name) or has_shape(value) or has_login
+    return has_word or is_secret_name(name) or asks_for_secret(name) or masked_text(value) != value
 
 
 def _row_of(reading: Reading, environ: Mapping[str, str]) -> Row:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from acp_tui.client.settings.masking import MASK
+from acp_tui.client.secrets.masking import MASK
 from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.rpc import Direction

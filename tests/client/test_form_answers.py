@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client import form_answers
-from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, looks_secret, pattern_note
+from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -136,21 +136,3 @@ def test_a_pattern_that_cannot_be_read_is_not_checked_and_said_so(pattern: str) 
 def test_a_pattern_that_can_be_read_needs_no_word() -> None:
     assert pattern_note(TextField("f", pattern="^(?<year>[0-9]{4})$")) == ""
     assert pattern_note(TextField("f")) == pattern_note(NumberField("f")) == ""
-
-
-# Secrets (R-ELIC-13)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Password", "user_password", "apiKey", "API key", "api-key", "ACCESS_TOKEN", "githubToken", "Your PIN"],
-)
-def test_a_field_that_asks_for_a_secret_looks_like_one(text: str) -> None:
-    assert looks_secret(None, text)
-
-
-@pytest.mark.parametrize(
-    "text", ["name", "keyboard", "max_tokens", "pinned", "secretary", "primary key column"]
-)
-def test_a_field_that_asks_for_none_does_not(text: str) -> None:
-    assert not looks_secret(text, None)

@@ -15,10 +15,10 @@ import anyio.lowlevel
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost
 from acp_tui.client.redaction.redacting import Wishes, redact
+from acp_tui.client.secrets.masking import MASK
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.masking import MASK
 from acp_tui.client.transcript.events import Dropped, Event, Header, UnknownEvent
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.reader import open_recording

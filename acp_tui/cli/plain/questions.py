@@ -16,7 +16,8 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.plain.asking import WITHDRAWN, number_in
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.outbox import Outbox
-from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, looks_secret, pattern_note
+from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
+from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
 
 Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
+SECRET_WARNING: Final = (
+    "Warning: this looks like a secret. The agent gets what you type, and it is shown here."
+)
 CANCEL: Final[Answered] = ("cancel", None)
 DECLINE: Final[Answered] = ("decline", None)
 _WORDS: Final[dict[str, Answered]] = {"/cancel": CANCEL, "/decline": DECLINE}
@@ -94,6 +98,8 @@ class Questions:
 
     async def _ask_form(self, form: Form) -> Answered:
         head = [text for text in (form.title, form.message, form.description) if text]
+        if form_asks_for_secret(form):
+            head.append(SECRET_WARNING)
         self._console.say(f"\n{self._title} asks:\n" + make_visible("\n".join(head)))
         self._console.say(
             "Enter takes what stands in brackets; /decline and /cancel answer the whole question."
@@ -199,8 +205,8 @@ def _about(field: Field) -> Iterator[str]:
         yield "A whole number." if field.is_integer else "A number."
     if note := pattern_note(field):
         yield note
-    if looks_secret(field.name, field.title, field.description):
-        yield "Warning: this looks like a secret. The agent gets what you type, and it is shown here."
+    if field_asks_for_secret(field):
+        yield SECRET_WARNING
 
 
 def _default_words(field: Field) -> str:

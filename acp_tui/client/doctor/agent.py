@@ -14,8 +14,8 @@ import anyio
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
 from acp_tui.client.doctor.finding import Finding, Verdict, note, ok, wrong
-from acp_tui.client.doctor.leaving_out import masked_words
 from acp_tui.client.errors import AgentLost, AuthenticationRequired, ClientError
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.offers import HEADLESS
@@ -84,7 +84,7 @@ class AgentCheck:
     # Before it is started
 
     def _look_at_command(self) -> None:
-        line = " ".join(masked_words(self._command.argv))
+        line = " ".join(Masker().argv(self._command.argv))
         self._add(ok("Command", line))
         found = shutil.which(self._command.argv[0], path=self._command.env.get("PATH"))
         if found is not None:

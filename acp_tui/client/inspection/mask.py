@@ -1,4 +1,4 @@
-"""Lines without secrets, for whatever leaves the inspector; what a secret is, `client.transcript` knows."""
+"""Lines without secrets, for whatever leaves the inspector; what a secret is, `client.secrets` knows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from threading import Lock
 from typing import Any
 
 from acp_tui.client.inspection.line import Kind, Line
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript.lines import line as json_line
-from acp_tui.client.transcript.secrets import Masker
 from acp_tui.protocol.conformance.rule import read_json
 
 

@@ -7,6 +7,7 @@ from itertools import islice
 
 from acp_tui.client.prompts.past_prompt import PastPrompt, said_now, without_repeats
 from acp_tui.client.prompts.query import Query
+from acp_tui.client.secrets.masking import masked_text
 
 
 class PromptHistory:
@@ -21,9 +22,10 @@ class PromptHistory:
 
     def take_in(self, kept: Sequence[PastPrompt]) -> None:
         """Know these, oldest first, instead of what was kept before."""
-        known = {(prompt.folder, prompt.text) for prompt in kept}
-        said = (prompt for prompt in self._said if (prompt.folder, prompt.text) not in known)
-        self._prompts = [*kept, *without_repeats(said)]
+        # In the file it stands without its secrets; in this run it is recalled as it was said.
+        said = {(prompt.folder, masked_text(prompt.text)): prompt for prompt in self._said}
+        self._prompts = without_repeats([said.pop((each.folder, each.text), each) for each in kept])
+        self._prompts += without_repeats(said.values())
 
     def add(self, text: str, folder: str, agent: str) -> None:
         """This is being sent. As in shells, what begins with a space is not remembered."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from acp_tui.client.prompts.private_file import encoded
+from acp_tui.client.secrets.masking import masked_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,13 @@ def said_now(text: str, folder: str, agent: str) -> PastPrompt:
 
 
 def line_of(prompt: PastPrompt) -> bytes:
-    """The prompt as a line, with its end."""
-    fields = {"text": prompt.text, "folder": prompt.folder, "time": prompt.at, "agent": prompt.agent}
+    """The prompt as a line, with its end. What looks like a secret is not kept."""
+    fields = {
+        "text": masked_text(prompt.text),
+        "folder": prompt.folder,
+        "time": prompt.at,
+        "agent": prompt.agent,
+    }
     return encoded(fields) + b"\n"
 
 

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator
 from ipaddress import IPv6Address
 from typing import Final
 
-from acp_tui.client.redaction.finds import Find
 from acp_tui.client.redaction.names import is_host
+from acp_tui.client.secrets.looks import Find
 
 MAX_LOCAL: Final = 64
 """Of what stands before the @."""

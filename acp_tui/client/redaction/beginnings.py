@@ -1,6 +1,6 @@
 """Secrets that a text ends in the midst of: what grows is often sent again and again, cut anywhere.
 
-Which secrets are known is `ledger`'s matter, and what whole keys look like `shapes`'.
+Which secrets are known is `ledger`'s matter, and what whole keys look like `client.secrets`'.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from acp_tui.client.redaction.shapes import shaped
 from acp_tui.client.redaction.stand_ins import NAMES, Secret
+from acp_tui.client.secrets.shapes import shaped
 
 MIN_BEGUN: Final = 4
 """Of a shorter beginning nobody can tell what it is of."""

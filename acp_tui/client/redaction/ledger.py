@@ -8,7 +8,6 @@ from typing import Final
 
 from acp_tui.client.redaction.beginnings import Beginnings
 from acp_tui.client.redaction.names import MIN_NAME, is_common_user, is_host, private_folders
-from acp_tui.client.redaction.patterns import look
 from acp_tui.client.redaction.stand_ins import (
     NAMES,
     Secret,
@@ -17,7 +16,8 @@ from acp_tui.client.redaction.stand_ins import (
     make_stand_in,
     number_stand_in,
 )
-from acp_tui.client.transcript.secrets import is_secret_name
+from acp_tui.client.secrets.looks import look
+from acp_tui.client.secrets.names import is_secret_name
 
 MIN_EVERYWHERE: Final = 6
 """A shorter one, which nobody gave, is replaced only where its place tells that it is one."""

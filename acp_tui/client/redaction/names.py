@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from acp_tui.client.redaction.finds import Find
+from acp_tui.client.secrets.looks import Find
 
 MIN_NAME: Final = 3
 """A shorter name is replaced in paths only: it stands in too many words."""

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from acp_tui.client.redaction.contents import Contents
 from acp_tui.client.redaction.json_strings import JsonString, rewritten, strings
-from acp_tui.client.redaction.patterns import looks_random
 from acp_tui.client.redaction.pictures import blanked
 from acp_tui.client.redaction.places import (
     Blob,
@@ -24,7 +23,6 @@ from acp_tui.client.redaction.places import (
     Place,
     Places,
     Reading,
-    counts_tokens,
 )
 from acp_tui.client.redaction.shortcuts import Framed, Shortcuts, framed, may_hold_a_piece
 from acp_tui.client.redaction.stand_ins import NUMBER, Secret, number_stand_in
@@ -32,6 +30,8 @@ from acp_tui.client.redaction.streams import OVERLAP, Streams
 from acp_tui.client.redaction.texts import Redacted, Redactor, as_bytes, as_text, bytes_of, total
 from acp_tui.client.redaction.wishes import Report, Wishes
 from acp_tui.client.redaction.words import is_own_word
+from acp_tui.client.secrets.names import counts_tokens
+from acp_tui.client.secrets.shapes import looks_random
 
 MAX_READINGS: Final = 2
 """The first finds secrets, the second where they are split: also those that were only found behind that place."""

@@ -5,16 +5,14 @@ It reads along and changes nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from acp_tui.client.redaction.contents import Contents
 from acp_tui.client.redaction.json_strings import Path
-from acp_tui.client.redaction.patterns import looks_random
-from acp_tui.client.transcript import secrets
+from acp_tui.client.secrets.names import is_secret_name
+from acp_tui.client.secrets.shapes import looks_random
 
 MAX_ASKED: Final = 10_000
 MAX_ROOTS: Final = 100
@@ -22,8 +20,6 @@ MAX_ROOTS: Final = 100
 MAX_DEPTH: Final = 200
 BLOCKS_KEYS: Final = 4
 """So many times is a key called `content` in an update with one block, at most."""
-MAX_NAME: Final = 40
-"""The end of a name tells what it is of: nobody reads all of a text to know that it is no name."""
 _PATH_KEYS: Final = (
     "path",
     "file_path",
@@ -58,32 +54,6 @@ _TELLING: Final = frozenset(
     )
 )
 """Of what a string is said by its place: strings that stand there then, as `Reading` looks for them."""
-
-_ALSO_SECRET: Final = re.compile(
-    r"^_auth$|(?:^|[-_.])(?:pin|otp|cvv|cvc|ssn|passcode|pwd|(?:secret|auth|signing|encryption|license)[-_]?key"
-    r"|(?:secret|password|api[-_]?key)s)$",
-    re.IGNORECASE,
-)
-_COUNTED: Final = re.compile(
-    r"(?:max|min|total|input|output|prompt|completion|cached?|thoughts?|reasoning|used|count|num|per)[-_]?.*token$",
-    re.IGNORECASE,
-)
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-def is_secret_name(name: object) -> bool:
-    """Whether a key or an option of this name holds a secret: more than are masked as they are recorded."""
-    return isinstance(name, str) and _ends_as_secret(name[-MAX_NAME:])
-
-
-@lru_cache(maxsize=4096)
-def _ends_as_secret(name: str) -> bool:
-    return secrets.is_secret_name(name) or _ALSO_SECRET.search(_CAMEL.sub("_", name)) is not None
-
-
-def counts_tokens(name: object) -> bool:
-    """Whether a number under this name is how many tokens of a model there were."""
-    return isinstance(name, str) and _COUNTED.search(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +100,7 @@ Places: TypeAlias = dict[Path, Place]
 
 def tells_a_place(text: str) -> bool:
     """Whether a string of a line says what others are, in this line or a later one."""
-    return text in _TELLING or text.endswith("_chunk") or is_secret_name(text.lstrip("-"))
+    return text in _TELLING or text.endswith("_chunk") or is_secret_name(text)
 
 
 class Reading:
@@ -302,7 +272,7 @@ class Reading:
     def _options(self, words: list[Any], path: Path) -> None:
         """A command line: what stands behind an option that is called like a secret is one."""
         for at, word in enumerate(words[:-1]):
-            if isinstance(word, str) and word.startswith("-") and is_secret_name(word.lstrip("-")):
+            if isinstance(word, str) and word.startswith("-") and is_secret_name(word):
                 self._places[*path, at + 1] = Named()
 
 

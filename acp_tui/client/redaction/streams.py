@@ -7,9 +7,9 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from acp_tui.client.redaction.patterns import open_block
 from acp_tui.client.redaction.places import Piece
 from acp_tui.client.redaction.texts import Place, Redacted, Redactor
+from acp_tui.client.secrets.looks import open_block
 
 BATCH: Final = 16 << 10
 """Characters of a text that come until it is looked at."""

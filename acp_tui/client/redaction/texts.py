@@ -10,10 +10,8 @@ from typing import Final, NamedTuple
 from acp_tui.client.redaction.addresses import addresses, may_hold_address
 from acp_tui.client.redaction.beginnings import cut_keys
 from acp_tui.client.redaction.encodings import Encoded, encoded_in, may_be_encoded
-from acp_tui.client.redaction.finds import Find
 from acp_tui.client.redaction.ledger import Ledger
 from acp_tui.client.redaction.names import may_name_someone, users
-from acp_tui.client.redaction.patterns import has_sign, look
 from acp_tui.client.redaction.stand_ins import NARROW, Secret, blank
 from acp_tui.client.redaction.views import (
     View,
@@ -25,6 +23,7 @@ from acp_tui.client.redaction.views import (
     views,
     without_marks,
 )
+from acp_tui.client.secrets.looks import Find, has_sign, look
 
 MAX_CLEAN: Final = 200_000
 MAX_LOOKS: Final = 50_000

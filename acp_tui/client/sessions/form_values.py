@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from acp_tui.client.form_answers import looks_secret
-from acp_tui.client.settings.masking import MASK
-from acp_tui.client.transcript.secrets import Masker, is_secret_name
+from acp_tui.client.secrets.masking import MASK, masked_text
+from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -60,16 +59,17 @@ def _fits(field: Field, value: Any) -> bool:
 
 def in_words(form: Form, values: FormValues) -> tuple[FilledIn, ...]:
     """Each field that was filled in, for whoever reads of it later; where it seems to be a secret, masked."""
+    asks_for_secret = form_asks_for_secret(form)
     return tuple(
-        _filled_in(field, values[field.name])
+        _filled_in(field, values[field.name], is_secret=asks_for_secret or field_asks_for_secret(field))
         for field in form.fields
         if field.name in values and not isinstance(field, UnknownField)
     )
 
 
-def _filled_in(field: KnownField, value: Any) -> FilledIn:
-    is_secret = is_secret_name(field.name) or looks_secret(field.name, field.title, field.description)
-    words = MASK if is_secret else Masker().text(_words(field, value))
+def _filled_in(field: KnownField, value: Any, *, is_secret: bool) -> FilledIn:
+    is_secret = is_secret and not isinstance(field, BooleanField)
+    words = MASK if is_secret else masked_text(_words(field, value))
     return FilledIn(field.title or field.name, words)
 
 

@@ -16,13 +16,12 @@ from typing import Final
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo import NAME as DEMO
 from acp_tui.client.errors import ClientError
-from acp_tui.client.settings.masking import MASK
+from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.transcript.digest import Digest
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import parsed
 from acp_tui.client.transcript.reader import open_recording
-from acp_tui.client.transcript.secrets import Masker
 from acp_tui.conversation.facts import SessionId, SessionSummary
 
 MOST_LISTED: Final = 1_000

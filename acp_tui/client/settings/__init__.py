@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.location import cache_folder, settings_file, state_folder
-    from acp_tui.client.settings.masking import mask, masked
     from acp_tui.client.settings.mcp import (
         HttpServer,
         Server,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 # Loaded when first used: the first frame waits for the tree, but not for MCP servers, of which there may be none.
 _NAMES = {
     "location": ("cache_folder", "settings_file", "state_folder"),
-    "masking": ("mask", "masked"),
     "mcp": (
         "HttpServer",
         "Server",
@@ -68,8 +66,6 @@ __all__ = [
     "cache_folder",
     "describe",
     "gate",
-    "mask",
-    "masked",
     "prepare",
     "read_project_servers",
     "read_settings",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.transcript.events import Event, Frame, Header
 from acp_tui.client.transcript.lines import MAX_S
 from acp_tui.protocol.v1 import methods
@@ -42,8 +43,8 @@ class Part:
 
     @property
     def words(self) -> str:
-        """What a search looks in."""
-        return "\n".join((self.title, "".join(self.asked), "".join(self.replied)))
+        """What a search looks in; a secret that came in pieces is whole only here."""
+        return masked_text("\n".join((self.title, "".join(self.asked), "".join(self.replied))))
 
 
 class Digest:
@@ -114,12 +115,12 @@ class Digest:
             case "user_message_chunk" if not part.prompts:  # the history of a session that was loaded
                 self._asked(part, _text(update.get("content")), at)
             case "session_info_update" if isinstance(update.get("title"), str):
-                part.title = update["title"][:MAX_TITLE]
+                part.title = masked_text(update["title"])[:MAX_TITLE]
                 self.changed.add(part.session_id)
 
     def _asked(self, part: Part, text: str, at: float) -> None:
         first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-        part.first_words = part.first_words or first[:MAX_TITLE]
+        part.first_words = part.first_words or masked_text(first)[:MAX_TITLE]
         kept = text[: part.room_asked]
         part.room_asked -= len(kept)
         part.asked += [kept, "\n"]

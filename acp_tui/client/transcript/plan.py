@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from acp_tui import __version__
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript.events import Event, Header
 from acp_tui.client.transcript.index import Indexer, SessionIndex
 from acp_tui.client.transcript.recorder import Outlet, Recorder
-from acp_tui.client.transcript.secrets import Masker
 from acp_tui.client.transcript.store import RecordingStore, create_beside
 
 

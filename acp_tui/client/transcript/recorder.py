@@ -15,6 +15,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import Any, BinaryIO, Final, Protocol
 
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript import lines, own_updates
 from acp_tui.client.transcript.events import (
     Closed,
@@ -29,7 +30,6 @@ from acp_tui.client.transcript.events import (
     TerminalCut,
 )
 from acp_tui.client.transcript.scribe import Scribe
-from acp_tui.client.transcript.secrets import Masker
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import PromptSent, SessionUpdate, TerminalExited, TerminalOutput
 from acp_tui.rpc import Direction

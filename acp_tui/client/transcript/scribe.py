@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from acp_tui.client.settings.masking import MASK
+from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
-from acp_tui.client.transcript.secrets import Masker
 from acp_tui.conversation.updates import (
     ElicitationAnswered,
     PermissionAsked,

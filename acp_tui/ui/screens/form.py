@@ -13,10 +13,11 @@ from textual.content import Content
 from textual.widgets import Button, Input, Static, TextArea
 
 from acp_tui.client.form_answers import check_all
+from acp_tui.client.secrets.questions import form_asks_for_secret
 from acp_tui.conversation.elicitation import Form, FormValues, UnknownField
 from acp_tui.ui.asking import ASKING
 from acp_tui.ui.screens.question_screen import QuestionScreen
-from acp_tui.ui.widgets.fields.editors import FieldEditor, name_of
+from acp_tui.ui.widgets.fields.editors import SECRET_WARNING, FieldEditor, name_of
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
 Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
@@ -61,6 +62,8 @@ class FormDialog(QuestionScreen[Answered]):
         head = [
             shown(text) for text in (self._form.title, self._form.message, self._form.description) if text
         ]
+        if form_asks_for_secret(self._form):
+            head.append(shown_line(f"⚠ {SECRET_WARNING}", "$text-warning"))
         send = Button("Send", id="accept", compact=True)
         send.disabled = bool(self._unanswerable)
         yield Frame(

@@ -15,8 +15,9 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from acp_tui.client.form_answers import looks_secret
 from acp_tui.client.mcp_question import Row, rows_of
+from acp_tui.client.secrets.masking import masked_text
+from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.widgets.fields.frame import Frame, shown_line
@@ -125,7 +126,7 @@ def _pairs(pairs: Pairs, sign: str) -> list[Content]:
 
 def _masked(name: str, value: str) -> str:
     """The value with what looks like a secret hidden, but for the variables that it refers to."""
-    if not (looks_secret(name) or _TOKEN.fullmatch(value)):
+    if not (is_secret_name(name) or _TOKEN.fullmatch(value) or masked_text(value) != value):
         return value
     return "".join(
         piece if not piece or _REFERENCE.fullmatch(piece) or (at == 0 and _SCHEME.fullmatch(piece)) else MASK

@@ -16,7 +16,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
-from acp_tui.client.form_answers import Raw, looks_secret, pattern_note, shortened
+from acp_tui.client.form_answers import Raw, pattern_note, shortened
+from acp_tui.client.secrets.questions import field_asks_for_secret
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -70,7 +71,7 @@ class FieldEditor(Vertical):
         about = _about(self.field)
         if about is not None:
             yield Static(about, classes="field-about", markup=False)
-        if _is_secret(self.field):
+        if field_asks_for_secret(self.field):
             yield Static(f"⚠ {SECRET_WARNING}", classes="field-warning", markup=False)
         yield self._control
         yield self._more
@@ -205,14 +206,6 @@ def _span(least: float | None, most: float | None, what: str) -> str:
 def _shortest(number: float | None) -> float | None:
     """2 for 2.0."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _is_secret(field: Field) -> bool:
-    match field:
-        case TextField() | NumberField():
-            return looks_secret(field.name, field.title, field.description)
-        case _:
-            return False
 
 
 def _hidden_default(field: Field) -> str:

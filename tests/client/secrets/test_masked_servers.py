@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from acp_tui.client.settings.masking import mask, masked
+from acp_tui.client.secrets.masking import Masker, mask
 from acp_tui.client.settings.mcp import HttpServer, StdioServer, wire
 
 SERVERS = [
@@ -46,6 +46,10 @@ MASKED_SERVERS = [
 ]
 
 
+def masked(frame: object) -> object:
+    return Masker().message(frame)
+
+
 def request(method: str, servers: object) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"cwd": "/work", "mcpServers": servers}}
 
@@ -76,7 +80,7 @@ def test_what_an_agent_echoes_in_its_refusal_is_masked_too() -> None:
 
 
 def test_frames_without_servers_stay_as_they_are() -> None:
-    frame = {"jsonrpc": "2.0", "method": "session/update", "params": {"a": [1, None, True, {"env": "x"}]}}
+    frame = {"jsonrpc": "2.0", "method": "session/update", "params": {"a": [1, None, True, {"x": "env"}]}}
 
     assert masked(frame) == frame
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from acp_tui.client.secrets.masking import Masker
+from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
-from acp_tui.client.transcript.secrets import Masker, is_secret_name
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import Disconnected, TerminalOpened, TerminalOutput

@@ -1,0 +1,180 @@
+"""What in a text looks like a secret, by its own shape or by what stands before it; it remembers nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from acp_tui.client.secrets.names import PASSWORDS
+from acp_tui.client.secrets.shapes import MIN_RANDOM, has_shape, looks_random, shaped
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A piece of a text that looks like a secret, or like something else that is not everybody's business."""
+
+    start: int
+    end: int
+    kind: str
+    """`key`, `token`, `password`, `private key`; `user` for the name before a password; others are redaction's."""
+    is_known_elsewhere: bool = True
+    """What it is may stand anywhere else too, and is a secret there as well."""
+
+
+# In small letters: a pattern that takes both takes three times as long.
+_BEARER: Final = re.compile(r"b(?:earer|asic)\s+([\w.~+/=-]{12,})")
+_VALUE: Final = r"[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic|token|digest)\s+)?([^\s\"',\\]{6,})"
+_HEADERS: Final = {
+    "authorization": re.compile(rf"authorization{_VALUE}"),
+    "x-": re.compile(rf"x-(?<![\w-]x-)[\w-]{{0,40}}(?:key|token|auth|secret)[\w-]{{0,40}}{_VALUE}"),
+}
+_COOKIES: Final = re.compile(r"cookie[\"']?\s*[:=]\s*[\"']?([^\"'\\\r\n]{6,})")
+"""All of them: what a server calls each, nobody knows."""
+_NAMES: Final = ("key", "token", "secret", "credential", "credentials", "_pass", *PASSWORDS)
+_ASCII_NAMES: Final = tuple(filter(str.isascii, _NAMES))
+
+
+# One by one: what begins with a fixed text is found many times as fast as one of several.
+@cache
+def _assigned_to(name: str) -> re.Pattern[str]:
+    name = re.escape(name)
+    return re.compile(rf"{name}(?:[\"']?\s*[:=：]\s*|(?<=-{name})\s+)[\"']?([^\s\"'`,;&\\)\]}}<>]{{6,}})")
+
+
+@cache
+def _quoted_behind(name: str, of_what: tuple[str, ...]) -> re.Pattern[str]:
+    """In quotes as the names of JSON are, a value is one whatever it looks like."""
+    is_of = "|".join(rf"(?<={what}{between}{name})" for what in of_what for between in ("", "[_-]"))
+    return re.compile(rf"{name}(?:{is_of})[\"']\s*:\s*[\"']([^\s\"'\\$(){{}}<>\[\]]{{6,}})(?=[\"'])")
+
+
+_QUOTED: Final = {
+    "key": ("api", "access", "private"),
+    "token": ("access", "auth", "refresh", "bearer", "api"),
+    **dict.fromkeys(("secret", "password", "passwd", "pwd", "passphrase", "passcode"), ("",)),
+}
+# Where a name is in capital letters and nothing stands around the sign, it is a variable, and its value a value.
+_VARIABLE: Final = re.compile(
+    r"=(?:(?<=PASSWORD=)|(?<=PASSWD=)|(?<=_PASS=)|(?<=PASSPHRASE=)|(?<=SECRET=)|(?<=TOKEN=)|(?<=API_KEY=)|(?<=APIKEY=)|(?<=_ACCESS_KEY=)"
+    r"|(?<=PRIVATE_KEY=)|(?<=SECRET_KEY=)|(?<=_PAT=))[\"']?([^\s\"'`,;&\\)\]}<>${(]{6,})"
+)
+_USERINFO: Final = re.compile(r"://([^/\s@:\"'\\<>]*):([^/\s\"'\\<>]+)(?=@)")
+_BEHIND_KEYS: Final = ('":', "':", '" :', "' :")
+_LONE_USERINFO: Final = re.compile(r"://([^/\s@:\"'\\<>]{16,})(?=@)")
+_PEM_BEGIN: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?!\\)\s*"
+    r"|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\s*"
+    r"|Private-Lines: [0-9]+\s*"
+)
+_PEM_END: Final = re.compile(r"-----END |---- END |Private-(?:MAC|Hash): ")
+_PEM_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{32,}")
+
+MIN_LENGTH: Final = 10
+"""`pwd=` and six characters."""
+_SIGNS_ALONE: Final = ("bearer", "basic ")
+_BETWEEN: Final = ("=", ":", "-", "：")
+"""One stands between any other sign and the secret."""
+_ALL_SIGNS: Final = (
+    "authorization", "cookie", "key", "token", "secret", "credential", "_pass", "-----begin",
+    "_pat=", "---- begin", "private-lines", *PASSWORDS,
+)  # fmt: skip
+_SIGNS: Final = tuple(filter(str.isascii, _ALL_SIGNS))
+
+
+def has_sign(text: str) -> bool:
+    """Whether a look is worth its time; nearly no text holds a sign of a secret."""
+    if len(text) < MIN_LENGTH:
+        return False
+    small = text.lower()
+    if any(map(small.__contains__, _SIGNS_ALONE)):
+        return True
+    if any(map(small.__contains__, _BETWEEN)) and any(
+        map(small.__contains__, _SIGNS if text.isascii() else _ALL_SIGNS)
+    ):
+        return True
+    return ("://" in text and "@" in text) or has_shape(text)
+
+
+def look(text: str) -> Iterator[Find]:
+    """What in a text looks like a secret; finds may overlap."""
+    small = _in_small_letters(text)
+    for start, end, kind in shaped(text):
+        yield Find(start, end, kind)
+    if "://" in small and "@" in small:
+        yield from _logins(text)
+    if "---- begin" in small or "-----begin" in small or "private-lines" in small:
+        yield from _private_keys(text)
+    if "bearer" in small or "basic " in small:
+        for found in _BEARER.finditer(small):
+            if _is_no_word(text[found.start(1) : found.end(1)]):
+                yield Find(*found.span(1), "token")
+    for sign, pattern in _HEADERS.items():
+        if sign in small:
+            for found in pattern.finditer(small):
+                if _is_no_word(text[found.start(1) : found.end(1)]):
+                    yield Find(*found.span(1), "token")
+    if "cookie" in small:
+        for found in _COOKIES.finditer(small):
+            if _is_no_word(text[found.start(1) : found.end(1)]):
+                yield Find(*found.span(1), "token", False)
+    yield from _assigned(text, small)
+
+
+def _in_small_letters(text: str) -> str:
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    return "".join(char.lower() if char.isascii() else char for char in text)
+
+
+def _logins(text: str) -> Iterator[Find]:
+    for found in _USERINFO.finditer(text):
+        if found[1]:
+            yield Find(*found.span(1), "user", False)
+        yield Find(*found.span(2), "password", looks_random(found[2], 8))
+    for found in _LONE_USERINFO.finditer(text):
+        if looks_random(found[1]):
+            yield Find(*found.span(1), "token")
+
+
+def _private_keys(text: str) -> Iterator[Find]:
+    end = 0
+    for begin in _PEM_BEGIN.finditer(text):
+        if begin.start() < end:
+            continue
+        closing = _PEM_END.search(text, begin.end())
+        end = closing.start() if closing is not None else len(text)
+        body = text[begin.end() : end].rstrip()
+        yield Find(begin.end(), begin.end() + len(body), "private key", False)
+        for line in _PEM_LINE.finditer(text, begin.end(), end):
+            yield Find(*line.span(), "private key")
+
+
+def _assigned(text: str, small: str) -> Iterator[Find]:
+    has_keys = any(map(text.__contains__, _BEHIND_KEYS))
+    for name in filter(small.__contains__, _ASCII_NAMES if small.isascii() else _NAMES):
+        is_password = name in PASSWORDS or name == "_pass"
+        for found in _assigned_to(name).finditer(small):
+            value = text[found.start(1) : found.end(1)]
+            if looks_random(value, 6 if is_password else MIN_RANDOM):
+                yield Find(*found.span(1), "password" if is_password else "key", looks_random(value, 8))
+        if has_keys and name in _QUOTED:
+            for found in _quoted_behind(name, _QUOTED[name]).finditer(small):
+                yield Find(*found.span(1), "key", looks_random(text[found.start(1) : found.end(1)], 8))
+    for found in _VARIABLE.finditer(text):
+        yield Find(*found.span(1), "key", looks_random(found[1], 8))
+
+
+def open_block(text: str) -> int | None:
+    """Where a private key has begun that has not ended."""
+    begun = text.rfind("-----BEGIN ")
+    return begun if begun >= 0 and "-----END " not in text[begun:] else None
+
+
+def _is_no_word(text: str) -> bool:
+    """Whether it is neither a word nor a piece of a program."""
+    has_capital_within = any(map(str.isupper, text[1:])) and any(map(str.islower, text))
+    return (has_capital_within or any(map(str.isdigit, text))) and re.search(r"[$(){}<>\[\]]", text) is None

@@ -1,0 +1,330 @@
+"""Takes secrets out of what is kept, shown or given away; what is sent is not its matter (R-MCP-3).
+
+Secrets are found by where they stand (MCP servers, variables, headers, logins, answers to forms, keys that are called
+like one), by what they look like, and from then on wherever their value stands, however it got there: agents echo what
+they were given. A masked frame keeps its shape: texts become "***", numbers 0.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from acp_tui.client.secrets.looks import has_sign, look
+from acp_tui.client.secrets.names import MAX_NAME, counts_tokens, is_secret_name, is_token_count
+from acp_tui.client.secrets.shapes import looks_random
+
+MASK: Final = "***"
+MIN_KNOWN: Final = 6
+"""A shorter value stands in too many places where it is no secret."""
+MIN_KNOWN_WORD: Final = 8
+"""So does one that may be a word, or a number."""
+MAX_KNOWN: Final = 1_000
+MAX_DEPTH: Final = 200
+"""As deep as a message may be (rpc.messages). What is deeper is not searched, so it is not shown."""
+
+_BEARER: Final = re.compile(r"\b(bearer|basic)(\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
+_ASSIGNED: Final = re.compile(
+    r"[=:](\s*\\?[\"']?)((?:bearer|basic|token|digest)\s+)?([^\s\"',;&\\]+)", re.IGNORECASE
+)
+_NAME_BACKWARDS: Final = re.compile(r"\s{0,4}[\"']?\\?([\w.-]+(?: [\w-]+)?)")
+_USERINFO: Final = re.compile(r"(?<=://)[^/\s]+(?=@)")
+# Written with \n for the ends of its lines, as in the file of a service account.
+_KEY_ON_ONE_LINE: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?=\\)")
+_KINDS: Final = ("key", "token", "password", "private key")
+"""Of what is found by its looks; names of users are redaction's business."""
+# Where a frame holds none of these, nothing in it is masked because of its place. A letter may be written as an escape.
+_PLACES: Final = (b"mcpServers", b'"env"', b'"headers"', b'"error"', b"authenticat", b"\\u")
+_OPEN_KEYS: Final = ("name", "type", "command")
+"""Of an MCP server; tokens are also passed as arguments and in the paths of urls, so these go as well."""
+_ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
+_COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def mask(value: str) -> str:
+    """The stand-in for a secret; an empty value is none, and seeing that it is empty helps."""
+    return MASK if value else ""
+
+
+def masked_text(text: str) -> str:
+    """A text without what looks like a secret."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in _spans(text):
+        pieces += text[at:start], MASK
+        at = end
+    return "".join(pieces) + text[at:] if pieces else text
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where what looks like a secret begins and ends, from left to right, without overlaps."""
+    if not has_sign(text):
+        return
+    found = [(find.start, find.end) for find in look(text) if find.kind in _KINDS]
+    found += ((each.end(1) + len(each[2]), each.end()) for each in _BEARER.finditer(text))
+    found += _keys_on_one_line(text)
+    begin, at = 0, 0
+    for start, end in (*sorted(found), (len(text) + 1, 0)):
+        if start > at:  # those before it overlapped, or were side by side
+            if at > begin and text[begin:at] != MASK:
+                yield begin, at
+            begin = start
+        at = max(at, end) if start <= at else end
+
+
+def _keys_on_one_line(text: str) -> Iterator[tuple[int, int]]:
+    for begin in _KEY_ON_ONE_LINE.finditer(text):
+        end = text.find("-----END", begin.end())
+        yield begin.end(), len(text) if end < 0 else end
+
+
+class Masker:
+    """Masks one connection's frames and lines; it remembers the secrets that it has seen."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        """`environ` is what the agent runs with: what is secret there must not come back."""
+        self._known: set[str] = set()
+        # Looked for one by one: a pattern of all of them is ten times slower, and stops all threads meanwhile.
+        self._forms: list[str] = []
+        """How the known secrets may stand in a text, the longest first."""
+        self._bytes: list[bytes] = []
+        """The same in bytes."""
+        self.learn(environ or {})
+
+    def learn(self, environ: Mapping[str, str]) -> None:
+        """Take note of the secrets among these variables."""
+        for name, value in environ.items():
+            if is_secret_name(name):
+                self._learn(value)
+            else:  # the password in the address of a database, say
+                for start, end in _spans(value):
+                    self._learn(value[start:end])
+
+    def is_suspect(self, frame: bytes) -> bool:
+        """Whether a frame has to be looked at at all."""
+        if any(map(frame.__contains__, _PLACES)) or any(map(frame.__contains__, self._bytes)):
+            return True
+        return has_sign(frame.decode("utf-8", "replace"))
+
+    def is_suspect_text(self, text: str) -> bool:
+        """The same for a text of which it is known that it is not in a suspect place."""
+        return any(map(text.__contains__, self._forms)) or has_sign(text)
+
+    # Messages
+
+    def message(self, value: Any, *, is_answer_to_form: bool = False) -> Any:
+        """A decoded frame without its secrets; the same object where there are none."""
+        if is_answer_to_form and isinstance(value, dict) and isinstance(value.get("result"), dict):
+            content = self._hidden(value["result"].get("content"))
+            value = {**value, "result": {**value["result"], "content": content}}
+        if isinstance(value, dict) and value.get("method") == "authenticate":
+            params = value.get("params")
+            if isinstance(params, dict):
+                kept = {"methodId": params.get("methodId")}
+                value = {**value, "params": {**self._all(params), **kept}}
+        return self._searched(value, 0)
+
+    def _all(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._hidden(item, learns=True) for key, item in params.items()}
+
+    def _searched(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if depth > MAX_DEPTH:
+            return MASK
+        if isinstance(value, list):
+            return [
+                self._hidden(item, learns=True)
+                if at and isinstance(item, str) and _is_option(value[at - 1]) and not item.startswith("--")
+                else self._searched(item, depth + 1)
+                for at, item in enumerate(value)
+            ]
+        if not isinstance(value, dict):
+            return value
+        names_a_secret = is_secret_name(value.get("name"))
+        return {
+            self.text(key): self._field(key, item, depth, names_a_secret and key == "value")
+            for key, item in value.items()
+        }
+
+    def _field(self, key: str, item: Any, depth: int, is_secret: bool) -> Any:
+        if key == "mcpServers":
+            self._learn_servers(item)
+            return self._servers(item)
+        if key in ("env", "headers"):
+            return self._pairs(item)
+        if key == "error":
+            return self.log(self._searched(item, depth + 1))
+        if is_secret or (is_secret_name(key) and not (_is_number(item) and counts_tokens(key))):
+            return self._hidden(item, learns=True)
+        return self._searched(item, depth + 1)
+
+    def _pairs(self, pairs: Any) -> Any:
+        """A map by name, a list of names with values, or a list of "NAME=value"."""
+        if isinstance(pairs, dict):
+            return {name: self._hidden(value, learns=is_secret_name(name)) for name, value in pairs.items()}
+        if not isinstance(pairs, list):
+            return self._hidden(pairs)
+        return [self._pair(pair) for pair in pairs]
+
+    def _pair(self, pair: Any) -> Any:
+        if isinstance(pair, str) and "=" in pair:
+            name, _, value = pair.partition("=")
+            if is_secret_name(name):
+                self._learn(value)
+            return f"{name}={mask(value)}"
+        if isinstance(pair, dict):
+            learns = is_secret_name(pair.get("name"))
+            return {
+                key: value if key == "name" and isinstance(value, str) else self._hidden(value, learns=learns)
+                for key, value in pair.items()
+            }
+        return self._hidden(pair)
+
+    def _hidden(self, value: Any, *, learns: bool = False) -> Any:
+        """The same shape without its values."""
+        match value:
+            case str():
+                if learns or (" " not in value and "/" not in value and looks_random(value)):
+                    self._learn(value)
+                return mask(value)
+            case bool() | None:
+                return value
+            case int() | float():
+                return 0
+            case list():
+                return [self._hidden(item, learns=learns) for item in value]
+            case dict():
+                return {
+                    key: self._hidden(item, learns=learns or is_secret_name(key))
+                    for key, item in value.items()
+                }
+            case _:
+                return MASK
+
+    def _servers(self, servers: Any) -> Any:
+        """On the wire it is a list, in files a map by name; both are echoed."""
+        if isinstance(servers, list):
+            return [self._server(server) for server in servers]
+        if isinstance(servers, dict):
+            return {name: self._server(server) for name, server in servers.items()}
+        return self._hidden(servers)
+
+    def _server(self, server: Any) -> Any:
+        """Only what cannot be a secret stays: name, type, command, the host of a url, the names of variables."""
+        if not isinstance(server, dict):
+            return self._hidden(server)
+        hidden = {}
+        for key, item in server.items():
+            if key in _OPEN_KEYS and isinstance(item, str):
+                hidden[key] = item
+            elif key in ("env", "headers"):
+                hidden[key] = self._pairs(item)
+            else:
+                hidden[key] = (
+                    _host_only(item) if key == "url" and isinstance(item, str) else self._hidden(item)
+                )
+        return hidden
+
+    def log(self, value: Any) -> Any:
+        """A decoded value of which each text is as a line of a log; in an error, say, may stand what was sent."""
+        return _each_text(value, self.line)
+
+    # Texts
+
+    def text(self, text: str) -> str:
+        """A text without what is known to be secret, and what looks like it."""
+        for form in self._forms:
+            text = text.replace(form, MASK)
+        return masked_text(text)
+
+    def line(self, text: str) -> str:
+        """A line of a log: there whatever stands behind the name of a secret is one."""
+        return self.text(_USERINFO.sub(MASK, _ASSIGNED.sub(_masked_value, text)))
+
+    def output(self, data: bytes) -> bytes:
+        """Bytes of a terminal: known secrets become as many asterisks, so that nothing on its screen moves."""
+        for form in self._bytes:
+            data = data.replace(form, b"*" * len(form))
+        text = data.decode("utf-8", "surrogateescape")
+        for start, end in _spans(_COLOR.sub(lambda color: " " * len(color[0]), text)):
+            text = text[:start] + re.sub(r"[^\x00-\x20]", "*", text[start:end]) + text[end:]
+        return text.encode("utf-8", "surrogateescape")
+
+    def argv(self, argv: Iterable[str]) -> tuple[str, ...]:
+        """A command line: what stands behind an option that is called like a secret is one."""
+        kept: list[str] = []
+        is_secret = False
+        for word in argv:
+            is_secret = is_secret and not word.startswith("--")
+            kept.append(mask(word) if is_secret else self.line(word))
+            if is_secret:
+                self._learn(word)
+            is_secret = _is_option(word)
+        return tuple(kept)
+
+    # What it knows
+
+    def _learn_servers(self, servers: Any) -> None:
+        """The values that are masked there, as far as they can be told from ordinary words."""
+        found = servers.values() if isinstance(servers, dict) else servers
+        for server in found if isinstance(found, Iterable) and not isinstance(found, str) else ():
+            if isinstance(server, dict):
+                for key in ("env", "headers"):
+                    self._pairs(server.get(key))
+                self._hidden(server.get("args"))
+
+    def _learn(self, value: str) -> None:
+        scheme, _, token = value.partition(" ")
+        secret = token.strip() if scheme.lower() in ("bearer", "basic") and token else value
+        least = MIN_KNOWN if looks_random(secret, MIN_KNOWN) else MIN_KNOWN_WORD
+        if len(secret) < least or secret in self._known or len(self._known) >= MAX_KNOWN:
+            return
+        self._known.add(secret)
+        self._forms = sorted({*self._forms, *_forms(secret)}, key=len, reverse=True)
+        self._bytes = [form.encode("utf-8", "replace") for form in self._forms]
+
+
+def _masked_value(found: re.Match[str]) -> str:
+    """What is assigned to a secret's name; how many tokens there were stays."""
+    before = found.string[max(0, found.start() - MAX_NAME) : found.start()][::-1]
+    name = _NAME_BACKWARDS.match(before)
+    if name is None or not is_secret_name(name[1][::-1]):
+        return found[0]
+    if is_token_count(found.string, found.start() - name.start(1), found[3]):
+        return found[0]
+    return f"{found[0][: found.end(1) - found.start()]}{found[2] or ''}{MASK}"
+
+
+def _is_option(word: object) -> bool:
+    """Whether what stands behind it in a command line is a secret."""
+    return isinstance(word, str) and word.startswith("-") and "=" not in word and is_secret_name(word)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _forms(secret: str) -> set[str]:
+    """The value as it is, and as JSON and URLs have it, which may stand in a text themselves."""
+    escaped = (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    return {secret, *escaped, quote(secret, safe="", errors="replace")}
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_each_text(item, change) for item in value]
+    if isinstance(value, dict):
+        return {key: _each_text(item, change) for key, item in value.items()}
+    return value
+
+
+def _host_only(url: str) -> str:
+    origin = _ORIGIN.match(url)
+    # With an @ it is uncertain where a password ends and the host begins.
+    return MASK if origin is None or "@" in url else f"{origin[0]}/{MASK}"

@@ -1,0 +1,264 @@
+"""What keys and tokens of well-known services look like; a key of any other looks like nothing, and is not found here.
+
+Each shape has a sign, which is looked for first: nearly no text holds one, and a pattern takes ten times as long. What
+stands before the sign decides, too, since "risk-" holds "sk-". Where a sign could begin an ordinary word, the rest has
+to look random.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import groupby
+from typing import Final, NamedTuple
+
+MIN_RANDOM: Final = 16
+MIN_ENTROPY: Final = 3.0
+"""Bits a character."""
+
+
+class Shape(NamedTuple):
+    """One kind of key."""
+
+    sign: str
+    pattern: str
+    kind: str = "key"
+    is_random: bool = False
+    """It counts only where it has capital and small letters and digits, as no word has."""
+
+
+_ESCAPES: Final = (r"\\[nrt]", r"%[0-9A-Fa-f][0-9A-Fa-f]", r"[\[;0-9][0-9]m", r"\[m")
+"""\\n in JSON within a text, %3D in a URL, and the end of a color in a terminal: a key may begin behind them."""
+
+
+def _begins(sign: str) -> str:
+    """The sign where a key may begin: behind no letter or digit, unless that ends an escape of some kind."""
+    sign = re.escape(sign)
+    return f"{sign}(?:(?<![A-Za-z0-9]{sign})|{'|'.join(f'(?<={end}{sign})' for end in _ESCAPES)})"
+
+
+_BEGIN: Final = _begins("")
+
+
+def _shapes(rest: str, *signs: str, kind: str = "key", is_random: bool = False) -> tuple[Shape, ...]:
+    return tuple(Shape(sign, _begins(sign) + rest, kind, is_random) for sign in signs)
+
+
+def _behind(rest: str, *signs: str) -> tuple[Shape, ...]:
+    """What stands behind the sign, which is no secret itself."""
+    return tuple(Shape(sign, f"(?<={re.escape(sign)}){rest}") for sign in signs)
+
+
+def _around(before: str, sign: str, rest: str, *, is_random: bool = False) -> Shape:
+    """A key that has its sign within: `before` is of a fixed length, or tells itself where it begins."""
+    return Shape(sign, f"{_BEGIN}{before}{re.escape(sign)}{rest}", is_random=is_random)
+
+
+_HEX: Final = "[0-9a-f]"
+_B64: Final = "[A-Za-z0-9+/]"
+
+# What may be long is taken whole, with nothing required behind it: else a long line takes its length squared.
+SHAPES: Final = (
+    # AWS: ids of keys of all kinds, keys of Bedrock, sessions
+    *_shapes(r"[A-Z0-9]{16}(?![A-Za-z0-9])", "AKIA", "ASIA", "ABIA", "ACCA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA",
+             "AIPA", "APKA", "ASCA"),
+    *_shapes(r"[A-Z0-9]{17}(?![A-Za-z0-9])", "A3T"),
+    *_shapes(rf"{_B64}{{40,}}", "ABSK"), *_shapes(rf"{_B64}{{40,}}", "IQoJb3JpZ2lu", "FwoGZXIvYXdz"),
+    *_shapes(r"[\w=-]{20,}", "bedrock-api-key-"),
+    # Google: API keys, access and refresh tokens, client secrets, messaging
+    *_shapes(r"[\w-]{30,}", "AIza", "1//0", "AQ.A"), *_shapes(r"[\w-]{20,}(?:\.[\w-]+)*", "ya29."),
+    *_shapes(r"[\w-]{20,}", "GOCSPX-"),
+    *_shapes(r"[\w-]{7}:APA91[\w-]{60,}", "AAAA"),
+    # Azure: keys of storage and of other services, client secrets, signatures and keys in URLs, DevOps
+    *_behind(r"[A-Za-z0-9+/=%]{20,}", "AccountKey=", "SharedAccessKey=", "?sig=", "&sig=", "&amp;sig="),
+    *(_around(rf"{_B64}{{76}}", sign, rf"{_B64}{{5,8}}={{0,2}}") for sign in ("+ASt", "+ABa", "+AMC", "ACDb", "APIM")),
+    *(_around(r"[\w.~-]{3}", sign, r"[\w.~-]{30,}[\w~-]") for sign in ("7Q~", "8Q~", "9Q~")),
+    _around(r"[A-Za-z0-9]{76}", "AZDO", r"[A-Za-z0-9]{4}"),
+    # GitHub, GitLab, Bitbucket and Atlassian
+    *_shapes(r"[A-Za-z0-9]{20,}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"), *_shapes(r"\w{22,}", "github_pat_"),
+    *_shapes(r"[\w-]{16,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,})?", *(f"gl{kind}-" for kind in (
+        "pat", "ptt", "dt", "rt", "rtr", "cbt", "imt", "agent", "oas", "ft", "soat", "ffct", "wt"))),
+    *_shapes(r"[\w-]{20}", "GR1348941"),
+    *_shapes(r"[\w=-]{20,}", "ATATT3", "ATCTT3"), *_shapes(r"[A-Za-z0-9]{24,}", "ATBB"),
+    # Models
+    *_shapes(r"[\w-]{16,}", "sk-"), *_shapes(r"[A-Za-z0-9_]{16,}", "hf_", is_random=True),
+    *_shapes(r"[A-Za-z0-9]{24,}", "api_org_"),
+    *_shapes(r"[A-Za-z0-9]{20,}", "gsk_", "xai-", "pplx-", "r8_", "jina_", "pcsk_", "tgp_v1_", "e2b_", "bb_live_",
+             "bb_test_", "cpk_", "fw_", "wandb_v1_"),
+    *_shapes(r"[\w-]{20,}", "nvapi-", "csk-", "tvly-", "lsv2_pt_", "lsv2_sk_"),
+    *_shapes(rf"{_HEX}{{32,}}", "fc-", "sk_"),
+    # Payments
+    *_shapes(r"(?:live|test|prod)_[A-Za-z0-9]{10,}", "sk_", "pk_", "rk_"),
+    *_shapes(r"[A-Za-z0-9+/=]{16,}", "whsec_"),
+    *_shapes(r"[\w-]{22,}", "sq0csp-", "sq0atp-", "sq0idp-"), *_shapes(r"[\w-]{60}", "EAAA", "EAAl"),
+    *_shapes(r"[A-Za-z0-9]{40,}", "EAA", is_random=True),
+    *_shapes(r"[a-f0-9]{24,}", "shippo_live_", "shippo_test_", "FLWSECK-", "FLWSECK_TEST-"),
+    *_shapes(r"[A-Za-z0-9]{14,}", "rzp_live_", "rzp_test_"), *_shapes(r"[A-Za-z0-9]{50,}", "EZAK", "EZTK"),
+    *_shapes(r"[0-9a-z]{16}\$[0-9a-f]{32}", "access_token$production$", "access_token$sandbox$"),
+    *_shapes(r"[0-9a-f]{8}-[0-9a-f-]{27}", "access-production-", "access-development-", "access-sandbox-"),
+    # Talk and mail
+    *_shapes(r"[\w-]{10,}", *(f"xox{kind}-" for kind in "abceoprsd"), "xapp-"),
+    *_behind(r"[A-Za-z0-9/]{20,}", "hooks.slack.com/services/", "hooks.slack.com/workflows/",
+             "hooks.slack.com/triggers/"),
+    *_behind(r"\d{15,}/[\w-]{40,}", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/"),
+    *_behind(r"[\w@/.-]{40,}", "webhook.office.com/webhookb2/", "outlook.office.com/webhook/"),
+    Shape(".", rf"(?=[MNO]){_BEGIN}[\w-]{{23,28}}\.[\w-]{{6}}\.[\w-]{{25,80}}(?![\w-])", is_random=True),
+    Shape(":", r"(?::)(?<=\d{8}:)[\w-]{34,35}(?![\w-])", is_random=True),
+    *_shapes(rf"{_HEX}{{32}}(?![A-Za-z0-9])", "SK", "AC"),
+    *_shapes(r"[\w-]{16,}\.[\w-]{16,}", "SG."), _around(rf"{_HEX}{{32}}", "-us", r"[0-9]{1,2}(?![\w-])"),
+    *_shapes(rf"{_HEX}{{32}}(?![A-Za-z0-9])", "key-"),
+    *_shapes(r"[a-f0-9]{32,}-[A-Za-z0-9]{16}", "xkeysib-", "xsmtpsib-"),
+    *_shapes(r"[A-Za-z0-9]{8,}_[A-Za-z0-9]{20,}", "re_"), *_shapes(r"[\w-]{22}", "md-", is_random=True),
+    *_shapes(r"[\w-]{36,}", "pat-na1-", "pat-eu1-"), *_shapes(r"[A-Za-z0-9_-]{40,}", "tfp_"),
+    # Registries
+    *_shapes(r"[A-Za-z0-9]{20,}", "npm_"), *_shapes(r"[\w-]{20,}", "pypi-"),
+    *_shapes(r"[a-f0-9]{20,}", "rubygems_"),
+    *_shapes(r"[\w-]{20,}", "dckr_pat_", "dckr_oat_"),
+    *_shapes(r"[A-Za-z0-9]{32}(?![A-Za-z0-9])", "cio", is_random=True),
+    *_shapes(r"[a-z0-9]{43}(?![A-Za-z0-9])", "oy2"), *_shapes(r"[a-z0-9]{40,}", "CLOJARS_"),
+    *_shapes(r"[A-Za-z0-9]{10,}", "AKCp"), *_shapes(r"[A-Za-z0-9]{30,}", "AKC"),
+    *_shapes(r"[A-Za-z0-9]{50,}", "cmVmdGtu"),
+    *_shapes(r"[A-Za-z0-9]{20,}", *(f"AP{digit}" for digit in "0123456789ABCDEF"), is_random=True),
+    # Clouds, databases, builds, watching
+    *_shapes(r"[a-f0-9]{32,}", "dop_v1_", "doo_v1_", "dor_v1_"),
+    *_shapes(r"[A-Z0-9]{16}(?![A-Za-z0-9])", "DO00", "DO80"),
+    *_shapes(r"[\w-]{20,}", "hvs.", "hvb.", "hvr."),
+    *_shapes(r"[A-Za-z0-9]{24}(?![\w.(-])", "s.", "b.", "r.", is_random=True),
+    *_shapes(r"[a-f0-9]{32}(?:-\d)?(?![A-Za-z0-9])", "dapi", "dkea", "dose", "dsapi"),
+    _around(r"[A-Za-z0-9]{14}", ".atlasv1.", r"[\w=-]{50,}"),
+    *_shapes(r"[\w+/=-]{20,}", "sntrys_", "sntryu_", "glsa_", "glc_", "ops_eyJ", "nfp_", "rnd_", "sbp_",
+             "sb_secret_", "napi_"),
+    *_shapes(r"[\w-]{20,}(?:\.[\w-]+)*", "pscale_tkn_", "pscale_pw_", "pscale_oauth_", "dt0c01.", "dt0s01."),
+    *_shapes(r"[A-Za-z0-9]{40,}", *(f"dp.{kind}." for kind in ("pt", "ct", "sa", "scim", "audit"))),
+    *_shapes(r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}", "dp.st."),
+    *_shapes(r"[a-zA-Z0-9/+=]{40,}", "fo1_", "fm1r_", "fm1a_", "fm2_"), *_shapes(r"[\w-]{30,}", "HRKU-"),
+    *_shapes(r"[a-zA-Z0-9]{24,}", "vcp_", "vci_", "vca_", "vcr_", "vck_"),
+    *_shapes(r"[a-f0-9]{24}-[a-f0-9]{100,}", "v1.0-"), *_shapes(r"[\w-]{40,}", "cfut_", "cfat_", "cfk_"),
+    *_shapes(r"[A-Z0-9a-f]{20,}", "NRAK-", "NRJS-", "NRRA-", "NRII-"),
+    *_shapes(r"[a-f0-9]{24}-[a-f0-9]{34}", "PMAK-"),
+    *_shapes(r"[A-Za-z0-9-]{20,}", "tskey-"),
+    *_shapes(r"[a-z0-9]{20,}", "bkua_", "squ_", "sqp_", "sqa_", "pnu_", "pul-"),
+    *_shapes(r"[\w-]{30,}", "CCIPAT_", "CFPAT-", "dd_pat_", "ddapp_"),
+    *_shapes(r"[a-f0-9]{8}-[a-f0-9-]{27}", "sdk-", "mob-"),
+    *_shapes(r"[a-fA-F0-9]{20,}", "shpat_", "shpca_", "shppa_", "shpss_", "shptka_", "shpua_"),
+    *_shapes(r"[A-Za-z0-9]{20,}", "lin_api_", "lin_oauth_", "ntn_"),
+    *_shapes(r"[A-Za-z0-9]{43}(?![A-Za-z0-9])", "secret_"),
+    *_shapes(r"[\w-]{20,}", "figd_", "figo_", "figor_"), *_shapes(r"[A-Za-z0-9]{14}\.[a-f0-9]{64}", "pat"),
+    *_shapes(r"[\w-]{16,}\.[\w-]{16,}", "sk.eyJ"), *_shapes(r"[A-Za-z0-9_-]{26,}", "aio_"),
+    *_shapes(r"[A-Za-z0-9]{16,}", "LTAI", is_random=True), *_shapes(r"[A-Za-z0-9]{30,}", "AKID", is_random=True),
+    *_behind(r"[A-Za-z0-9]{64}", "api.softlayer.com/soap/v3/", "api.softlayer.com/soap/v3.1/",
+             "api.softlayer.com/rest/v3/", "api.softlayer.com/rest/v3.1/"),
+    # Keys of people
+    *_shapes(r"[A-Z0-9]{20,}", "AGE-SECRET-KEY-", "AGE-PLUGIN-", kind="private key"),
+    *_shapes(r"[1-9A-HJ-NP-Za-km-z]{80,}", "xprv", "yprv", "zprv", "tprv", kind="private key"),
+    # SSH: a public key tells who somebody is
+    Shape("ssh-", r"(?<=ssh-)(?:rsa|ed25519|dss) AAAA[A-Za-z0-9+/=]{40,}"),
+    Shape("ecdsa-", r"(?<=ecdsa-)sha2-nistp\d+ AAAA[A-Za-z0-9+/=]{40,}"),
+)  # fmt: skip
+
+_WITHIN: Final = tuple(
+    shape for shape in SHAPES if not shape.pattern.startswith((re.escape(shape.sign), "(?<="))
+)
+"""Those that do not begin with their sign; they are long."""
+_MIN_WITHIN: Final = 35
+_RARE: Final = tuple(shape for shape in SHAPES if shape not in _WITHIN)
+_STARTING: Final = {
+    sign: tuple(shape for shape in _RARE if sign.startswith(shape.sign))
+    for sign in {"eyJ", *(shape.sign for shape in _RARE)}
+}
+"""By a sign, all shapes that may begin with it: one sign may be the beginning of another."""
+_BEFORE_SPACE: Final = ("ssh-", "ecdsa-")
+"""What follows them is a word of its own."""
+_LONG_WORD: Final = re.compile(r"[A-Za-z0-9_.~+/=:$%@?&;-]{14,}")
+"""No shape stands in less: nearly all texts are done with here."""
+
+
+def _any_of(signs: Iterable[str]) -> re.Pattern[str]:
+    """Finds signs, the longest there is. By their first letters, since a pattern tries one after the other."""
+    by_letter = groupby(sorted(signs, reverse=True), lambda sign: sign[0])
+    branches = (
+        f"{re.escape(letter)}(?:{'|'.join(re.escape(sign[1:]) for sign in its)})" for letter, its in by_letter
+    )
+    return re.compile("|".join(branches))
+
+
+_SIGNS: Final = _any_of(_STARTING)
+
+_WEB_TOKEN: Final = re.compile(_begins("eyJ") + r"[\w.-]{12,}")
+_ITS_PARTS: Final = re.compile(r"[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]+)*")
+
+
+def has_shape(text: str) -> bool:
+    """Whether there is one."""
+    return any(shaped(text))
+
+
+def shaped(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where in a text keys and tokens stand, and of what kind they are."""
+    words = _LONG_WORD.findall(text)
+    if not words:
+        return
+    words += filter(text.__contains__, _BEFORE_SPACE)
+    signs = {*_SIGNS.findall("\n".join(words))}
+    shapes = {shape for sign in signs for shape in _STARTING[sign]} if signs else ()
+    long = _WITHIN if max(map(len, words)) >= _MIN_WITHIN else ()
+    for shape in (*shapes, *long):
+        if shape.sign in text:
+            yield from _found(shape, text)
+    if "eyJ" in signs:
+        yield from _web_tokens(text)
+
+
+def _web_tokens(text: str) -> Iterator[tuple[int, int, str]]:
+    for found in _WEB_TOKEN.finditer(text):
+        parts = _ITS_PARTS.match(found[0])
+        if parts is not None:
+            yield found.start(), found.start() + parts.end(), "token"
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """All of them at once would take as long as all else at the start."""
+    return re.compile(pattern)
+
+
+def _found(shape: Shape, text: str) -> Iterator[tuple[int, int, str]]:
+    for found in _compiled(shape.pattern).finditer(text):
+        key = found[0]
+        if _is_mixed(key) if shape.is_random else not _is_of_words(key):
+            yield *found.span(), shape.kind
+
+
+def _is_mixed(key: str) -> bool:
+    return (
+        any(map(str.isdigit, key))
+        and any(map(str.isupper, key))
+        and any(map(str.islower, key))
+        and looks_random(key)
+    )
+
+
+_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{0,11}[-_./])*[A-Z]?[a-z]{0,11}|(?:[A-Z]{1,12}[-_])*[A-Z]{1,12}")
+
+
+def _is_of_words(key: str) -> bool:
+    """Whether it reads like `sk-learn-compatible-estimator`: short words, and no digit."""
+    return _WORDS.fullmatch(key) is not None
+
+
+def looks_random(text: str, at_least: int = MIN_RANDOM) -> bool:
+    """Whether a text is long, of letters and digits, and no word of a language of humans or programs."""
+    if len(text) < at_least or re.search(r"[$(){}<>\[\]]", text) is not None:
+        return False
+    return (
+        any(map(str.isdigit, text))
+        and any(map(str.isalpha, text))
+        and (len(text) < MIN_RANDOM or _entropy(text) >= MIN_ENTROPY)
+    )
+
+
+def _entropy(text: str) -> float:
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())

@@ -1,0 +1,89 @@
+"""Keys of services are found wherever they stand, whole, and what only looks a little like one stays."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from random import Random
+
+import pytest
+
+from acp_tui.client.secrets.masking import Masker, masked_text
+from support.secret_samples import ALNUM, HEX, NAMED, SHAPED, some
+
+ROUNDS = int(os.environ.get("ACP_TUI_SECRETS", "3"))
+AROUND = [
+    "{}", "see {}.", '"{}"', "'{}',", "(`{}`)", "x={}", "a\n{}\nb", r'{{\"a\":\"b\n{}\"}}', "%3D{}&x=1",
+    "\x1b[31m{}\x1b[0m",
+    "\x1b[1;32m{}", "key {} and more", "<b>{}</b>", "https://x.example/?q={}", "[{}](x)", "- {}\r\n",
+    "\t{}\t", "用{}。",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("service", SHAPED)
+def test_a_key_is_masked_whole_whatever_stands_around_it(service: str) -> None:
+    for number in range(ROUNDS):
+        for at, around in enumerate(AROUND):
+            random = Random(f"{service} {number} {at}")
+            secret = SHAPED[service](random)
+            text = around.format(secret)
+            assert masked_text(text) == around.format("***"), text
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_stands_behind_its_name_is_masked(name: str) -> None:
+    for number in range(ROUNDS):
+        before, made = NAMED[name]
+        secret = made(Random(f"{name} {number}"))
+        assert secret not in masked_text(before.format(secret)), secret
+        assert secret not in Masker().line(before.format(secret))
+
+
+@pytest.mark.parametrize("service", SHAPED)
+def test_in_a_terminal_a_key_becomes_as_many_asterisks(service: str) -> None:
+    secret = SHAPED[service](Random(service)).encode()
+    assert (
+        Masker().output(b"\x1b[32m" + secret + b"\x1b[0m\r\n")
+        == b"\x1b[32m" + b"*" * len(secret) + b"\x1b[0m\r\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-learn-compatible-estimator-for-everyone, risk-based-approach-to-things, task-oriented-programming-x",
+        "npm_config_registry_override_for_tests pypi-publish-action-with-a-long-name gl-pat-tern",
+        "package-lock: sha512-" + "Ab1+" * 21 + "Ab==",
+        "APEnvironmentVariableOfTheHost AKCommonInterfaceOfTheKit cioFactoryForChannelsAndBuffers",
+        "data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4" * 4,
+        "MyVeryLongModuleNameWithThings.method.someOtherVeryLongIdentifierName",
+        "s.strip().replaceEverythingThatIsThere r.someMethodWithTwentyFour b.c",
+        "commit 9e107d9d372bb6826bd81d3542a419d6fc2a1b3c, tree d41d8cd98f00b204e9800998ecf8427e",
+        "2026-11-22T16:00:00.123456Z 192.168.10.20:8080 12345678:1234 00:11:22:33:44:55",
+        "key=value, token: str | None, password: str = None, secret = get_secret(), Keyboard: QWERTY-LAYOUT-DE",
+        "ACCESS_TOKEN_LIFETIME_SECONDS, api_key_name, --token-file, primary_key=True, sort_key: created_at",
+    ],
+)
+def test_what_is_no_key_stays(text: str) -> None:
+    assert masked_text(text) == text
+
+
+def test_hashes_ids_and_words_stay() -> None:
+    random = Random(5)
+    for _ in range(200 * ROUNDS):
+        plain = [
+            some(HEX, 40)(random), some(HEX, 64)(random), str(uuid.UUID(int=random.getrandbits(128))),
+            "call_" + some(ALNUM, 24)(random), "toolu_01" + some(ALNUM, 22)(random), "msg_" + some(ALNUM, 24)(random),
+            "-".join(random.choices(["risk", "task", "model", "npm", "fast", "index", "state"], k=6)),
+        ]  # fmt: skip
+        text = " ".join(plain)
+        assert masked_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "sk-", "eyJ", "://", "AKIA", "=a:", "key=", "-----BEGIN ", "MTE.", "12345678:", "cookie: ", "Aa0-"]
+)  # fmt: skip
+def test_a_long_line_takes_no_longer_than_many_short_ones(piece: str) -> None:
+    """With the square of its length it would take hours."""
+    masked_text(piece * (400_000 // len(piece)))
+    Masker().line(piece * (400_000 // len(piece)))

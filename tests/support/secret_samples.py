@@ -1,0 +1,114 @@
+"""Secrets as services give them out, made anew each time: none of them opens anything."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+ALNUM: Final = string.ascii_letters + string.digits
+UPPER: Final = string.ascii_uppercase + "234567"
+HEX: Final = "0123456789abcdef"
+URL: Final = ALNUM + "-_"
+B64: Final = ALNUM + "+/"
+
+
+def some(chars: str, count: int) -> Callable[[Random], str]:
+    """So many of these, digits and letters of both cases among them where there are such."""
+
+    def made(random: Random) -> str:
+        text = "".join(random.choices(chars, k=count))
+        sure = "".join(char for char in "7aQ" if char in chars)[: count - 1]
+        # Within, since no key ends or begins with a sign.
+        body = sure + text[len(sure) : -1].strip("-_+/")
+        return body + "".join(random.choices([c for c in chars if c.isalnum()], k=count - len(body)))
+
+    return made
+
+
+def key(before: str, chars: str, count: int, behind: str = "") -> Callable[[Random], str]:
+    return lambda random: before + some(chars, count)(random) + behind
+
+
+def parts(*makers: str | Callable[[Random], str]) -> Callable[[Random], str]:
+    return lambda random: "".join(each if isinstance(each, str) else each(random) for each in makers)
+
+
+# By the name of the service, what one of its keys is, whole.
+SHAPED: Final[dict[str, Callable[[Random], str]]] = {
+    "AWS access key id": key("AKIA", UPPER, 16),
+    "AWS temporary key id": key("ASIA", UPPER, 16),
+    "Anthropic": key("sk-ant-api03-", URL, 93, "AA"),
+    "Artifactory": key("AKCp8", ALNUM, 68),
+    "Artifactory password": key("AP5", ALNUM, 40),
+    "Atlassian": key("ATATT3xFfGF0", URL, 170),
+    "Azure DevOps": parts(some(ALNUM, 76), "AZDO", some(ALNUM, 4)),
+    "Azure client": parts(some(ALNUM, 3), "8Q~", some(ALNUM, 34)),
+    "Azure storage": parts(some(B64, 76), "+ASt", some(ALNUM, 6), "=="),
+    "DigitalOcean": key("dop_v1_", HEX, 64),
+    "Discord bot": parts("MT", some(ALNUM, 24), ".G", some(ALNUM, 5), ".", some(URL, 38)),
+    "Databricks": key("dapi", HEX, 32),
+    "Doppler": key("dp.pt.", ALNUM, 43),
+    "GitHub": key("ghp_", ALNUM, 36),
+    "GitHub app": key("ghs_", ALNUM, 36),
+    "GitHub fine-grained": parts("github_pat_", some(ALNUM, 22), "_", some(ALNUM, 59)),
+    "GitHub oauth": key("gho_", ALNUM, 36),
+    "GitLab": key("glpat-", URL, 20),
+    "GitLab runner": key("glrt-", URL, 20),
+    "Google": key("AIzaSy", URL, 33),
+    "Google client": key("GOCSPX-", URL, 28),
+    "Google oauth": key("ya29.", URL, 120),
+    "Groq": key("gsk_", ALNUM, 52),
+    "Hugging Face": key("hf_", ALNUM, 34),
+    "JSON web token": parts("eyJhbGciOiJIUzI1NiJ9.eyJ", some(URL, 60), ".", some(URL, 43)),
+    "Linear": key("lin_api_", ALNUM, 40),
+    "Mailchimp": key("", HEX, 32, "-us14"),
+    "Notion": key("ntn_", ALNUM, 46),
+    "OpenAI": parts("sk-proj-", some(ALNUM, 40), "T3BlbkFJ", some(ALNUM, 40)),
+    "SendGrid": parts("SG.", some(URL, 22), ".", some(URL, 43)),
+    "Sentry": key("sntryu_", HEX, 64),
+    "Shopify": key("shpat_", HEX, 32),
+    "Slack": parts("xoxb-", some(string.digits, 12), "-", some(ALNUM, 24)),
+    "Square": key("sq0csp-", URL, 43),
+    "Square access": key("EAAA", URL, 60),
+    "Stripe": key("sk_live_", ALNUM, 24),
+    "Stripe hook": key("whsec_", ALNUM, 32),
+    "Terraform": parts(some(ALNUM, 14), ".atlasv1.", some(ALNUM, 67)),
+    "Twilio": key("SK", HEX, 32),
+    "Vault": key("hvs.", URL, 90),
+    "age": key("AGE-SECRET-KEY-1", UPPER, 58),
+    "npm": key("npm_", ALNUM, 36),
+    "the Python index": key("pypi-AgEI", URL, 160),
+    "xAI": key("xai-", ALNUM, 80),
+}
+# What is found by what stands before it: the text, in which the secret stands.
+_PASSWORD: Final = some(ALNUM, 14)
+_RANDOM: Final = some(ALNUM, 40)
+_HOOK: Final = parts("T0", some(ALNUM, 8), "/B0", some(ALNUM, 8), "/", some(ALNUM, 24))
+NAMED: Final[dict[str, tuple[str, Callable[[Random], str]]]] = {
+    "a variable": ("DB_PASSWORD={}", _PASSWORD),
+    "AWS secret key": ("aws_secret_access_key = {}", some(ALNUM, 40)),
+    "IBM key": ("ibm_cloud_api_key: {}", some(URL, 44)),
+    "SoftLayer key": ("softlayer_api_key={}", some(HEX, 64)),
+    "an option": ("deploy --api-token {} --now", _RANDOM),
+    "JSON": ('{{"client_secret": "{}"}}', _RANDOM),
+    "a header": ("Authorization: Bearer {}", _RANDOM),
+    "a cookie": ("Cookie: sid={}", _RANDOM),
+    "a login in an address": ("postgres://app:{}@db.example/x", _PASSWORD),
+    "German": ("Passwort: {}", _PASSWORD),
+    "Japanese": ("パスワード：{}", _PASSWORD),
+    "a Slack hook": ("https://hooks.slack.com/services/{}", _HOOK),
+    "an Azure account": ("AccountName=x;AccountKey={}", key("", B64, 86, "==")),
+    "a private key": ("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", some(B64, 64)),
+    "an OpenSSH key": ("-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----", some(B64, 70)),
+    "a PGP key": ("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{}\n-----END PGP PRIVATE KEY BLOCK-----", some(B64, 64)),
+    "Telegram bot": ("bot110201543:{}", key("AA", URL, 33)),
+}  # fmt: skip
+# What nobody can tell from a word, a hash or an id.
+UNTOLD: Final[dict[str, tuple[str, Callable[[Random], str]]]] = {
+    "a password in a sentence": ("it opens with {} now", _PASSWORD),
+    "hexadecimal": ("found {}", some(HEX, 40)),
+    "base64": ("got {} there", some(ALNUM, 32)),
+    "a card": ("pay with {}", some(string.digits, 16)),
+}
