@@ -294,9 +294,10 @@ class Machine:
 
 def _workspace_of(roots: Sequence[Path]) -> Workspace:
     """Links in the roots are followed now: one that is swapped later leads nowhere else."""
+    from acp_tui.client.settings.location import own_folders
     from acp_tui.client.workspace import Workspace
 
-    return Workspace(roots)
+    return Workspace(roots, private=own_folders())
 
 
 def _line(command: str, args: Sequence[str]) -> str:
