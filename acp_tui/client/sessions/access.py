@@ -31,6 +31,7 @@ REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
 
 WHY_SETTINGS: Final = "acp-tui asks this, because your settings have it ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks this, because it lies outside of the workspace."
+WHY_LATER: Final = "acp-tui asks this each time, because it can run later without your asking: {reason}."
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
 """Shows a question with a word on why it is asked, and gives the id of what was chosen; None: it was taken back."""
@@ -50,6 +51,8 @@ class Wish:
     """The user's standing rule against it."""
     content: tuple[ToolCallContent, ...] = ()
     raw_input: Mapping[str, Any] | None = None
+    why: str = ""
+    """Why the user is asked in any case, a sentence or more; "" where the place and the settings decide."""
 
 
 class Access:
@@ -65,7 +68,7 @@ class Access:
         if wish.rule is not None:
             self._apply(ToolCallReported(_refused(wish, place, wish.rule)))
             raise _refusal(f"{wish.does}: a standing rule of the user refuses it", wish.rule.reason)
-        if place.inside and grant is Grant.ON:
+        if place.inside and grant is Grant.ON and not wish.why:
             yield
             return
         call_id = await self._asked(wish, place)
@@ -78,7 +81,7 @@ class Access:
 
     async def _asked(self, wish: Wish, place: Place) -> ToolCallId:
         patch = _question(wish, place)
-        why_asked = WHY_SETTINGS if place.inside else WHY_OUTSIDE
+        why_asked = wish.why or WHY_SETTINGS if place.inside else f"{WHY_OUTSIDE} {wish.why}".rstrip()
         try:
             answer = await self._ask(patch, (ALLOW, REFUSE), why_asked)
         except BaseException:
