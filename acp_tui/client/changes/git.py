@@ -159,7 +159,7 @@ def _joined(paths: Iterable[str]) -> bytes:
 
 
 _ENTRY: Final = re.compile(
-    rb"(?P<tag>.) (?P<mode>\d+) (?P<blob>[0-9a-f]+) (?P<stage>\d)\t(?P<path>[^\0]*)\0"
+    rb"(.) (\d+) ([0-9a-f]+) (\d)\t([^\0]*)\0"
     # Git may change this part at any time (git-ls-files, --debug): without it a file is merely in doubt.
     rb"(?:  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n"
     rb"  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: [0-9a-f]+\n)?"
@@ -173,29 +173,24 @@ def _parse_index(listed: bytes, index: Path) -> list[IndexEntry]:
         written_ns = index.stat().st_mtime_ns
     except OSError:
         written_ns = 0
-    entries: dict[str, IndexEntry] = {}
-    position = 0
-    while found := _ENTRY.match(listed, position):
-        position = found.end()
-        tag, mode, blob, stage, path, *numbers = found.groups()
-        name = os.fsdecode(path)
-        if _stays_below(name):
-            is_plain = tag == b"H" and stage == b"0"
-            entries[name] = IndexEntry(
-                name, int(mode, 8), bytes.fromhex(blob.decode()), is_plain, _seen(numbers, written_ns)
-            )
-    if position != len(listed):
+    found = _ENTRY.findall(listed)
+    if len(found) != listed.count(b"\0"):
         raise GitFailed("git lists its index in an unknown way")
+    entries: dict[str, IndexEntry] = {}
+    for tag, mode, blob, stage, path, ctime, ctime_ns, mtime, mtime_ns, inode, size in found:
+        name = os.fsdecode(path)
+        if not _stays_below(name):
+            continue
+        written_at = int(mtime) * _NS + int(mtime_ns) if mtime else written_ns
+        # A file that was written when the index was may have been written to since, with the same times.
+        seen = (
+            Seen(int(ctime) * _NS + int(ctime_ns), written_at, int(inode), int(size))
+            if written_at < written_ns
+            else None
+        )
+        is_plain = tag == b"H" and stage == b"0"
+        entries[name] = IndexEntry(name, int(mode, 8), bytes.fromhex(blob.decode()), is_plain, seen)
     return list(entries.values())
-
-
-def _seen(numbers: Sequence[bytes | None], written_ns: int) -> Seen | None:
-    """None also for a file written when the index was: what came after has the same times."""
-    if numbers[0] is None:
-        return None
-    ctime_s, ctime_ns, mtime_s, mtime_ns, inode, size = (int(number or 0) for number in numbers)
-    seen = Seen(ctime_s * _NS + ctime_ns, mtime_s * _NS + mtime_ns, inode, size)
-    return seen if seen.mtime_ns < written_ns else None
 
 
 def _parse_attributes(answer: bytes) -> set[str]:
