@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import translate
 from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -163,9 +162,9 @@ def why_it_runs_later(asked: str, leads_to: Path) -> str | None:
 
     `asked` is the path as it is spelled, `leads_to` where that leads, links followed.
     """
-    spelled = tuple(map(_in_worktree, (_names(asked), _names(str(leads_to)))))
-    for entry, patterns in _compiled():
-        if any(_is_covered(names, pattern) for names in spelled for pattern in patterns):
+    spelled = [f"/{'/'.join(_in_worktree(_names(path)))}" for path in (asked, str(leads_to))]
+    for entry, pattern in _compiled():
+        if any(map(pattern.search, spelled)):
             return entry.reason
     if any(map(_is_repository, leads_to.parents)):
         return IN_A_REPOSITORY
@@ -180,33 +179,16 @@ def is_executable(file: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    names: tuple[re.Pattern[str], ...]
-    is_folder: bool
-    is_absolute: bool
-
-
 @cache
-def _compiled() -> tuple[tuple[RunsLater, tuple[_Pattern, ...]], ...]:
-    return tuple((entry, tuple(map(_pattern, entry.patterns))) for entry in RUNS_LATER)
+def _compiled() -> tuple[tuple[RunsLater, re.Pattern[str]], ...]:
+    return tuple((entry, re.compile("|".join(map(_expression, entry.patterns)))) for entry in RUNS_LATER)
 
 
-def _pattern(text: str) -> _Pattern:
-    names = tuple(re.compile(translate(name)) for name in _names(text))
-    return _Pattern(names, text.endswith("/"), text.startswith("/"))
-
-
-def _is_covered(path: Names, pattern: _Pattern) -> bool:
-    """Whether the path ends as the pattern says, or for a folder has it anywhere."""
-    size = len(pattern.names)
-    last = len(path) - size
-    starts: Iterable[int] = (0,) if pattern.is_absolute else range(last + 1) if pattern.is_folder else (last,)
-    return any(
-        0 <= start <= last
-        and all(name.match(path[start + at]) is not None for at, name in enumerate(pattern.names))
-        for start in starts
-    )
+def _expression(pattern: str) -> str:
+    """For a path as `_names` has it, with a slash before each name."""
+    names = re.escape("/".join(_names(pattern))).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    start = "^/" if pattern.startswith("/") else "/"
+    return start + names.replace(r"\[0\-9\]", "[0-9]") + ("(?:/|$)" if pattern.endswith("/") else "$")
 
 
 def _names(path: str) -> Names:
