@@ -18,7 +18,7 @@ def mcp_servers(
     wanted: Sequence[str] | None = None,
 ) -> Sequence[settings.Server]:
     """The user's servers, and the project's where the user has trusted them: nobody is here to be asked."""
-    user = _readable(lambda: settings.read_user_servers(settings.settings_file()), say)
+    user = _readable(lambda: settings.servers_at_start(settings.settings_file()), say)
     project = _readable(lambda: _trusted_servers(cwd, say), say)
     servers, notes = usable_servers(capabilities, (user, project), wanted)
     for note in notes:

@@ -1,21 +1,56 @@
-"""How git is called in a folder that nobody vouches for: nothing that its repository configures is run.
+"""The one door to git: every call goes through `ask_git`, and no call runs what a repository configures.
 
-Hooks, the file system monitor, the pager, the network and prompts are off in every call. Content filters are not: calls
-that could run one (`diff-files`, `cat-file --filters`) take every configured one away themselves. What is asked, and
-what the answers mean, is the callers' matter.
+A repository can name programs in places without end: filters, hooks, monitors, pagers, drivers, helpers, aliases. They
+are not looked for and taken away, since whoever writes `.git/config` can do so between a look and its use. Instead:
+
+- Only the subcommands and options in `_ALLOWED` are accepted. None of them reads a file through a filter, writes an
+  index, fetches, compares, or prints through a pager. Nobody else may name git (a test looks).
+- The few settings that those do read are given on the command line, which outranks every file: `_SETTINGS`.
+- Of the environment, git's own variables are replaced by `_ENVIRONMENT`; git itself is looked for in absolute folders.
+
+The user's global configuration is kept: it says what is ignored everywhere, and which foreign repositories are safe.
+What is asked, and what the answers mean, is the callers' matter.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Final
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
 
+import anyio
+from anyio import to_thread
+from anyio.abc import Process
+
+MAX_OUTPUT_BYTES: Final = 256 << 20
+LIMIT_S: Final = 15.0
+
+_ALLOWED: Final[Mapping[str, frozenset[str]]] = {
+    "rev-parse": frozenset({"--is-inside-work-tree", "--show-prefix", "--git-path"}),
+    "ls-files": frozenset(
+        {
+            *("-z", "-v", "--stage", "--debug"),
+            *("--cached", "--others", "--ignored", "--directory", "--exclude-standard"),
+        }
+    ),
+    "check-ignore": frozenset({"-z", "--stdin"}),
+    "check-attr": frozenset({"-z", "--stdin"}),
+    # Never --filters or --textconv.
+    "cat-file": frozenset({"--batch"}),
+    # Of the user's own file alone.
+    "config": frozenset({"--global", "--get"}),
+}
 _SETTINGS: Final = (
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
+    "core.virtualFilesystem=",  # a hook of Microsoft's git, run whenever the index is read
     "safe.bareRepository=explicit",
     "submodule.recurse=false",
 )
@@ -26,25 +61,133 @@ _ENVIRONMENT: Final = {
     # A partial clone fetches what it lacks, by programs that its configuration names.
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
+    # The user's configuration may name files to trace into.
+    **dict.fromkeys(("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"), "0"),
 }
-# Of the user's own variables those that point to another repository must not count.
 _KEPT_VARIABLES: Final = (
     *("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_GLOBAL"),
     *("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM"),
 )
+"""Of git's own variables; the others may point to another repository, or configure this one."""
 
 
-def git_command(*words: str, settings: Sequence[str] = ()) -> list[str]:
-    """The command line for these words, with more `settings` ("key=value") than those that make it safe."""
-    overrides = [word for setting in (*_SETTINGS, *settings) for word in ("-c", setting)]
-    return ["git", *overrides, *words]
+class GitFailed(Exception):
+    """Git is not there, took too long or refused; `str()` of it is git's own reason."""
 
 
-def git_environment() -> dict[str, str]:
-    """What git is to inherit."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one call of git came to."""
+
+    code: int
+    output: bytes
+    is_cut: bool
+    """Whether there was more than was wanted; git was then ended."""
+    complaint: str
+    """The first line of what it said beside its output."""
+
+
+async def ask_git(
+    directory: Path,
+    command: str,
+    *words: str,
+    question: bytes = b"",
+    most_bytes: int = MAX_OUTPUT_BYTES,
+) -> Answer:
+    """Call git in a directory that nobody vouches for, with `question` as its input.
+
+    Raises: GitFailed where it cannot be run, or takes longer than `LIMIT_S`; ValueError for what is not allowed.
+    """
+    line, environment = _call(command, words, os.environ)
+    try:
+        with (
+            anyio.fail_after(LIMIT_S),
+            tempfile.TemporaryFile() as asked,
+            tempfile.TemporaryFile() as complaint,
+        ):
+            await to_thread.run_sync(_fill, asked, question)
+            process = await anyio.open_process(
+                line,
+                stdin=asked,
+                stdout=subprocess.PIPE,
+                stderr=complaint,
+                cwd=directory,
+                env=environment,
+                start_new_session=True,
+            )
+            async with process:
+                output, is_cut = await _output(process, most_bytes)
+                code = await process.wait()
+            return Answer(code, output, is_cut, _first_line(complaint))
+    except TimeoutError:
+        raise GitFailed(f"git {command} took longer than {LIMIT_S:g} s") from None
+    except OSError as error:
+        raise GitFailed(f"git could not be run: {error.strerror or error}") from error
+
+
+def ask_git_global(key: str, environ: Mapping[str, str]) -> str:
+    """A value of the user's own configuration, "" where it is not set or git is not there. It blocks."""
+    try:
+        line, environment = _call("config", ("--global", "--get", key), environ)
+        done = subprocess.run(
+            line,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_S,
+            check=False,
+            cwd="/",
+            env=environment,
+        )
+    except (GitFailed, OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _call(
+    command: str, words: tuple[str, ...], environ: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment. Raises: ValueError, GitFailed."""
+    options = (word for word in words[: words.index("--") if "--" in words else None] if word.startswith("-"))
+    refused = [option for option in options if option not in _ALLOWED.get(command, ())]
+    if command not in _ALLOWED or refused:
+        raise ValueError(f"git is not called like this: {command} {' '.join(refused)}")
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    # Other commands refuse to be told that a `*` is a `*`.
+    literal = ["--literal-pathspecs"] if command == "ls-files" else []
     own = {
         name: value
-        for name, value in os.environ.items()
+        for name, value in environ.items()
         if not name.startswith("GIT_") or name in _KEPT_VARIABLES
     }
-    return own | _ENVIRONMENT
+    return [_program(environ), *settings, *literal, command, *words], own | _ENVIRONMENT
+
+
+def _program(environ: Mapping[str, str]) -> str:
+    """Git's absolute path: a relative folder in PATH would be one of the repository's. Raises: GitFailed."""
+    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))  # noqa: PTH117 - text
+    program = shutil.which("git", path=absolute) if absolute else None
+    if program is None:
+        raise GitFailed("git could not be run: it is not in PATH")
+    return program
+
+
+def _fill(file: IO[bytes], content: bytes) -> None:
+    file.write(content)
+    file.seek(0)
+
+
+async def _output(process: Process, most_bytes: int) -> tuple[bytes, bool]:
+    assert process.stdout is not None
+    pieces = bytearray()
+    async for piece in process.stdout:
+        pieces += piece
+        if len(pieces) > most_bytes:
+            process.kill()
+            return bytes(pieces), True
+    return bytes(pieces), False
+
+
+def _first_line(complaint: IO[bytes]) -> str:
+    complaint.seek(0)
+    return complaint.read(500).decode(errors="replace").strip().partition("\n")[0]

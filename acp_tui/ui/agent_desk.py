@@ -154,7 +154,7 @@ class AgentDesk:
         What is left out stands in each session that is opened without it.
         """
         assert self.agent is not None
-        user = await self._readable(to_thread.run_sync(mcp.read_user_servers, mcp.settings_file()))
+        user = await self._readable(to_thread.run_sync(mcp.servers_at_start, mcp.settings_file()))
         theirs = await self._readable(self._project_servers())
         wanted = self.agent.command.mcp_servers
         servers, self._link.servers_left_out = usable_servers(self.agent.capabilities, (user, theirs), wanted)

@@ -36,7 +36,7 @@ def _told(agent: Agent, cwd: Path) -> str:
 
 
 def _of_user() -> settings.ServerList:
-    return settings.read_user_servers(settings.settings_file())
+    return settings.servers_at_start(settings.settings_file())
 
 
 def _of_project(cwd: Path) -> settings.ServerList:

@@ -150,7 +150,9 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
         from acp_tui.ui.settings_desk import SettingsDesk
 
         if self._settings_desk is None:
-            self._settings_desk = SettingsDesk(self, self._settings_file or settings_file(), self._cwd)
+            self._settings_desk = SettingsDesk(
+                self, self._settings_file or settings_file(), self._cwd, self.settings
+            )
         return self._settings_desk
 
     def use_settings(self, settings: Settings) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.following import changes_of
-from acp_tui.client.settings.paths import changed, value_at, with_value
+from acp_tui.client.settings.paths import changed, leaves, value_at, with_value
 from acp_tui.client.settings.project_settings import (
     FILE_NAME,
     ProjectSettings,
@@ -31,6 +31,10 @@ from acp_tui.client.settings.writing import TomlValue, reset_setting, write_sett
 Origin: TypeAlias = Literal["default", "yours", "project"]
 
 STILL: Final = "what held before still does"
+HELD_BACK: Final = (
+    f"has changed while acp-tui runs and names a program: it counts from the next start on; {STILL}"
+)
+PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program)
 
 
 class Uses(Protocol):
@@ -52,8 +56,12 @@ class Uses(Protocol):
 class SettingsDesk:
     """Owns what holds now and why."""
 
-    def __init__(self, app: Uses, file: Path, cwd: Path) -> None:
+    def __init__(self, app: Uses, file: Path, cwd: Path, started_with: Settings | None = None) -> None:
+        """`started_with` is what the app began with, before any agent ran; None: what the file says first."""
         self._app = app
+        self._programs = started_with
+        """Holds the programs that are run, whatever the file says by now."""
+        self._held_back: tuple[str, ...] = ()
         self.file = file
         self.project_file = cwd.resolve() / FILE_NAME
         self.user = SettingsRead(Settings())
@@ -87,7 +95,7 @@ class SettingsDesk:
         read = (self.user, *((self._laid,) if self._laid is not None else ()))
         problems = (str(problem) for each in read for problem in each.problems)
         warnings = (warning for each in read for warning in each.warnings)
-        return (*self._unreadable.values(), *problems, *warnings, *self._unusable)
+        return (*self._unreadable.values(), *self._held_back, *problems, *warnings, *self._unusable)
 
     def origin(self, key: str) -> Origin:
         """Where a setting's value comes from; a command's keys are settings too."""
@@ -102,6 +110,7 @@ class SettingsDesk:
         """Read both files, ask about the project's, and put what is said there into force."""
         try:
             await self._read_user()
+            self._app.tell_notes(self._held_back)
             await self._read_project()
             if self.pending is not None:
                 await self.ask()
@@ -124,23 +133,41 @@ class SettingsDesk:
         except (OSError, RuntimeError) as error:
             self._unreadable[Path()] = f"edits of {self.file} are not noticed until the next start: {error}"
 
-    async def read_again(self) -> None:
-        """Put the user's file into force as it is now; what is wrong in it is said."""
+    async def read_again(self, chosen: str = "") -> None:
+        """Put the user's file into force as it is now; what is wrong in it is said.
+
+        `chosen` is the setting that the user has just set here: of those that run programs, the only one that counts.
+        """
         known = set(self.notes)
         before = self.settings
-        await self._read_user(self.user.settings)
+        await self._read_user(self.user.settings, chosen)
         self._use()
         self._app.tell_notes([note for note in self.notes if note not in known])
         self._say_what_waits(before)
 
-    async def _read_user(self, before: Settings | None = None) -> None:
+    async def _read_user(self, before: Settings | None = None, chosen: str = "") -> None:
         try:
             read = await to_thread.run_sync(read_settings, self.file)
         except SettingsError as error:
             self._unreadable[self.file] = f"{error}; {STILL}" if before is not None else str(error)
             return
         self._unreadable.pop(self.file, None)
-        self.user = read if before is None else _with_the_last_good(read, before)
+        self.user = self._without_new_programs(
+            read if before is None else _with_the_last_good(read, before), chosen
+        )
+
+    def _without_new_programs(self, read: SettingsRead, chosen: str) -> SettingsRead:
+        """What was read, but with the programs that hold: the file may be an agent's work."""
+        held = self._programs or read.settings
+        if chosen in PROGRAMS:
+            held = with_value(held, chosen, value_at(read.settings, chosen))
+        self._programs = held
+        others = [key for key in PROGRAMS if value_at(read.settings, key) != value_at(held, key)]
+        self._held_back = tuple(f"{self.file}: {key} {HELD_BACK}" for key in others)
+        settings = read.settings
+        for key in others:
+            settings = with_value(settings, key, value_at(held, key))
+        return replace(read, settings=settings)
 
     async def _read_project(self) -> None:
         try:
@@ -191,12 +218,12 @@ class SettingsDesk:
     async def set(self, key: str, value: TomlValue) -> None:
         """Write one setting, and put it into force. Raises SettingsError; then nothing has changed."""
         await to_thread.run_sync(partial(write_setting, self.file, key.split("."), value))
-        await self.read_again()
+        await self.read_again(key)
 
     async def reset(self, key: str) -> None:
         """Take one setting out of the file. Raises SettingsError; then nothing has changed."""
         await to_thread.run_sync(partial(reset_setting, self.file, key.split(".")))
-        await self.read_again()
+        await self.read_again(key)
 
     def _say_what_waits(self, before: Settings) -> None:
         waiting: dict[str, list[str]] = {}

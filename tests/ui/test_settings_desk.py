@@ -10,10 +10,11 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.paths import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.settings_desk import SettingsDesk
+from acp_tui.ui.settings_desk import PROGRAMS, SettingsDesk
 
 WAIT_S = 20.0
 
@@ -159,6 +160,51 @@ async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: S
 
     assert app.settings.conversation.diff_lines == 3
     assert "cannot be read" in app.notes[0]
+
+
+async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(
+    app: App, desk: SettingsDesk
+) -> None:
+    """Whoever wrote the file may be an agent."""
+    desk.file.write_text("notifications.command = ['mine']")
+    await desk.open()
+    desk.file.write_text("notifications.command = ['evil']\nappearance.ascii = true")
+    await desk.read_again()
+    await desk.set("appearance.reduced_motion", True)
+
+    assert app.settings.notifications.command == ("mine",)
+    assert app.settings.appearance.ascii  # all else counts at once
+    assert len(app.notes) == 1
+    assert "notifications.command has changed while acp-tui runs" in app.notes[0]
+
+
+async def test_a_program_that_the_user_sets_on_the_screen_counts_at_once(
+    app: App, desk: SettingsDesk
+) -> None:
+    await desk.open()
+    await desk.set("notifications.command", ["mine"])
+
+    assert app.settings.notifications.command == ("mine",)
+    assert desk.notes == ()
+
+
+async def test_a_program_that_is_named_right_after_the_start_is_not_run(app: App, tmp_path: Path) -> None:
+    """The file is read again once there is time; an agent runs by then."""
+    desk = SettingsDesk(app, tmp_path / "settings.toml", tmp_path, started_with=Settings())
+    desk.file.write_text("notifications.command = ['evil']")
+    await desk.open()
+
+    assert app.settings.notifications.command == ()
+    assert "notifications.command" in desk.notes[0]
+
+
+def test_the_settings_that_run_programs_are_known() -> None:
+    """A new one whose name says so has to be marked."""
+    assert PROGRAMS == ("notifications.command",)
+    named = {
+        key for key, _ in leaves() if key.rpartition(".")[2] in ("command", "program", "editor", "wrapper")
+    }
+    assert named == set(PROGRAMS)
 
 
 async def test_what_counts_later_is_said(app: App, desk: SettingsDesk) -> None:

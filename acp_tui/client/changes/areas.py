@@ -9,8 +9,9 @@ from itertools import islice
 
 from anyio import to_thread
 
-from acp_tui.client.changes.git import Git, GitFailed
+from acp_tui.client.changes.git import Git
 from acp_tui.client.changes.tree import Listing, Tree, join
+from acp_tui.client.safe_git import GitFailed
 
 
 class Areas:

@@ -3,6 +3,8 @@
 It watches nothing; `capture` fills it.
 """
 
+import hashlib
+import re
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -10,11 +12,12 @@ from typing import Final, NamedTuple, TypeAlias
 
 from anyio import to_thread
 
-from acp_tui.client.changes.areas import Areas, below
+from acp_tui.client.changes.areas import Areas
 from acp_tui.client.changes.copies import Copied, Copies
-from acp_tui.client.changes.git import Git, GitFailed
+from acp_tui.client.changes.git import Git
 from acp_tui.client.changes.tree import Tree, is_within, signature, too_large
 from acp_tui.client.changes.values import FileState, Limits
+from acp_tui.client.safe_git import GitFailed
 
 Source: TypeAlias = bytes | Copied | str
 """Where the content is: the id of a blob of git, a copy, or why it is nowhere."""
@@ -49,8 +52,8 @@ class Baseline:
         self.entries: dict[str, Entry] = {}
         self._sorted: list[str] = []
 
-    def remember(self, path: str, blob: bytes | None = None) -> None:
-        """Make an entry for what stands at a path; its content is copied unless it is known to be this blob."""
+    def remember(self, path: str, blob: bytes | None = None, *, is_sure: bool = False) -> None:
+        """Make an entry for what stands at a path: it is this blob where that is sure or turns out, or is copied."""
         status = self.tree.status(path)
         if status is None:
             return
@@ -59,12 +62,12 @@ class Baseline:
             return
         settled = status.st_mtime_ns < self.began_ns - _SETTLED_NS
         mark = signature(status)
-        if blob is not None:
+        if blob is not None and is_sure:
             self.entries[path] = Entry(status.st_mode, status.st_size, mark if settled else 0, blob)
             return
         state = self.tree.read(path, self.limits.max_file_bytes)
         if state is not None:
-            source = self._copied(state)
+            source = blob if blob is not None and _is_blob(state, blob) else self._copied(state)
             trusted = settled or isinstance(source, str)  # there is nothing else to go by
             self.entries[path] = Entry(state.mode, state.size, mark if trusted else 0, source)
 
@@ -104,7 +107,7 @@ class Baseline:
         for area, group in wanted.items():
             git = self.areas.gits[area]
             assert git is not None
-            states |= await _from_git(git, area, group)
+            states |= await _from_git(git, group)
         return states
 
     def _doubt_about(self, path: str) -> str:
@@ -149,11 +152,21 @@ def _unknown(mode: int, size: int, reason: str) -> FileState:
     return FileState(mode, size, None, reason)
 
 
-async def _from_git(git: Git, area: str, entries: dict[str, Entry]) -> dict[str, FileState | None]:
+def _is_blob(state: FileState, blob: bytes) -> bool:
+    """Whether git would store exactly these bytes under this id, as a repository of either kind names its objects."""
+    if state.data is None:
+        return False
+    name = "sha1" if len(blob) == 20 else "sha256"
+    stored = b"blob %d\0" % len(state.data) + state.data
+    return hashlib.new(name, stored, usedforsecurity=False).digest() == blob
+
+
+async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState | None]:
     """The states of files whose content git has.
 
     What git stores is what stood on disk if it has the same size: the attributes that change content without
-    changing its size were asked about at the start. Else git had converted the ends of lines.
+    changing its size were asked about at the start. Else git had converted the ends of lines. That is done here:
+    git itself would run the filters that the repository configures.
     """
     try:
         blobs = await git.blobs(
@@ -166,7 +179,7 @@ async def _from_git(git: Git, area: str, entries: dict[str, Entry]) -> dict[str,
         assert isinstance(entry.source, bytes)
         data = blobs.get(entry.source)
         if data is not None and len(data) != entry.size:
-            data = await _converted(git, entry.source, below(area, path))
+            data = _LONE_LINE_FEED.sub(b"\r\n", data)
         if data is None or len(data) != entry.size:
             states[path] = _unknown(entry.mode, entry.size, "git does not give it back as it was")
         else:
@@ -174,8 +187,4 @@ async def _from_git(git: Git, area: str, entries: dict[str, Entry]) -> dict[str,
     return states
 
 
-async def _converted(git: Git, blob: bytes, path: str) -> bytes | None:
-    try:
-        return await git.converted_blob(blob, path)
-    except GitFailed:
-        return None
+_LONE_LINE_FEED: Final = re.compile(rb"(?<!\r)\n")

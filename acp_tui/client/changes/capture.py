@@ -2,15 +2,16 @@
 
 It compares nothing. What it does, for each repository in the workspace and for what lies in none:
 
-- With git: the index, what differs from it, what is untracked and what is ignored are asked for side by side. A file
-  that git knows to be as it is in the index needs no copy. Copied are untracked files, and tracked ones that differ,
-  are in conflict, assumed unchanged or sparse, or that a content filter (LFS) or another encoding stands between.
+- With git: the index, what is untracked and what is ignored are asked for side by side. A file that has not been
+  written to since git saw it, or that has the very bytes of its blob, needs no copy. Copied are untracked files, and
+  tracked ones that differ, also by a content filter (LFS), another encoding or `ident`. Git itself is never asked
+  what differs: to find out it would run the filters that the repository configures.
 - Without: a walk in which every file is copied, the shallow ones first, until a limit is reached. No link is
   followed; the stores of git, Mercurial, Subversion and Jujutsu are left out, nothing else is.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -21,9 +22,10 @@ from anyio import to_thread
 
 from acp_tui.client.changes.areas import Areas
 from acp_tui.client.changes.baseline import Baseline
-from acp_tui.client.changes.git import Git, GitFailed, IndexEntry
+from acp_tui.client.changes.git import Git, IndexEntry
 from acp_tui.client.changes.tree import Tree, join
 from acp_tui.client.changes.values import Limits
+from acp_tui.client.safe_git import GitFailed
 
 MAX_REPOSITORIES: Final = 64
 """Repositories inside the workspace that are asked; more are walked."""
@@ -48,8 +50,8 @@ class _Answers:
     """What git says of a repository, each asked beside the others."""
 
     index: list[IndexEntry] = field(default_factory=list)
-    doubtful: set[str] = field(default_factory=set)
-    """Tracked paths whose content on disk is not, or may not be, what the index has."""
+    converted: set[str] = field(default_factory=set)
+    """Tracked paths whose content on disk is another than their blob's, even if nobody wrote to them."""
     untracked: list[str] = field(default_factory=list)
     ignored: set[str] = field(default_factory=set)
 
@@ -57,7 +59,7 @@ class _Answers:
         """Raises: GitFailed."""
         try:
             async with anyio.create_task_group() as questions:
-                for question in (self._index, self._changed, self._untracked, self._ignored):
+                for question in (self._index, self._untracked, self._ignored):
                     questions.start_soon(question, git)
         except ExceptionGroup as failures:
             # A task group wraps even one failure; whoever asked knows GitFailed alone.
@@ -68,10 +70,7 @@ class _Answers:
 
     async def _index(self, git: Git) -> None:
         self.index = await git.index()
-        self.doubtful.update(await git.converted(entry.path for entry in self.index))
-
-    async def _changed(self, git: Git) -> None:
-        self.doubtful.update(await git.changed())
+        self.converted = await git.converted(entry.path for entry in self.index)
 
     async def _untracked(self, git: Git) -> None:
         self.untracked = await git.untracked()
@@ -127,7 +126,7 @@ class _Capture:
         if len(self._baseline.areas.gits) > MAX_REPOSITORIES or tree.status(join(area, ".git")) is None:
             return None
         git = await Git.at(tree.root / area)
-        return git if git is not None and not git.prefix else None  # else its own .git is none
+        return git if git is not None and git.is_top else None  # else its own .git is none
 
     async def _repository(self, area: str, git: Git) -> list[str]:
         answers = _Answers()
@@ -141,12 +140,30 @@ class _Capture:
         inside = [entry.path for entry in answers.index if entry.is_repository]
         inside += [path.removesuffix("/") for path in answers.untracked if path.endswith("/")]
         files = [entry for entry in answers.index if not entry.is_repository]
-        sure = [entry for entry in files if entry.is_plain and entry.path not in answers.doubtful]
-        only_here = {entry.path for entry in files}.difference(entry.path for entry in sure)
-        only_here.update(path for path in answers.untracked if not path.endswith("/"))
-        self._remember((join(area, path), None) for path in sorted(only_here))
-        self._remember((join(area, entry.path), entry.blob) for entry in sure)
+        sure, doubtful = self._told_apart(area, files, answers.converted)
+        untracked = (path for path in answers.untracked if not path.endswith("/"))
+        only_here = {**{entry.path: entry.blob for entry in doubtful}, **dict.fromkeys(untracked)}
+        self._remember(((join(area, path), only_here[path]) for path in sorted(only_here)), is_sure=False)
+        self._remember(((join(area, entry.path), entry.blob) for entry in sure), is_sure=True)
         return [join(area, path) for path in inside]
+
+    def _told_apart(
+        self, area: str, files: Iterable[IndexEntry], converted: Container[str]
+    ) -> tuple[list[IndexEntry], list[IndexEntry]]:
+        """Those whose content on disk is certainly their blob's, ends of lines aside; and the others."""
+        sure: list[IndexEntry] = []
+        doubtful: list[IndexEntry] = []
+        for entry in files:
+            status = self._baseline.tree.status(join(area, entry.path))
+            is_sure = (
+                status is not None
+                and entry.is_plain
+                and entry.seen is not None
+                and entry.seen.is_still(status)
+                and entry.path not in converted
+            )
+            (sure if is_sure else doubtful).append(entry)
+        return sure, doubtful
 
     def _walk(self, area: str) -> list[str]:
         inside: list[str] = []
@@ -155,18 +172,19 @@ class _Capture:
                 listing.directories.clear()
                 inside.append(listing.path)
                 continue
-            if not self._remember((join(listing.path, name), None) for name in listing.others):
+            others = ((join(listing.path, name), None) for name in listing.others)
+            if not self._remember(others, is_sure=False):
                 break
         return inside
 
-    def _remember(self, files: Iterable[tuple[str, bytes | None]]) -> bool:
+    def _remember(self, files: Iterable[tuple[str, bytes | None]], *, is_sure: bool) -> bool:
         """Remember files as long as there is time; False once there is none, or no room."""
         for path, blob in files:
             if time.monotonic() > self._deadline:
                 self._baseline.doubt = "there was no time to look at more files before the session began"
             if self._baseline.doubt or self._stopped.is_set():
                 return False
-            self._baseline.remember(path, blob)
+            self._baseline.remember(path, blob, is_sure=is_sure)
         return True
 
     async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:

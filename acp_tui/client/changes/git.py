@@ -1,36 +1,42 @@
-"""Asks git what a repository holds, so that nothing that the repository configures is run.
+"""Asks git what a repository holds; the repository may be hostile, and `safe_git` is the only way to ask.
 
-It does not interpret the answers beyond their syntax. The repository may be hostile: `safe_git` has what every call
-leaves out, and the two calls that could run a content filter (`changed`, `converted_blob`) take every configured one
-away first.
+It does not interpret the answers beyond their syntax, and trusts none of them as a path: what leads out of the
+directory is left out.
 """
 
 import os
 import re
-import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
-import anyio
 from anyio import to_thread
-from anyio.abc import Process
 
-from acp_tui.client.safe_git import git_command, git_environment
+from acp_tui.client.safe_git import Answer, GitFailed, ask_git
 
-MAX_OUTPUT_BYTES: Final = 256 << 20
 MAX_PATH_ARGUMENTS: Final = 500
 """With more paths than this a question is asked about the whole directory: a command line has an end."""
 
-_TIMEOUT_S: Final = 15.0
-_FILTER_KEYS: Final = r"^filter\..*\.(clean|smudge|process|required)$"
-_CONVERTING_ATTRIBUTES: Final = ("filter", "working-tree-encoding")
+_CONVERTING_ATTRIBUTES: Final = ("filter", "ident", "working-tree-encoding")
 
 
-class GitFailed(Exception):
-    """Git is not there, took too long or refused; `str()` of it is git's own reason."""
+class Seen(NamedTuple):
+    """What tells whether a file has been written to since; times in nanoseconds, 0 where git keeps none."""
+
+    ctime_ns: int
+    mtime_ns: int
+    inode: int
+    size: int
+
+    def is_still(self, status: os.stat_result) -> bool:
+        """Whether the file has certainly not been written to: git keeps 32 bits of inode and size."""
+        return (
+            status.st_mtime_ns == self.mtime_ns
+            and status.st_size & 0xFFFFFFFF == self.size
+            and self.ctime_ns in (0, status.st_ctime_ns)
+            and self.inode in (0, status.st_ino & 0xFFFFFFFF)
+        )
 
 
 class IndexEntry(NamedTuple):
@@ -40,7 +46,9 @@ class IndexEntry(NamedTuple):
     mode: int
     blob: bytes
     is_plain: bool
-    """Not in conflict, not sparse, not assumed unchanged: what `changed` says of it can be relied on."""
+    """Not in conflict, not sparse, not assumed unchanged."""
+    seen: Seen | None
+    """What git saw of the file when it last knew it to be this blob; None where it does not say."""
 
     @property
     def is_repository(self) -> bool:
@@ -53,8 +61,8 @@ class Git:
     """Questions to git in one directory. All paths, in and out, are relative to that. All raise GitFailed."""
 
     directory: Path
-    prefix: str
-    """What to put before a path to have it relative to the repository's top: "" or ending in a slash."""
+    is_top: bool = True
+    """Whether it is the top of the repository."""
 
     @classmethod
     async def at(cls, directory: Path) -> Self | None:
@@ -63,31 +71,22 @@ class Git:
         Raises: GitFailed.
         """
         try:
-            answer = await cls(directory, "")._run("rev-parse", "--is-inside-work-tree", "--show-prefix")
+            answer = await cls(directory)._run("rev-parse", "--is-inside-work-tree", "--show-prefix")
         except _NoRepository:
             return None
         inside, _, prefix = answer.partition(b"\n")
-        git = cls(directory, os.fsdecode(prefix.removesuffix(b"\n")))
+        git = cls(directory, is_top=not prefix.strip())
         # In a home directory kept in git, everything that was not added by hand tends to be ignored.
-        ignored = inside != b"true" or (prefix.strip() and await git._run("check-ignore", "./", ok=(0, 1)))
+        ignored = inside != b"true" or (not git.is_top and await git._run("check-ignore", "./", ok=(0, 1)))
         return None if ignored else git
 
     async def index(self) -> list[IndexEntry]:
         """What git tracks."""
-        listed = await self._run("ls-files", "-z", "-v", "--stage")
-        return await to_thread.run_sync(_parse_index, listed)
-
-    async def changed(self) -> set[str]:
-        """The tracked paths that differ from the index, by size and times; in doubt, by content."""
-        listed = await self._run(
-            "diff-files",
-            "-z",
-            "--relative",
-            "--name-only",
-            "--ignore-submodules=all",
-            settings=await self._no_filters(),
-        )
-        return set(_paths(listed))
+        # The index is asked about before it is read: one that is newer only makes more files doubtful.
+        told = await self._run("rev-parse", "--git-path", "index")
+        listed = await self._run("ls-files", "-z", "-v", "--stage", "--debug")
+        index = self.directory / os.fsdecode(told.removesuffix(b"\n"))
+        return await to_thread.run_sync(_parse_index, listed, index)
 
     async def untracked(self) -> list[str]:
         """The paths that git neither tracks nor ignores; a repository inside ends in a slash."""
@@ -120,103 +119,77 @@ class Git:
         answer = await self._run("cat-file", "--batch", question=question)
         return dict(_parse_blobs(answer))
 
-    async def converted_blob(self, blob: bytes, path: str) -> bytes:
-        """A blob as git would check it out at this path, had it no filters: with its ends of lines."""
-        settings = await self._no_filters()
-        at_top = f"--path={self.prefix}{path}"
-        return await self._run("cat-file", "--filters", at_top, blob.hex(), settings=settings)
-
     async def _listed(self, *options: str, under: Sequence[str] = ()) -> list[str]:
         few = under if len(under) <= MAX_PATH_ARGUMENTS else ()
-        fixed = ("--literal-pathspecs", "ls-files", "-z", "--exclude-standard")
-        return await to_thread.run_sync(_paths, await self._run(*fixed, *options, "--", *few))
+        listed = await self._run("ls-files", "-z", "--exclude-standard", *options, "--", *few)
+        return await to_thread.run_sync(_paths, listed)
 
-    async def _no_filters(self) -> tuple[str, ...]:
-        """Settings that take each configured filter away."""
-        listed = await self._run("config", "-z", "--name-only", "--get-regexp", _FILTER_KEYS, ok=(0, 1))
-        keys = _paths(listed)
-        if any("=" in key for key in keys):
-            raise GitFailed("a content filter has a name that cannot be overridden")
-        return tuple(f"{key}={'false' if key.endswith('.required') else ''}" for key in keys)
-
-    async def _run(
-        self, *words: str, question: bytes = b"", settings: Sequence[str] = (), ok: Sequence[int] = (0,)
-    ) -> bytes:
-        try:
-            with (
-                anyio.fail_after(_TIMEOUT_S),
-                tempfile.TemporaryFile() as asked,
-                tempfile.TemporaryFile() as complaint,
-            ):
-                await to_thread.run_sync(_fill, asked, question)
-                process = await anyio.open_process(
-                    git_command(*words, settings=settings),
-                    stdin=asked,
-                    stdout=subprocess.PIPE,
-                    stderr=complaint,
-                    cwd=self.directory,
-                    env=git_environment(),
-                    start_new_session=True,
-                )
-                async with process:
-                    answer = await _output(process)
-                    code = await process.wait()
-                if code not in ok:
-                    raise _failure(_command(words), code, complaint)
-                return answer
-        except TimeoutError:
-            raise GitFailed(f"git {_command(words)} took longer than {_TIMEOUT_S:g} s") from None
-        except OSError as error:
-            raise GitFailed(f"git could not be run: {error.strerror or error}") from error
+    async def _run(self, command: str, *words: str, question: bytes = b"", ok: Sequence[int] = (0,)) -> bytes:
+        answer = await ask_git(self.directory, command, *words, question=question)
+        if answer.is_cut:
+            raise GitFailed(f"git {command} said more than is read of it")
+        if answer.code not in ok:
+            raise _failure(command, answer)
+        return answer.output
 
 
 class _NoRepository(GitFailed):
     pass
 
 
-def _fill(file: IO[bytes], content: bytes) -> None:
-    file.write(content)
-    file.seek(0)
-
-
-async def _output(process: Process) -> bytes:
-    assert process.stdout is not None
-    pieces = bytearray()
-    async for piece in process.stdout:
-        pieces += piece
-        if len(pieces) > MAX_OUTPUT_BYTES:
-            process.kill()
-            raise GitFailed(f"git said more than {MAX_OUTPUT_BYTES >> 20} MiB")
-    return bytes(pieces)
-
-
-def _command(words: Sequence[str]) -> str:
-    return next(word for word in words if not word.startswith("-"))
-
-
-def _failure(command: str, code: int, complaint: IO[bytes]) -> GitFailed:
-    complaint.seek(0)
-    reason = complaint.read(500).decode(errors="replace").strip().partition("\n")[0]
-    kind = _NoRepository if "not a git repository" in reason else GitFailed
-    return kind(f"git {command}: {reason or f'exit code {code}'}")
+def _failure(command: str, answer: Answer) -> GitFailed:
+    kind = _NoRepository if "not a git repository" in answer.complaint else GitFailed
+    return kind(f"git {command}: {answer.complaint or f'exit code {answer.code}'}")
 
 
 def _paths(listed: bytes) -> list[str]:
-    return [os.fsdecode(path) for path in listed.split(b"\0") if path]
+    return [path for each in listed.split(b"\0") if each and _stays_below(path := os.fsdecode(each))]
+
+
+_LEADS_OUT: Final = frozenset({"", ".", ".."})
+
+
+def _stays_below(path: str) -> bool:
+    """Whether a path leads down: an index can hold any text, also `../file` and `/etc/file`."""
+    return _LEADS_OUT.isdisjoint(path.removesuffix("/").split("/"))
 
 
 def _joined(paths: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
-def _parse_index(listed: bytes) -> list[IndexEntry]:
-    """From `tag mode blob stage<TAB>path`, NUL-terminated; of a path in conflict one stage is kept."""
+_ENTRY: Final = re.compile(
+    rb"(.) (\d+) ([0-9a-f]+) (\d)\t([^\0]*)\0"
+    # Git may change this part at any time (git-ls-files, --debug): without it a file is merely in doubt.
+    rb"(?:  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n"
+    rb"  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: [0-9a-f]+\n)?"
+)
+_NS: Final = 1_000_000_000
+
+
+def _parse_index(listed: bytes, index: Path) -> list[IndexEntry]:
+    """What `ls-files --stage --debug` lists; of a path in conflict one stage is kept."""
+    try:
+        written_ns = index.stat().st_mtime_ns
+    except OSError:
+        written_ns = 0
+    found = _ENTRY.findall(listed)
+    if len(found) != listed.count(b"\0"):
+        raise GitFailed("git lists its index in an unknown way")
     entries: dict[str, IndexEntry] = {}
-    for record in listed.split(b"\0")[:-1]:
-        facts, _, path = record.partition(b"\t")
-        tag, mode, blob, stage = facts.decode().split(" ")
+    for tag, mode, blob, stage, path, ctime, ctime_ns, mtime, mtime_ns, inode, size in found:
         name = os.fsdecode(path)
-        entries[name] = IndexEntry(name, int(mode, 8), bytes.fromhex(blob), tag == "H" and stage == "0")
+        if not _stays_below(name):
+            continue
+        written_at = int(mtime) * _NS + int(mtime_ns) if mtime else written_ns
+        # A file that was written when the index was may have been written to since, with the same times.
+        seen = (
+            Seen(int(ctime) * _NS + int(ctime_ns), written_at, int(inode), int(size))
+            if written_at < written_ns
+            else None
+        )
+        is_plain = tag == b"H" and stage == b"0"
+        entries[name] = IndexEntry(name, int(mode, 8), bytes.fromhex(blob.decode()), is_plain, seen)
     return list(entries.values())
 
 

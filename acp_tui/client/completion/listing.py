@@ -1,13 +1,11 @@
 """Lists the files of a folder that a user may mean: those that git tracks or would, else those of a bounded walk.
 
-It keeps nothing; `workspace_files` does. The repository may be hostile: no hook, monitor, pager or network of its
-configuration is used (listing files runs no filter).
+It keeps nothing; `workspace_files` does. The repository may be hostile: `safe_git` is the only way to ask git.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -15,15 +13,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-import anyio
 from anyio import to_thread
-from anyio.abc import Process
 
-from acp_tui.client.safe_git import git_command, git_environment
+from acp_tui.client.safe_git import GitFailed, ask_git
 
 MOST_FILES: Final = 200_000
 MOST_BYTES: Final = 64 << 20
-GIT_LIMIT_S: Final = 15.0
 WALK_LIMIT_S: Final = 5.0
 
 _SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "venv"})
@@ -40,34 +35,13 @@ async def list_files(root: Path) -> list[str]:
 
 async def _listed_by_git(root: Path) -> bytes | None:
     """What git prints; None where it is no repository, has nothing to list, or fails."""
+    options = ("-z", "--cached", "--others", "--exclude-standard")
     try:
-        with anyio.fail_after(GIT_LIMIT_S):
-            process = await anyio.open_process(
-                git_command("ls-files", "-z", "--cached", "--others", "--exclude-standard"),
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd=root,
-                env=git_environment(),
-                start_new_session=True,
-            )
-            async with process:
-                listed = await _output(process)
-                code = await process.wait()
-    except (OSError, TimeoutError):
+        answer = await ask_git(root, "ls-files", *options, most_bytes=MOST_BYTES)
+    except GitFailed:
         return None
-    # Too much is ended by us, and what there is of it is good. An ignored folder of a repository has nothing.
-    return listed or None if code == 0 or len(listed) > MOST_BYTES else None
-
-
-async def _output(process: Process) -> bytes:
-    assert process.stdout is not None
-    pieces = bytearray()
-    async for piece in process.stdout:
-        pieces += piece
-        if len(pieces) > MOST_BYTES:
-            process.kill()
-            break
-    return bytes(pieces)
+    # What was cut off is good as far as it goes. An ignored folder of a repository has nothing.
+    return answer.output or None if answer.code == 0 or answer.is_cut else None
 
 
 def _parse(listed: bytes) -> list[str]:

@@ -37,6 +37,7 @@ _WHY: Final = {
 }
 WHY_SETTINGS: Final = "acp-tui asks this, because your settings have it ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks this, because it lies outside of the workspace."
+WHY_LATER: Final = "acp-tui asks this each time, because it can run later without your asking: {reason}."
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
 """Shows a question with a word on why it is asked, and gives the id of what was chosen.
@@ -59,6 +60,8 @@ class Wish:
     """The user's standing rule against it."""
     content: tuple[ToolCallContent, ...] = ()
     raw_input: Mapping[str, Any] | None = None
+    why: str = ""
+    """Why the user is asked in any case, a sentence or more; "" where the place and the settings decide."""
     warnings: tuple[str, ...] = ()
     """What the user must know before they allow it, a sentence each."""
 
@@ -76,7 +79,7 @@ class Access:
         if wish.rule is not None:
             self._apply(ToolCallReported(_refused(wish, place, wish.rule)))
             raise _refusal(f"{wish.does}: a standing rule of the user refuses it", wish.rule.reason)
-        if place.inside and grant is Grant.ON:
+        if place.inside and grant is Grant.ON and not wish.why:
             yield
             return
         call_id = await self._asked(wish, place)
@@ -89,7 +92,7 @@ class Access:
 
     async def _asked(self, wish: Wish, place: Place) -> ToolCallId:
         patch = _question(wish, place)
-        why_asked = WHY_SETTINGS if place.inside else WHY_OUTSIDE
+        why_asked = wish.why or WHY_SETTINGS if place.inside else f"{WHY_OUTSIDE} {wish.why}".rstrip()
         try:
             answer = await self._ask(patch, (ALLOW, REFUSE), "\n".join([why_asked, *wish.warnings]))
         except BaseException:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.client.sessions.phase import Phase
@@ -64,7 +65,10 @@ class SessionHub:
         `keeps_frames` is for those who can look at what passes.
         """
         from acp_tui.client.sessions.agent import Agent
+        from acp_tui.client.settings import servers_at_start, settings_file
 
+        # Before any agent can write there.
+        await to_thread.run_sync(servers_at_start, settings_file())
         agent = Agent(
             command,
             cwd=cwd,

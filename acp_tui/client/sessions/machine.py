@@ -12,8 +12,10 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING
 
+from anyio import to_thread
+
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.sessions.access import Access, Wish
+from acp_tui.client.sessions.access import WHY_LATER, Access, Wish
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.refusals import refusals
 from acp_tui.client.sessions.standing_rules import StandingRules
@@ -93,9 +95,11 @@ class Machine:
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
-            is_asked = self._policy.write is Grant.ASK or not place.inside
+            why = await to_thread.run_sync(_why_asked_always, path, place.path, abandon_on_cancel=True)
+            is_asked = self._policy.write is Grant.ASK or not place.inside or bool(why)
             shown = await self._change(path, content, place) if is_asked else ()
-            wish = Wish("edit", f"Write {path}", path, await self._rules.against_write(path), shown)
+            rule = await self._rules.against_write(path)
+            wish = Wish("edit", f"Write {path}", path, rule, shown, why=why)
             async with self._access.leave(wish, self._policy.write, place):
                 self._require_same(files)
                 await files.write_text_file(path, content, allowed_at=place.path)
@@ -300,9 +304,21 @@ class Machine:
 
 def _workspace_of(roots: Sequence[Path]) -> Workspace:
     """Links in the roots are followed now: one that is swapped later leads nowhere else."""
+    from acp_tui.client.settings.location import own_folders
     from acp_tui.client.workspace import Workspace
 
-    return Workspace(roots)
+    return Workspace(roots, private=own_folders())
+
+
+def _why_asked_always(asked: str, leads_to: Path) -> str:
+    """Why writing this file is asked about whatever the settings, in sentences; "" for most files."""
+    from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, is_executable, why_it_runs_later
+
+    reason = why_it_runs_later(asked, leads_to)
+    if reason is None:
+        return ""
+    why = WHY_LATER.format(reason=reason)
+    return f"{why} {STAYS_EXECUTABLE}" if is_executable(leads_to) else why
 
 
 def _line(command: str, args: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.refusal_rule import RefusalRule
     from acp_tui.client.settings.tree import Settings
     from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state, trusted_servers
-    from acp_tui.client.settings.user_mcp import read_user_servers
+    from acp_tui.client.settings.user_mcp import read_user_servers, servers_at_start
 
 # Loaded when first used: the first frame waits for the tree, but not for MCP servers, of which there may be none.
 _NAMES = {
@@ -47,7 +47,7 @@ _NAMES = {
     "refusal_rule": ("RefusalRule",),
     "tree": ("Settings",),
     "trust": ("Trust", "remember", "trust_file", "trust_state", "trusted_servers"),
-    "user_mcp": ("read_user_servers",),
+    "user_mcp": ("read_user_servers", "servers_at_start"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -72,6 +72,7 @@ __all__ = [
     "read_user_servers",
     "remember",
     "resolve",
+    "servers_at_start",
     "settings_file",
     "state_folder",
     "trust_file",

@@ -34,3 +34,8 @@ def cache_folder() -> Path:
     import platformdirs
 
     return platformdirs.user_cache_path("acp-tui")
+
+
+def own_folders() -> tuple[Path, ...]:
+    """All that is ours: whoever can write there changes what acp-tui runs, trusts and remembers."""
+    return (settings_file().parent, state_folder(), cache_folder())

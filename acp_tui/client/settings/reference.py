@@ -16,6 +16,11 @@ from acp_tui.client.settings.wording import allowed_values, set_value
 
 EXPANSION: Final = "`${NAME}`, `${NAME:-default}` and a leading `~` are replaced."
 
+RUNS_PROGRAM: Final = (
+    "Edits of the file count from the next start on, since an agent may have made them; what you set on the screen"
+    " counts at once."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SettingDoc:
@@ -61,7 +66,8 @@ def _documented(section: type[Any], prefix: str) -> Iterator[SettingDoc]:
 
 
 def _doc(one: Declared) -> str:
-    return f"{one.setting.doc} {EXPANSION}" if one.setting.is_expanded else one.setting.doc
+    more = (EXPANSION,) if one.setting.is_expanded else (RUNS_PROGRAM,) if one.setting.runs_program else ()
+    return " ".join((one.setting.doc, *more))
 
 
 def _default(one: Declared) -> str:

@@ -46,6 +46,8 @@ class Setting:
     """What a project's own settings may do here."""
     applies: Applies = "at once"
     """When a change counts."""
+    runs_program: bool = False
+    """Whether it names a program that acp-tui runs: of a file that changes while it runs nothing of that is taken."""
 
 
 def setting(default: T, doc: str, **more: Any) -> T:

@@ -244,6 +244,7 @@ class Notifications:
         (),
         "A program and its arguments, run without a shell. It finds what happened in ACP_TUI_EVENT (needs_you, done"
         " or failed), ACP_TUI_TITLE, ACP_TUI_TEXT, ACP_TUI_SECONDS and ACP_TUI_CWD, and is ended after 10 seconds.",
+        runs_program=True,
     )
     title: bool = setting(True, "Whether the window's title shows how the agents stand.")
 

@@ -9,19 +9,29 @@ starts again. A walk thus only ever goes down, and it ends inside the workspace 
 
 What this cannot see: a hard link to a file outside, and a directory that is moved out while it is open. On a disk
 that ignores case, a root in another case counts as outside: the user is asked once too often, never too seldom.
+
+Private folders (`private`) are no part of any workspace: a walk that meets one ends there, as does an open file of one.
 """
 
 import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
-from acp_tui.client.workspace.errors import IsDirectory, NotAbsolute, SpecialFile, TooManyLinks, UnusablePath
+from acp_tui.client.workspace.errors import (
+    IsDirectory,
+    NotAbsolute,
+    PrivatePath,
+    SpecialFile,
+    TooManyLinks,
+    UnusablePath,
+)
+from acp_tui.client.workspace.private import PrivateFolders
 
 Names: TypeAlias = tuple[str, ...]
 """An absolute path as the names below `/`."""
@@ -108,6 +118,7 @@ class Place:
     """Open only until `Boundary.reach` ends."""
     name: str
     """Never a path; `.` where the path means the directory itself."""
+    private: PrivateFolders
     missing_parents: Names = ()
     """Directories to be made below `directory`, before `name` can be; `.` and `..` are never among them."""
     obstacle: OSError | None = None
@@ -126,26 +137,35 @@ class _Start:
 class Boundary:
     """The directories that belong to the workspace."""
 
-    def __init__(self, roots: Sequence[Path]) -> None:
-        """Resolve the roots, once: a root that becomes a link later is not followed."""
+    def __init__(self, roots: Sequence[Path], private: Sequence[Path] = ()) -> None:
+        """Resolve the roots, once: a root that becomes a link later is not followed.
+
+        What lies in the `private` folders is reached by no path.
+        """
         for root in roots:
             if not root.is_absolute():
                 raise ValueError(f"a workspace root must be absolute: {root}")
         self.roots = tuple(root.resolve() for root in roots)
+        self._private = private
         self._starts = _starts([*zip(roots, self.roots, strict=True)])
 
     @contextmanager
     def reach(self, path: str) -> Iterator[Place]:
         """Walk to the directory that holds `path`, in the workspace or not, and keep it open.
 
-        Raises: InvalidPath, TooManyLinks; OSError where not even the root can be opened.
+        Raises: InvalidPath, TooManyLinks, PrivatePath; OSError where not even the root can be opened.
         """
         names = names_of(path)
+        private = PrivateFolders(self._private)
         for _ in range(_MAX_HOPS + 1):
             start, rest = self._start_for(names)
             with Directory(start.directory) as directory:
-                end = _walk(path, start, directory, rest)
+                if private.hold_any_above(path_of(start.directory)):
+                    raise PrivatePath(path)
+                end = _walk(path, start, directory, rest, private)
                 if isinstance(end, Place):
+                    if private.hold(end.location.path):
+                        raise PrivatePath(path)
                     yield end
                     return
             names = end
@@ -172,7 +192,9 @@ def _starts(roots: Sequence[tuple[Path, Path]]) -> tuple[_Start, ...]:
     return (*outermost_first, _Start((), (), inside=False))
 
 
-def _walk(asked: str, start: _Start, directory: Directory, names: Names) -> Place | Names:
+def _walk(
+    asked: str, start: _Start, directory: Directory, names: Names, private: PrivateFolders
+) -> Place | Names:
     """Go down by these names; a link or a `..` ends that with the names to go by instead."""
     for index, name in enumerate(names):
         rest = names[index + 1 :]
@@ -183,20 +205,39 @@ def _walk(asked: str, start: _Start, directory: Directory, names: Names) -> Plac
         try:
             link = directory.enter_or_read_link(name) if rest else directory.link_text(name)
         except OSError as obstacle:
-            return _stopped(asked, start, directory, (name, *rest), obstacle)
+            return _stopped(asked, start, directory, (name, *rest), obstacle, private)
+        if private.are(os.fstat(directory.fd)):
+            raise PrivatePath(asked)
         if link is not None:
             return _target(directory.names, link) + rest
         if not rest:
-            return Place(asked, Location(path_of(directory.names) / name, start.inside), directory, name)
-    return Place(asked, Location(path_of(directory.names), start.inside), directory, ".")
+            _require_public(asked, directory, name, private)
+            location = Location(path_of(directory.names) / name, start.inside)
+            return Place(asked, location, directory, name, private)
+    return Place(asked, Location(path_of(directory.names), start.inside), directory, ".", private)
 
 
-def _stopped(asked: str, start: _Start, directory: Directory, names: Names, obstacle: OSError) -> Place:
+def _require_public(asked: str, directory: Directory, name: str, private: PrivateFolders) -> None:
+    """Raises: PrivatePath; OSError where nothing may be known of it."""
+    with suppress(FileNotFoundError):
+        if private.own(os.stat(name, dir_fd=directory.fd, follow_symlinks=False)):
+            raise PrivatePath(asked)
+
+
+def _stopped(
+    asked: str,
+    start: _Start,
+    directory: Directory,
+    names: Names,
+    obstacle: OSError,
+    private: PrivateFolders,
+) -> Place:
     """The end of a walk that cannot go on to the first of these names."""
     *parents, name = names
     can_be_made = obstacle.errno == errno.ENOENT and not {".", ".."} & set(names)
     location = Location(path_of(directory.names).joinpath(*names), start.inside)
-    return Place(asked, location, directory, name, tuple(parents) if can_be_made else (), obstacle)
+    missing = tuple(parents) if can_be_made else ()
+    return Place(asked, location, directory, name, private, missing, obstacle)
 
 
 def _target(directory: Names, link: str) -> Names:
@@ -274,7 +315,9 @@ def hold(place: Place) -> HeldDirectory:
 
 
 def require_regular(place: Place, status: os.stat_result) -> None:
-    """Raises: NotAFile; OSError(ELOOP) where a link has come since the walk."""
+    """Raises: NotAFile, PrivatePath; OSError(ELOOP) where a link has come since the walk."""
+    if place.private.own(status):
+        raise PrivatePath(place.asked)
     kind = stat.S_IFMT(status.st_mode)
     if kind == stat.S_IFLNK:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -6,6 +6,7 @@ It does not decide what the protocol answers: the caller maps the classes to err
     ├── InvalidPath          the request names no path at all (invalid params)
     │   ├── NotAbsolute
     │   └── UnusablePath     empty, with a NUL, too long, not representable
+    ├── PrivatePath          it belongs to acp-tui: nobody's word opens it to an agent
     ├── OutsideWorkspace     ask the user, then call again with the place that was agreed to
     ├── NotFound             (resource not found)
     ├── AccessDenied
@@ -56,6 +57,17 @@ class UnusablePath(InvalidPath):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, f"{quoted(path)} cannot be a path: {reason}. Correct the path.")
+
+
+class PrivatePath(WorkspaceError):
+    """It belongs to acp-tui itself; the user is not asked, since with it goes what they are asked about."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            path,
+            f"{quoted(path)} belongs to acp-tui itself (its settings, state or cache): no agent is served there,"
+            " whatever the workspace is and whatever is allowed. Ask the user to change it.",
+        )
 
 
 class OutsideWorkspace(WorkspaceError):

@@ -30,9 +30,18 @@ DEFAULT_MAX_READ_BYTES: Final = 64 * 1024 * 1024
 class Workspace:
     """A session's directories on disk, as its agent may use them (ACP v1, file-system)."""
 
-    def __init__(self, roots: Sequence[Path], *, max_read_bytes: int = DEFAULT_MAX_READ_BYTES) -> None:
-        """Resolve the roots: the session's cwd, then its additional directories; all absolute."""
-        self._boundary = Boundary(roots)
+    def __init__(
+        self,
+        roots: Sequence[Path],
+        *,
+        private: Sequence[Path] = (),
+        max_read_bytes: int = DEFAULT_MAX_READ_BYTES,
+    ) -> None:
+        """Resolve the roots: the session's cwd, then its additional directories; all absolute.
+
+        What lies in the `private` folders raises PrivatePath, also where it was agreed to.
+        """
+        self._boundary = Boundary(roots, private)
         self._max_read_bytes = max_read_bytes
         self._one_write_at_a_time = Lock()
 

@@ -1,5 +1,6 @@
 """Which files are listed as changed where git is asked, and where it cannot be."""
 
+import hashlib
 import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -21,54 +22,73 @@ async def test_a_file_that_git_converts_is_compared_as_it_was_on_disk(
     folder = repository / "folder"
     folder.mkdir()
     (folder / ".gitattributes").write_bytes(
-        b"dos eol=crlf\ntext text\nutf16 working-tree-encoding=UTF-16LE\n"
+        b"dos eol=crlf\ntext text\nutf16 working-tree-encoding=UTF-16LE\nid ident\n"
     )
     (folder / "dos").write_bytes(b"a\r\nb\r\n")
     (folder / "text").write_bytes(b"a\r\nb\r\n")
     (folder / "utf16").write_bytes("жук".encode("utf-16le"))
+    (folder / "id").write_bytes(b"$Id$\n")
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "second")
+    (folder / "id").unlink()
+    git(repository, "checkout", "-q", ".")
+    expanded = (folder / "id").read_bytes()
+    assert expanded.startswith(b"$Id: ")
     async with track(folder) as tracker:
-        for name in ("dos", "text", "utf16"):
+        for name in ("dos", "text", "utf16", "id"):
             (folder / name).write_bytes(b"a\r\n")
 
-        assert set(await changes(tracker)) == {"dos", "text", "utf16"}
+        assert set(await changes(tracker)) == {"dos", "text", "utf16", "id"}
         assert (await tracker.review("dos")).before_lines == (b"a\r\n", b"b\r\n")
-        assert tracker.changes["text"].before_unknown  # no checkout would give the CRLF back
+        assert (await tracker.review("text")).before_lines == (b"a\r\n", b"b\r\n")
         assert tracker.changes["utf16"].size_before == 6
+        assert (await tracker.review("id")).before_lines == (expanded,)
 
 
-async def test_no_program_that_a_repository_names_is_run(repository: Path, track: Track, git: Git) -> None:
-    trap = repository / ".git/trap"
-    trap.write_text('#!/bin/sh\ntouch "$(dirname "$0")/sprung"\ncat\n')
-    trap.chmod(0o755)
-    (repository / ".gitattributes").write_bytes(b"clean filter=evil diff=evil\nsub/* eol=crlf\n")
-    git(repository, "add", ".")
-    git(repository, "commit", "-qm", "second")
-    hooks = repository / ".git/hooks"
-    hooks.mkdir(exist_ok=True)
-    for hook in ("post-index-change", "fsmonitor-watchman", "pre-auto-gc"):
-        (hooks / hook).symlink_to(trap)
-    for key in (
-        "core.fsmonitor",
-        "filter.evil.clean",
-        "filter.evil.smudge",
-        "filter.evil.process",
-        "core.pager",
-    ):
-        git(repository, "config", key, str(trap))
-    git(repository, "config", "diff.evil.command", str(trap))
-    git(repository, "config", "diff.evil.textconv", str(trap))
-    os.utime(repository / "sub/clean")
-    os.utime(repository / ".git/index", (1, 1))  # now only the content can tell what is clean
-    async with track(repository) as tracker:
+async def test_files_that_were_only_touched_need_no_copies(repository: Path, track: Track) -> None:
+    """As after a copy of the whole repository: git's times say nothing, and the contents are what it has."""
+    for path in ("clean", "sub/clean", ".gitignore"):
+        os.utime(repository / path, (1, 1))
+    async with track(repository, Limits(max_total_bytes=0)) as tracker:
         (repository / "clean").write_bytes(b"x\n")
-        (repository / "sub/clean").write_bytes(b"x\n")
 
-        assert set(await changes(tracker)) == {"clean", "sub/clean"}
-        assert tracker.changes["clean"].removed == 3
-    assert not (repository / ".git/sprung").exists()
-    assert tracker.notes == ()
+        assert await kinds(tracker) == {"clean": "modified"}
+        assert (await tracker.review("clean")).before_lines == (b"one\n", b"two\n", b"three\n")
+
+
+async def test_a_mixture_of_line_ends_is_said_to_be_unknown_rather_than_guessed(
+    repository: Path, track: Track, git: Git
+) -> None:
+    (repository / ".gitattributes").write_bytes(b"mixed text\n")
+    (repository / "mixed").write_bytes(b"a\r\nb\n")
+    git(repository, "add", ".")
+    await anyio.to_thread.run_sync(let_the_clock_tick, repository)
+    git(repository, "commit", "-qm", "second")
+    async with track(repository, Limits(max_total_bytes=0)) as tracker:
+        (repository / "mixed").write_bytes(b"c\n")
+
+        assert (await changes(tracker))["mixed"].before_unknown
+
+
+async def test_an_index_that_names_files_elsewhere_reaches_none_of_them(
+    repository: Path, track: Track, git: Git
+) -> None:
+    """No git makes such an index, but whoever writes one byte by byte can."""
+    secret = repository.parent / "secret-file"
+    secret.write_bytes(b"secret\n")
+    (repository / "xx").mkdir()
+    (repository / "xx/secret-file").write_bytes(b"public\n")
+    git(repository, "add", ".")
+    index = repository / ".git/index"
+    content = index.read_bytes()[:-20].replace(b"xx/secret-file", b"../secret-file")
+    index.write_bytes(content + hashlib.sha1(content).digest())
+    assert "../secret-file" in git(repository, "ls-files", "--stage")
+    async with track(repository) as tracker:
+        secret.write_bytes(b"another\n")
+        (repository / "clean").write_bytes(b"x\n")
+
+        assert not any(".." in path for path in await changes(tracker))
+        assert not any(".." in path for path in tracker.changes)
 
 
 async def test_a_subfolder_of_a_repository_is_a_workspace(repository: Path, track: Track) -> None:

@@ -9,7 +9,7 @@ import pytest
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import HttpServer, ServerList, StdioServer
-from acp_tui.client.settings.user_mcp import EXAMPLE, read_user_servers
+from acp_tui.client.settings.user_mcp import EXAMPLE, read_user_servers, servers_at_start
 
 
 @pytest.fixture
@@ -139,3 +139,16 @@ def test_a_file_that_is_of_no_use_is_said_with_an_example(file: Path, content: b
 
     assert str(file) in str(failure.value)
     assert EXAMPLE in failure.value.hint
+
+
+def test_servers_that_come_while_we_run_are_not_used_and_that_is_said(file: Path) -> None:
+    """An agent that runs a command can write there; it is not to have its own server started with it."""
+    file.write_text('[mcp.mine]\ncommand = "a"\n')
+    first = servers_at_start(file)
+    assert servers_at_start(file) == first
+
+    file.write_text('[mcp.mine]\ncommand = "evil"\n[mcp.more]\ncommand = "evil"\n')
+
+    now = servers_at_start(file)
+    assert now.servers == (StdioServer("mine", "a"),)
+    assert "counts from the next start" in now.warnings[-1]

@@ -1,0 +1,234 @@
+"""Files that run later without anybody asking for it: a hook, a shell's profile, an editor's task, a step of CI.
+
+The list is data (`RUNS_LATER`), shown in this folder's README. Whoever serves a write asks the user about each of these
+files, whatever the settings. The line is drawn at code that you start yourself: a Makefile, a test or a build script is
+part of the project, and writing it is what agents are for. A file is judged by its name and place, not by its content.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, TypeAlias
+
+Names: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunsLater:
+    """Files that run on the same occasion."""
+
+    reason: str
+    """What runs them, as it goes on after "it can run later: "."""
+    listed: str
+    """Patterns, with blanks between them: names joined by `/`, each with wildcards, at any depth; with a `/` at the end
+    all that is in that folder.
+    """
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Each of them."""
+        return tuple(self.listed.split())
+
+
+RUNS_LATER: Final = (
+    RunsLater(
+        "version control runs the hooks and programs that are named there",
+        """
+        .git/ .git git~[0-9]/ .gitconfig .gitmodules .gitattributes .lfsconfig .githooks/ .git-hooks/ .hg/
+        .hgrc .jj/ .svn/ .bzr/ .sl/ .arcconfig HEAD
+        """,
+    ),
+    RunsLater(
+        "git runs hooks of that name",
+        """
+        applypatch-msg commit-msg fsmonitor-watchman p4-* post-applypatch post-checkout post-commit
+        post-index-change post-merge post-receive post-rewrite post-update pre-applypatch pre-auto-gc
+        pre-commit pre-merge-commit pre-push pre-rebase pre-receive prepare-commit-msg proc-receive
+        push-to-checkout reference-transaction sendemail-validate
+        """,
+    ),
+    RunsLater(
+        "a manager of git hooks runs what it names",
+        """
+        .husky/ .huskyrc* .pre-commit-config.y*ml .pre-commit-hooks.y*ml lefthook*.*ml lefthook*.json
+        .lefthook* .lefthook/ .overcommit.yml .simple-git-hooks* simple-git-hooks.* .lintstagedrc*
+        lint-staged.config.* captainhook.json prek.toml
+        """,
+    ),
+    RunsLater(
+        "it is loaded when a shell enters the folder or an environment is set up",
+        """
+        .envrc .direnv/ .direnvrc .env .env.local .flaskenv .autoenv* .in .out flake.nix shell.nix
+        devenv.nix devbox.json .tool-versions .asdfrc mise.toml mise.*.toml .mise.toml .mise.*.toml
+        mise/config*.toml .mise/ .rtx.toml .prototools .venv/ venv/bin/ node_modules/
+        """,
+    ),
+    RunsLater(
+        "an editor runs tasks and code from there when the folder is opened",
+        """
+        .vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .vs/ .nova/ .theia/ *.sublime-project
+        .externaltoolbuilders/ .nvim.lua .nvimrc .nvim/ .vim/ .vimrc _vimrc .gvimrc .exrc _exrc .lvimrc
+        .local.vim .lazy.lua .neoconf.json .emacs .emacs.d/ .doom.d/ .spacemacs* .dir-locals*.el .helix/
+        .kakrc .ycm_extra_conf.py .devcontainer/ .devcontainer.json devcontainer.json .gitpod.y*ml .gitpod/
+        .replit .codesandbox/ .stackblitzrc .idx/
+        """,
+    ),
+    RunsLater(
+        "agents take servers, hooks and permissions from it",
+        """
+        .mcp.json mcp.json .acp-tui.toml .agents/ .aider* .amp/ .augment/ .claude/ .claude.json .cline/
+        .clinerules/ .codeium/ .codex/ .continue/ .copilot/ .crush.json crush.json .crush/ .cursor/
+        .factory/ .gemini/ .goose/ .junie/ .kilocode/ .kimi/ .kiro/ .opencode/ opencode.json* .openhands/
+        .qwen/ .roo/ .trae/ .vibe/ .windsurf/
+        """,
+    ),
+    RunsLater(
+        "continuous integration runs it, often with secrets",
+        """
+        .github/ .gitlab-ci*.y*ml .gitlab/ .gitea/ .forgejo/ .circleci/ Jenkinsfile* .travis.y*ml
+        azure-pipelines*.y*ml .azure-pipelines/ .azuredevops/ .buildkite/ bitbucket-pipelines.y*ml .drone.*
+        .woodpecker* .woodpecker/ .cirrus.* appveyor.y*ml .appveyor.y*ml .teamcity/ .semaphore/ cloudbuild.*
+        buildspec*.y*ml .builds/ .build.yml .tekton/ .ci/ codemagic.y*ml bitrise.y*ml renovate.json*
+        .renovaterc* netlify.toml vercel.json .readthedocs.y*ml wercker.yml .werf/ .argo/
+        """,
+    ),
+    RunsLater(
+        "a shell runs it when it starts or ends",
+        """
+        .bashrc* .bash_* .bashrc.d/ .profile .profile.d/ .zshrc* .zshenv .zprofile .zlogin .zlogout .zsh*
+        .zsh/ .oh-my-zsh/ .zim/ .p10k.zsh .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .fish/
+        .xonshrc .shrc .shinit .aliases .functions .exports .path .hushlogin profile.d/ *profile.ps1
+        """,
+    ),
+    RunsLater(
+        "the system runs it at a login, at a time or at the start",
+        """
+        .config/ .local/bin/ .local/lib/ .local/share/ .xinitrc .xprofile .xsession* .xserverrc
+        .pam_environment *.desktop autostart/ systemd/ *.service *.timer LaunchAgents/ LaunchDaemons/
+        crontab .crontab crontabs/ cron.*/ rc.local init.d/ sudoers sudoers.d/ authorized_keys* .ssh/
+        .rhosts .shosts .forward .procmailrc .gnupg/ environment.d/ ld.so.preload ld.so.conf* ld.so.conf.d/
+        /etc/
+        """,
+    ),
+    RunsLater(
+        "package managers take their sources, hooks and programs from it",
+        """
+        .npmrc .yarnrc* .yarn/ .pnp.* .pnpmfile.* pnpmfile.* bunfig.toml .bunfig.toml .pypirc pip.conf
+        pip.ini .pip/ .condarc uv.toml .cargo/ .rustup/ rust-toolchain* .gemrc .bundle/ .m2/ .mvn/ .gradle/
+        gradle/wrapper/ init.gradle* .sbtopts .sbt/ .jvmopts .composer/ .nuget/ nuget.config
+        dotnet-tools.json .brewfile .nixpkgs/ .nix-defexpr/ .stack/ .cabal/ .opam/ .npm/ .deno/ .bun/
+        .volta/ .nvm/ .pyenv/ .rbenv/ .asdf/ .sdkman/ .jenv/
+        """,
+    ),
+    RunsLater(
+        "a tool runs commands or sends credentials as it says",
+        """
+        .tmux.conf .tmux/ .screenrc .lesskey .lessfilter .curlrc .wgetrc .netrc .docker/ .kube/ .aws/
+        .azure/ .terraformrc .terraform.d/ .psqlrc .sqliterc .my.cnf .gdbinit* .lldbinit* .pdbrc* .pythonrc*
+        .rprofile .renviron .irbrc .pryrc .iex.exs .ghci .octaverc .ipython/ .jupyter/ .mailcap .muttrc
+        .watchmanconfig .bazelrc .buckconfig* .rgrc .ripgreprc .fdignore .ackrc .mozilla/ .thunderbird/
+        Library/Application?Support/
+        """,
+    ),
+    RunsLater(
+        "Python runs it whenever it starts",
+        """
+        sitecustomize.py usercustomize.py *.pth pyvenv.cfg site-packages/ dist-packages/
+        """,
+    ),
+)
+"""In the order in which a reason is looked for.
+
+A file HEAD, with two folders beside it, makes its folder a git repository.
+"""
+
+IN_A_REPOSITORY: Final = "its folder is a git repository, whose hooks and programs git runs"
+ON_PATH: Final = "its folder is one in which your shell looks for programs"
+STAYS_EXECUTABLE: Final = "The file is executable and stays so."
+
+
+_WORKTREES: Final = frozenset({".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf"})
+"""Folders of agents in which `worktrees/NAME` is a place of work like any other."""
+
+
+def why_it_runs_later(asked: str, leads_to: Path) -> str | None:
+    """What runs a file later, as the end of a sentence; None for all others. It asks the disk.
+
+    `asked` is the path as it is spelled, `leads_to` where that leads, links followed.
+    """
+    spelled = [f"/{'/'.join(_in_worktree(_names(path)))}" for path in (asked, str(leads_to))]
+    for entry, pattern in _compiled():
+        if any(map(pattern.search, spelled)):
+            return entry.reason
+    if any(map(_is_repository, leads_to.parents)):
+        return IN_A_REPOSITORY
+    return ON_PATH if _is_on_path(leads_to.parent) else None
+
+
+def is_executable(file: Path) -> bool:
+    """Whether anybody may run it as it is."""
+    try:
+        return bool(file.stat().st_mode & 0o111)
+    except OSError:
+        return False
+
+
+@cache
+def _compiled() -> tuple[tuple[RunsLater, re.Pattern[str]], ...]:
+    return tuple((entry, re.compile("|".join(map(_expression, entry.patterns)))) for entry in RUNS_LATER)
+
+
+def _expression(pattern: str) -> str:
+    """For a path as `_names` has it, with a slash before each name."""
+    names = re.escape("/".join(_names(pattern))).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    start = "^/" if pattern.startswith("/") else "/"
+    return start + names.replace(r"\[0\-9\]", "[0-9]") + ("(?:/|$)" if pattern.endswith("/") else "$")
+
+
+def _names(path: str) -> Names:
+    """The names of a path as the most careless file system would take them.
+
+    Without case, in one normal form, without characters that nobody sees (HFS+ leaves them out), without dots, blanks
+    and streams at the end (as Windows does). To ask once too often does no harm.
+    """
+    return tuple(name for each in path.split("/") if (name := _plain(each)) not in ("", "."))
+
+
+def _in_worktree(names: Names) -> Names:
+    """The names from the last worktree on that an agent has made in a folder of its own."""
+    for at in range(len(names) - 2, 0, -1):
+        if names[at] == "worktrees" and names[at - 1] in _WORKTREES:
+            return names[at + 2 :]
+    return names
+
+
+def _plain(name: str) -> str:
+    if not name.isascii():
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+        name = "".join(each for each in folded if unicodedata.category(each) not in ("Cf", "Mn"))
+    name = name.lower()
+    stripped = name.partition(":")[0].rstrip(" .")
+    return stripped or name
+
+
+def _is_repository(folder: Path) -> bool:
+    """Whether git would take the folder for a repository's own, whatever it is called."""
+    return os.path.lexists(folder / "HEAD") and (
+        (folder / "objects").is_dir() or os.path.lexists(folder / "commondir")
+    )
+
+
+def _is_on_path(folder: Path) -> bool:
+    return any(os.path.realpath(each) == str(folder) for each in _folders_of_programs())
+
+
+def _folders_of_programs() -> Iterator[str]:
+    for each in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        if each.startswith("/"):
+            yield each
