@@ -147,7 +147,9 @@ def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:
     if "id" not in value:
         return Notification(method, params)
     if not _is_id(value["id"]):
-        return Junk(line, "a request with an invalid id", _invalid("The id is neither a short string nor a number"))
+        return Junk(
+            line, "a request with an invalid id", _invalid("The id is neither a short string nor a number")
+        )
     return Request(value["id"], method, params)
 
 

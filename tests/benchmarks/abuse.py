@@ -34,7 +34,7 @@ from own_home import own_home
 HERE: Final = Path(__file__).parent
 AGENT: Final = HERE / "hostile_agent.py"
 END: Final = b"FLOOD-ENDS-HERE"
-ENDED_BY_US: Final = b"Ctrl+R"
+ENDED_BY_US: Final = b"starts it again"
 LEFT: Final = b"\x1b[?1049l"
 LETTERS: Final = [chr(code) for code in (*range(0x100, 0x17F), *range(0x410, 0x44F), *range(0x3B1, 0x3C9))]
 KEY_EVERY_S: Final = 0.1
@@ -68,6 +68,7 @@ WORKS: Final = (
     "stderr 10000",
     "permissions 5000",
     "permissions 5000 unread",
+    "asked-and-withdrawn 2000",
     "forms 1000",
     "terminals 1000",
     "chatty-terminals 20",
@@ -157,7 +158,9 @@ class Terminal:
 def running(work: str) -> Iterator[Terminal]:
     """acp-tui with this prompt sent just now."""
     with own_home() as env, tempfile.TemporaryDirectory(prefix="acp-tui-abuse-") as folder:
-        terminal = Terminal({**env, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}, folder)
+        terminal = Terminal(
+            {**env, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}, folder
+        )
         try:
             if terminal.wait_for(b"Hostile", 30) is None:
                 raise RuntimeError("acp-tui did not start")
@@ -252,7 +255,8 @@ def main() -> int:
     works = [work for work in WORKS if not wanted or work in wanted or work.split()[0] in wanted]
     works += [work for work in wanted if " " in work and work not in WORKS]
     goals = f"goals: echo <= {WORST_ECHO_S} s, quit <= {WORST_QUIT_S} s, peak <= {MOST_MB:.0f} MB"
-    print(f"{goals}\n{'flood':<32}{'outcome':>12}{'seconds':>9}{'cpu s':>8}{'keys':>6}{'echo s':>8}{'peak MB':>9}{'quit s':>8}")
+    columns = f"{'seconds':>9}{'cpu s':>8}{'keys':>6}{'echo s':>8}{'peak MB':>9}{'quit s':>8}"
+    print(f"{goals}\n{'flood':<32}{'outcome':>12}{columns}", flush=True)
     rows = []
     for work in works:
         row = flood(work)

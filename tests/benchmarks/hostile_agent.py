@@ -29,9 +29,9 @@ def line(message: dict[str, Any]) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
 
 
-def update(kind: str, session: str = SESSION, **fields: Any) -> bytes:
+def update(which: str, session: str = SESSION, **fields: Any) -> bytes:
     """A session/update."""
-    params = {"sessionId": session, "update": {"sessionUpdate": kind, **fields}}
+    params = {"sessionId": session, "update": {"sessionUpdate": which, **fields}}
     return line({"method": "session/update", "params": params})
 
 
@@ -55,7 +55,9 @@ def chunk(words: str, kind: str = "agent_message_chunk", session: str = SESSION)
 
 
 def _tool_call(number: int) -> bytes:
-    return update("tool_call", toolCallId=f"call-{number}", title=f"Read file {number}", kind="read", status="pending")
+    return update(
+        "tool_call", toolCallId=f"call-{number}", title=f"Read file {number}", kind="read", status="pending"
+    )
 
 
 def _tool_update(number: int) -> bytes:
@@ -66,7 +68,8 @@ def _tool_update(number: int) -> bytes:
 
 def _plan(number: int) -> bytes:
     steps = [
-        {"content": f"Step {step} of {number}", "priority": "low", "status": "pending"} for step in range(10_000)
+        {"content": f"Step {step} of {number}", "priority": "low", "status": "pending"}
+        for step in range(10_000)
     ]
     return update("plan", entries=steps)
 
@@ -79,7 +82,13 @@ def _commands(number: int) -> bytes:
 def _options(number: int) -> bytes:
     choices = [{"value": f"v{each}", "name": f"Value {each}"} for each in range(100)]
     options = [
-        {"id": f"o{each}", "name": f"Option {number}", "type": "select", "currentValue": "v0", "options": choices}
+        {
+            "id": f"o{each}",
+            "name": f"Option {number}",
+            "type": "select",
+            "currentValue": "v0",
+            "options": choices,
+        }
         for each in range(20)
     ]
     return update("config_option_update", configOptions=options)
@@ -112,7 +121,9 @@ def _read_big(number: int) -> bytes:
 
 
 def _write(number: int) -> bytes:
-    return request("fs/write_text_file", path=str(Path.cwd() / f"out-{number % 50}.txt"), content=f"{number}\n" * 200)
+    return request(
+        "fs/write_text_file", path=str(Path.cwd() / f"out-{number % 50}.txt"), content=f"{number}\n" * 200
+    )
 
 
 def _deep(number: int) -> bytes:
@@ -128,8 +139,10 @@ def _stderr(number: int) -> bytes:
 FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "messages": lambda n: chunk(f"word {n} "),
     "thoughts": lambda n: chunk(f"thought {n} ", "agent_thought_chunk"),
-    "entries": lambda n: update("agent_message_chunk", messageId=f"m{n}", content=text(f"Message {n} says so.")),
-    "mixed": lambda n: (_tool_call(n) if n % 2 else chunk(f"Paragraph {n} of what is said here.\n\n")),
+    "entries": lambda n: update(
+        "agent_message_chunk", messageId=f"m{n}", content=text(f"Message {n} says so.")
+    ),
+    "mixed": lambda n: _tool_call(n) if n % 2 else chunk(f"Paragraph {n} of what is said here.\n\n"),
     "tool-calls": _tool_call,
     "tool-updates": _tool_update,
     "plans": _plan,
@@ -148,6 +161,10 @@ FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "answers": lambda n: line({"id": n + 1_000, "result": {}}),
     "stderr": _stderr,
     "permissions": _permission,
+    "asked-and-withdrawn": lambda n: (
+        _with_id(_permission(n), f"p{n}")
+        + line({"method": "$/cancel_request", "params": {"requestId": f"p{n}"}})
+    ),
     "forms": _form,
     "terminals": _terminal,
     "chatty-terminals": _chatty_terminal,

@@ -8,7 +8,16 @@ import pytest
 from acp_tui.rpc import AnswersUnread, ErrorCode, Peer
 from acp_tui.rpc.messages import MAX_ID_CHARACTERS, Junk, read_message
 from acp_tui.rpc.peer import MAX_UNDER_WAY
-from support.peers import WAIT_S, RecordingHandler, connected, notification, request, response, serving, settle
+from support.peers import (
+    WAIT_S,
+    RecordingHandler,
+    connected,
+    notification,
+    request,
+    response,
+    serving,
+    settle,
+)
 
 LIMIT_BYTES = 10_000
 ANSWER_BYTES = 5_000
