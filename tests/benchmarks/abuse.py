@@ -47,6 +47,8 @@ WORKS: Final = (
     "messages 20000",
     "thoughts 20000",
     "entries 5000",
+    "mixed 10000",
+    "mixed 100000",
     "tool-calls 5000",
     "tool-updates 5000",
     "plans 20",

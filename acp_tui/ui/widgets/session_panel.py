@@ -18,7 +18,7 @@ from textual.message import Message
 
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Fact, Turn
+from acp_tui.conversation.facts import Fact, PermissionRequest, Turn
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
@@ -80,6 +80,7 @@ class SessionPanel(Vertical):
         self._images = images
         self._greeting = greeting
         self._is_empty = True
+        self._shown_request: PermissionRequest | None = None
         self._shown_notices = 0
         self._noticed_at = -NOTICES_EVERY_S
         self._toasts: deque[tuple[str, str]] = deque()
@@ -128,10 +129,17 @@ class SessionPanel(Vertical):
         self.view.mark(change)
         if self._is_empty and change.entries:
             self._show_first_steps()
-        if Fact.PERMISSIONS in change.facts or (change.entries and self.conversation.permissions):
+        if self._is_about_shown_request(change):
             self._show_permissions()  # at once: what is answered must be what stands there
         if change.facts and change.facts != (Fact.TERMINALS,):
             self._look()
+
+    def _is_about_shown_request(self, change: Change) -> bool:
+        """Whether the card shows another request, or its call is another; how many wait behind it can wait too."""
+        request = next(iter(self.conversation.permissions.values()), None)
+        if request is None or request is not self._shown_request:
+            return request is not self._shown_request
+        return self.conversation.tool_call_entries[request.tool_call_id] in change.entries
 
     @property
     def is_settled(self) -> bool:
@@ -175,6 +183,7 @@ class SessionPanel(Vertical):
 
     def _show_permissions(self) -> None:
         requests = tuple(self.conversation.permissions.values())
+        self._shown_request = requests[0] if requests else None
         call = None
         if requests:
             entry_id = self.conversation.tool_call_entries[requests[0].tool_call_id]
