@@ -253,9 +253,9 @@ class Peer:
                     tasks.cancel_scope.cancel()
         finally:
             self._lose(lost)
-        for error in (lost, self._lost):
-            if error is not None and type(error) is not ConnectionLost:
-                raise error
+        for end in (lost, self._lost):
+            if end is not None and type(end) is not ConnectionLost:
+                raise end
 
     async def _read(self) -> None:
         seen = size = 0
