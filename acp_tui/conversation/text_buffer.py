@@ -9,11 +9,11 @@ class TextBuffer:
     __slots__ = ("_pieces", "_starts", "length")
 
     def __init__(self, text: str = "") -> None:
-        self._pieces: list[str] = []
-        self._starts: list[int] = []
-        self.length = 0
+        # Most stay as they are made, and a list that was appended to keeps room for more.
+        self._pieces: list[str] = [text] if text else []
+        self._starts: list[int] = [0] if text else []
+        self.length = len(text)
         """Characters."""
-        self.append(text)
 
     def append(self, piece: str) -> None:
         """Add `piece` at the end."""

@@ -3,7 +3,8 @@
 RpcError
 ├── RequestFailed     the other side answered with an error; raised in a handler, it is the answer
 └── ConnectionLost    nothing more will come: end of stream, broken pipe
-    └── FrameTooLarge     a line over the ceiling; the stream cannot be trusted to resume
+    ├── FrameTooLarge     a line over the ceiling; the stream cannot be trusted to resume
+    └── AnswersUnread     the other side does not read what it is sent
 """
 
 from __future__ import annotations
@@ -45,3 +46,11 @@ class FrameTooLarge(ConnectionLost):
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"a message of more than {limit_bytes:,} bytes without a line end")
         self.limit_bytes = limit_bytes
+
+
+class AnswersUnread(ConnectionLost):
+    """The other side takes none of what waits for it, and more than may wait does."""
+
+    def __init__(self, waiting_bytes: int) -> None:
+        super().__init__(f"it has not read {waiting_bytes:,} bytes of what was sent to it")
+        self.waiting_bytes = waiting_bytes

@@ -72,6 +72,8 @@ class Junk:
 
 MAX_DEPTH: Final = 200
 """Deeper than anything that means something."""
+MAX_ID_CHARACTERS: Final = 4_096
+"""An id is kept as long as its request is served, and goes back whole: one of a megabyte is no id."""
 
 Message: TypeAlias = Notification | Request | Result | Failure | Junk
 
@@ -145,14 +147,18 @@ def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:
     if "id" not in value:
         return Notification(method, params)
     if not _is_id(value["id"]):
-        return Junk(line, "a request with an invalid id", _invalid("The id is neither string nor number"))
+        return Junk(
+            line, "a request with an invalid id", _invalid("The id is neither a short string nor a number")
+        )
     return Request(value["id"], method, params)
 
 
 def _is_id(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
-    return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
+    if isinstance(value, str):
+        return len(value) <= MAX_ID_CHARACTERS
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _read_error(error: Any) -> RequestFailed:

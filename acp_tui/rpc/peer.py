@@ -17,7 +17,7 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.rpc import messages
-from acp_tui.rpc.errors import ConnectionLost, RequestFailed
+from acp_tui.rpc.errors import AnswersUnread, ConnectionLost, RequestFailed
 from acp_tui.rpc.framing import DEFAULT_MAX_FRAME_BYTES, FrameSplitter
 from acp_tui.rpc.messages import ErrorCode, RequestId
 
@@ -25,8 +25,22 @@ log = logging.getLogger(__name__)
 
 CANCEL_REQUEST: Final = "$/cancel_request"
 RECEIVE_BYTES: Final = 64 << 10
-# A flood is read in slices of this many messages, so that keys and frames get their turn in between.
+SEND_BYTES: Final = 64 << 10
+"""Written at once: each such piece that is taken shows that the other side reads."""
 MESSAGES_PER_SLICE: Final = 16
+"""A flood is read in slices of so many messages at the most, and keys and frames get their turn in between."""
+SLICE_BYTES: Final = 64 << 10
+"""A slice ends after so many bytes too: they take some milliseconds."""
+TURNS_AFTER_LONG: Final = 20
+"""Of the event loop, after a slice of so many bytes: a key passes through as many on its way to the screen."""
+MAX_UNDER_WAY: Final = 500
+"""Requests of the other side that are served at a time: agents have a few, and each of these holds memory."""
+MAX_UNDER_WAY_BYTES: Final = 64 << 20
+"""Of their lines together; a single one may be as long as a line may be."""
+MAX_WAITING_BYTES: Final = 16 << 20
+"""While more than that waits to be written, no message is read and no answer is made."""
+UNREAD_LIMIT_S: Final = 30.0
+"""A side that takes none of it for so long is given up: it may be computing, but not for ever."""
 
 T = TypeVar("T")
 
@@ -98,8 +112,14 @@ class Peer:
         handler: Handler,
         *,
         max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
+        max_waiting_bytes: int = MAX_WAITING_BYTES,
+        unread_limit_s: float = UNREAD_LIMIT_S,
         tap: Tap | None = None,
     ) -> None:
+        self.waiting_bytes = 0
+        """What was sent and the other side has not taken."""
+        self._max_waiting_bytes = max_waiting_bytes
+        self._unread_limit_s = unread_limit_s
         self._stream = stream
         self._handler = handler
         self._splitter = FrameSplitter(max_frame_bytes)
@@ -107,8 +127,10 @@ class Peer:
         self._ids = count(1)
         self._pending: dict[RequestId, _Pending[Any]] = {}
         self._handling: dict[tuple[type, RequestId], anyio.CancelScope] = {}
+        self._under_way = self._under_way_bytes = 0
         self._outgoing: deque[bytes] = deque()
         self._outgoing_changed = anyio.Event()
+        self._taken = anyio.Event()
         self._lost: ConnectionLost | None = None
         self._tasks: TaskGroup | None = None
 
@@ -158,12 +180,26 @@ class Peer:
         # Tapped here and not when written: a recording then never shows an answer before its question.
         if self._tap is not None:
             self._tap(Direction.OUT, frame)
-        self._outgoing.append(frame)
+        self._outgoing.append(frame + b"\n")
+        self.waiting_bytes += len(frame) + 1
         self._signal()
 
     def _signal(self) -> None:
         self._outgoing_changed.set()
         self._outgoing_changed = anyio.Event()
+
+    async def until_room(self) -> None:
+        """Wait while more than `max_waiting_bytes` waits to be written; whoever makes long answers waits for that.
+
+        The connection is lost where the other side takes nothing for `unread_limit_s`.
+        """
+        while self.waiting_bytes > self._max_waiting_bytes:
+            with anyio.move_on_after(self._unread_limit_s) as limit:
+                await self._taken.wait()
+            if limit.cancelled_caught:
+                self._lose(AnswersUnread(self.waiting_bytes))
+                if self._tasks is not None:
+                    self._tasks.cancel_scope.cancel()
 
     async def _write(self) -> None:
         """The one writer. A frame leaves the queue only when the stream has taken it, which is what flush waits for."""
@@ -171,10 +207,21 @@ class Peer:
             while True:
                 while not self._outgoing:
                     await self._outgoing_changed.wait()
-                frames = tuple(self._outgoing)
-                await self._stream.send(b"".join(frame + b"\n" for frame in frames))
-                if self._lost is not None:
-                    return  # meanwhile: the queue is emptied
+                frames, size = [], 0
+                for frame in self._outgoing:
+                    frames.append(frame)
+                    size += len(frame)
+                    if size >= SEND_BYTES:
+                        break
+                data = frames[0] if len(frames) == 1 else b"".join(frames)
+                for start in range(0, size, SEND_BYTES):
+                    piece = data[start : start + SEND_BYTES]
+                    await self._stream.send(piece)
+                    if self._lost is not None:
+                        return  # meanwhile: the queue is emptied
+                    self.waiting_bytes -= len(piece)
+                    self._taken.set()
+                    self._taken = anyio.Event()
                 for _ in frames:
                     self._outgoing.popleft()
                 self._signal()
@@ -187,7 +234,8 @@ class Peer:
     async def serve(self) -> None:
         """Read until the stream ends; afterwards every pending request has failed with ConnectionLost.
 
-        Raises FrameTooLarge where a line passed the ceiling; an ordinary end returns.
+        Raises FrameTooLarge where a line passed the ceiling, AnswersUnread where the other side does not read; an
+        ordinary end returns.
         """
         lost = ConnectionLost("the connection was closed")
         try:
@@ -205,11 +253,12 @@ class Peer:
                     tasks.cancel_scope.cancel()
         finally:
             self._lose(lost)
-        if type(lost) is not ConnectionLost:
-            raise lost
+        for end in (lost, self._lost):
+            if end is not None and type(end) is not ConnectionLost:
+                raise end
 
     async def _read(self) -> None:
-        seen = 0
+        seen = size = 0
         while True:
             try:
                 data = await self._stream.receive(RECEIVE_BYTES)
@@ -218,8 +267,13 @@ class Peer:
             for line in self._splitter.feed(data):
                 self._receive(line)
                 seen += 1
-                if seen % MESSAGES_PER_SLICE == 0:
-                    await anyio.sleep(0)
+                size += len(line)
+                if seen >= MESSAGES_PER_SLICE or size >= SLICE_BYTES:
+                    for _ in range(TURNS_AFTER_LONG if size >= SLICE_BYTES else 1):
+                        await anyio.sleep(0)
+                    seen = size = 0
+                if self.waiting_bytes > self._max_waiting_bytes:
+                    await self.until_room()
 
     def _receive(self, line: bytes) -> None:
         if self._tap is not None:
@@ -228,7 +282,7 @@ class Peer:
             case messages.Notification(method, params):
                 self._on_notification(method, params)
             case messages.Request() as request:
-                self._on_request(request)
+                self._on_request(request, len(line))
             case messages.Result() | messages.Failure() as response:
                 self._on_response(response)
             case messages.Junk(_, reason, answer):
@@ -254,8 +308,9 @@ class Peer:
             return
         pending.settle(response)
 
-    def _on_request(self, request: messages.Request) -> None:
+    def _on_request(self, request: messages.Request, size: int) -> None:
         try:
+            self._require_few(size)
             answer = self._handler.on_request(request.method, request.params)
         except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
             self._answer(messages.write_failure(request.id, _as_failure(request.method, error)))
@@ -263,16 +318,28 @@ class Peer:
         # Known at once, so that a cancellation right behind the request finds it.
         scope = self._handling[type(request.id), request.id] = anyio.CancelScope()
         assert self._tasks is not None
-        self._tasks.start_soon(self._handle, request, answer, scope)
+        self._under_way += 1
+        self._under_way_bytes += size
+        self._tasks.start_soon(self._handle, request, answer, scope, size)
+
+    def _require_few(self, size: int) -> None:
+        """Raises RequestFailed where one of `size` bytes more would be too much."""
+        is_too_much = self._under_way_bytes + size > MAX_UNDER_WAY_BYTES and self._under_way
+        if is_too_much or self._under_way >= MAX_UNDER_WAY:
+            waiting = f"{self._under_way} others wait for their answers"
+            raise RequestFailed(ErrorCode.INTERNAL_ERROR, f"Too many requests at once: {waiting}")
 
     async def _handle(
-        self, request: messages.Request, answer: Awaitable[Any], scope: anyio.CancelScope
+        self, request: messages.Request, answer: Awaitable[Any], scope: anyio.CancelScope, size: int
     ) -> None:
         with scope:
             try:
+                await self.until_room()
                 frame = messages.write_result(request.id, await answer)
             except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
                 frame = messages.write_failure(request.id, _as_failure(request.method, error))
+        self._under_way -= 1
+        self._under_way_bytes -= size
         if self._handling.get((type(request.id), request.id)) is scope:
             del self._handling[type(request.id), request.id]
         if scope.cancelled_caught:
@@ -299,7 +366,9 @@ class Peer:
         if self._lost is None:
             self._lost = error
         self._outgoing.clear()
+        self.waiting_bytes = 0
         self._signal()
+        self._taken.set()
         pending, self._pending = self._pending, {}
         for waiting in pending.values():
             waiting.fail(self._lost)

@@ -147,6 +147,19 @@ async def test_a_line_over_the_ceiling_ends_that_agent_cleanly(
     assert not session.conversation.is_connected
 
 
+async def test_an_agent_that_asks_and_asks_and_reads_no_answer_is_ended_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short_grace: None
+):
+    unread = partial(Peer, max_waiting_bytes=100_000, unread_limit_s=0.1)
+    monkeypatch.setattr(agent_module, "Peer", unread)
+    async with running("open_session()\nwhile True: send(id=1, method='example/none', params={})") as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        with pytest.raises(AgentLost, match=r"was ended: it has not read 100,\d\d\d bytes of what was sent"):
+            await session.send_prompt(REPLY)
+    assert not session.conversation.is_connected
+
+
 async def test_a_flood_on_stderr_does_not_block_the_agent(tmp_path: Path):
     """R-TRANS-3."""
     script = """

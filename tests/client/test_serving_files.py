@@ -5,17 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from acp_tui.client.workspace import Workspace
 from acp_tui.protocol.handler import ClientOffer
 from support.agents import in_session
-from support.peers import Counterpart
+from support.peers import Counterpart, request, settle
 
 
 async def call(wire: Counterpart, method: str, **params: Any) -> Any:
     """The whole response."""
-    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"sessionId": "s1", **params}}
-    await wire.send(request)
+    await wire.send(request(1, method, {"sessionId": "s1", **params}))
     return await wire.receive()
 
 
@@ -43,6 +44,34 @@ async def test_a_file_is_written_and_the_answer_is_empty(cwd: Path):
         written = await call(wire, "fs/write_text_file", path=str(cwd / "new/b.txt"), content="b\r\n")
     assert written["result"] == {}
     assert (cwd / "new/b.txt").read_bytes() == b"b\r\n"
+
+
+async def test_files_are_read_one_at_a_time_and_none_while_the_agent_has_not_read_the_answers(
+    cwd: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Forty answers of sixty megabytes are not to be in memory at once."""
+    read, has_room, under_way, most, count = Workspace.read_text_file, anyio.Event(), 0, 0, 0
+
+    async def read_and_count(*args: Any, **options: Any) -> str:
+        nonlocal under_way, most, count
+        under_way, count = under_way + 1, count + 1
+        most = max(most, under_way)
+        text = await read(*args, **options)
+        under_way -= 1
+        return text
+
+    monkeypatch.setattr(Workspace, "read_text_file", read_and_count)
+    params = {"sessionId": "s1", "path": str(cwd / "a.txt")}
+    async with in_session(cwd) as (session, wire):
+        monkeypatch.setattr(session._connection, "until_room", has_room.wait)
+        for number in range(40):
+            await wire.send(request(f"r{number}", "fs/read_text_file", params))
+        await settle()
+        assert count == 0
+        has_room.set()
+        for _ in range(40):
+            assert (await wire.receive())["result"] == {"content": "one\ntwo\nthree\n"}
+    assert (count, most) == (40, 1)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from acp_tui.rpc import ErrorCode, Handler, Peer, RequestFailed, Tap
 from acp_tui.rpc.framing import DEFAULT_MAX_FRAME_BYTES
 from acp_tui.rpc.memory import MemoryStream
+from acp_tui.rpc.peer import MAX_WAITING_BYTES
 
 WAIT_S = 5.0
 """No test waits longer than this for anything."""
@@ -135,10 +136,17 @@ async def serving(
     max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
     tap: Tap | None = None,
     buffered_writes: float = math.inf,
+    max_waiting_bytes: int = MAX_WAITING_BYTES,
 ) -> AsyncIterator[tuple[Peer, Counterpart]]:
     """A peer that is being served, and its counterpart; no longer than `WAIT_S`."""
     with connected(buffered_writes) as (counterpart, stream), anyio.fail_after(WAIT_S):
-        peer = Peer(stream, handler or RecordingHandler(), max_frame_bytes=max_frame_bytes, tap=tap)
+        peer = Peer(
+            stream,
+            handler or RecordingHandler(),
+            max_frame_bytes=max_frame_bytes,
+            max_waiting_bytes=max_waiting_bytes,
+            tap=tap,
+        )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(peer.serve)
             yield peer, counterpart

@@ -39,6 +39,7 @@ from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.widgets.session_panel import SessionPanel
 from support.folding import ALLOW, REJECT
 
 CWD: Final = Path("/project")
@@ -172,7 +173,7 @@ async def settled(pilot: Pilot[Any]) -> None:
 def _is_frame_due(pilot: Pilot[Any]) -> bool:
     # What is covered is not drawn before it is seen again.
     session = pilot.app.screen_stack[0]
-    return session.is_current and not all(view.is_settled for view in session.query(ConversationView))
+    return session.is_current and not all(panel.is_settled for panel in session.query(SessionPanel))
 
 
 async def _work_off_messages(pilot: Pilot[Any]) -> None:

@@ -32,7 +32,7 @@ from acp_tui.client.sessions.stderr_lines import StderrLines
 from acp_tui.conversation.updates import Disconnected, SessionUpdate
 from acp_tui.protocol.errors import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.handler import ClientOffer
-from acp_tui.rpc import Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
+from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
 if TYPE_CHECKING:
     from acp_tui.client.transcript.plan import RecordingPlan
@@ -118,6 +118,8 @@ class Agent(AgentCalls):
             self._lose(f"{self.title} {process.describe_exit()}", process)
         except FrameTooLarge as error:
             self._lose(f"{self.title} broke the protocol: it sent {error}", process)
+        except AnswersUnread as error:
+            self._lose(f"{self.title} was ended: {error}", process)
         finally:
             # We are stopping it: whoever still waits for an answer is to know, the conversations need not say it.
             self.lost = self.lost or AgentLost(f"{self.title} was stopped")

@@ -6,13 +6,13 @@ Who is asked before is `access`'s matter; how a file is read or a command run is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
+from anyio import Lock, to_thread
 
 from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.client.sessions.access import WHY_LATER, Access, Wish
@@ -54,7 +54,9 @@ class Machine:
         rules: StandingRules,
         access: Access,
         apply: Callable[[SessionUpdate], None],
+        until_room: Callable[[], Awaitable[None]],
     ) -> None:
+        """`until_room` waits while the agent has not read what it got before."""
         self.terminal_size = (120, 30)
         """Columns and rows of the terminals that are opened from now on."""
         self._roots = (cwd, *additional_directories)
@@ -63,6 +65,9 @@ class Machine:
         self._rules = rules
         self._access = access
         self._apply = apply
+        self._until_room = until_room
+        # An agent that asks for forty large files and reads no answer gets one of them into memory.
+        self._one_read_at_a_time = Lock()
         self._files = _workspace_of(self._roots)
         self._terminals: Terminals | None = None
         self._agents: set[TerminalId] = set()
@@ -83,8 +88,10 @@ class Machine:
             )
             async with self._access.leave(wish, self._policy.read, place):
                 try:
-                    self._require_same(files)
-                    return await files.read_text_file(path, line, limit, allowed_at=place.path)
+                    async with self._one_read_at_a_time:
+                        await self._until_room()
+                        self._require_same(files)
+                        return await files.read_text_file(path, line, limit, allowed_at=place.path)
                 except NotFound:
                     if self._quirks.missing_file_reads_empty:
                         return ""

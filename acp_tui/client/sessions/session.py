@@ -112,7 +112,16 @@ class Session:
         policy = policy or Policy()
         self._rules = StandingRules(policy.refuse, (cwd, *additional_directories))
         access = Access(self._ask_for_access, self.apply)
-        self.machine = Machine(cwd, additional_directories, quirks, policy, self._rules, access, self.apply)
+        self.machine = Machine(
+            cwd,
+            additional_directories,
+            quirks,
+            policy,
+            self._rules,
+            access,
+            self.apply,
+            lambda: self._connection.until_room(),
+        )
         """What its agent gets of the user's machine."""
         self.commands = OwnCommands(self.machine, self.apply)
         """What the user runs there beside the agent."""

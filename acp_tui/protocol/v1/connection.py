@@ -60,6 +60,10 @@ class Connection(InboundRequests):
             params = {**params, "_meta": self._meta}
         return await self.peer.request(method, params, read=read, read_error=read_error)
 
+    async def until_room(self) -> None:
+        """Wait while the agent has not read what was answered before; long answers are made only then."""
+        await self.peer.until_room()
+
     # Connection
 
     async def initialize(self, name: str, title: str, version: str) -> Agreement:

@@ -110,7 +110,14 @@ def _plan(update: Any) -> Updates:
     return (PlanReplaced(steps, meta=plan.meta),)
 
 
+MAX_COMMANDS: Final = 5_000
+"""The first ones are kept: to read fifty thousand holds up the keys for a quarter of a second, each time."""
+
+
 def _commands(update: Any) -> Updates:
+    commands = update.get("availableCommands")
+    if isinstance(commands, list) and len(commands) > MAX_COMMANDS:
+        update = {**update, "availableCommands": commands[:MAX_COMMANDS]}
     report = decode(updates.AvailableCommandsUpdate, update)
     return (CommandsReplaced(tuple(map(_command, report.available_commands)), report.meta),)
 

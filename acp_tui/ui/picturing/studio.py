@@ -175,7 +175,7 @@ class Studio:
         terminals = panel.conversation.terminals.values()
         # While the emulator is being loaded there is no screen for any of them.
         is_loading = any(panel.view.terminal_screens.screen(state) is None for state in list(terminals)[:1])
-        return panel.view.is_settled and not is_loading
+        return panel.is_settled and not is_loading
 
 
 def picture_of(app: App[Any]) -> str:

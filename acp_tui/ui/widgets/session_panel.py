@@ -5,7 +5,10 @@ It is mounted when there is something to show, so that the first frame does not 
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -15,15 +18,16 @@ from textual.message import Message
 
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Fact, Turn
+from acp_tui.conversation.facts import Fact, PermissionRequest, Turn
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
 from acp_tui.ui.keyed_app import idle_s
 from acp_tui.ui.status import Work
-from acp_tui.ui.textual_internals import press_in
+from acp_tui.ui.textual_internals import forget_toasts, press_in
 from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.conversation.window import FRAME_S
 from acp_tui.ui.widgets.docked_request import DockedRequest
 from acp_tui.ui.widgets.first_steps import FirstSteps
 from acp_tui.ui.widgets.permission_card import PermissionCard
@@ -40,6 +44,10 @@ BESIDE_TERMINALS: Final = len(RAIL) + 3
 """Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
 IDLE_S: Final = 1.0
 """Whoever has pressed nothing for so long is not about to press something else."""
+MAX_NOTICES_SHOWN: Final = 3
+"""At a time: the latest, with a word on how many came before them."""
+NOTICES_EVERY_S: Final = 1.0
+"""Nobody reads faster, and each that is shown lays out the screen."""
 SEVERITIES: Final[dict[str, SeverityLevel]] = {"warning": "warning", "error": "error"}
 
 
@@ -77,9 +85,17 @@ class SessionPanel(Vertical):
         self._images = images
         self._greeting = greeting
         self._is_empty = True
+        self._shown_request: PermissionRequest | None = None
         self._shown_notices = 0
         self.work = Work(conversation, clock)
         """How long the turn takes, and at what the agent is."""
+        self._noticed_at = -NOTICES_EVERY_S
+        self._toasts: deque[tuple[str, str]] = deque()
+        """Title and text of the notices that may be on the screen."""
+        self._looked_at = -FRAME_S
+        self._look_handle: asyncio.TimerHandle | None = None
+        self._notice_handle: asyncio.TimerHandle | None = None
+        self._look_context = contextvars.copy_context()
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -90,6 +106,7 @@ class SessionPanel(Vertical):
 
     def on_mount(self) -> None:
         """Show what there is, and listen for more."""
+        self._look_context = contextvars.copy_context()  # changes come from tasks that know no app
         self.view.show(self.conversation, self._cwd)
         if self.session is not None:
             self.session.listener = self._on_change
@@ -97,6 +114,8 @@ class SessionPanel(Vertical):
 
     def on_unmount(self) -> None:
         """The session goes on without us."""
+        for handle in filter(None, (self._look_handle, self._notice_handle)):
+            handle.cancel()
         if self.session is not None:
             self.session.listener = None
 
@@ -113,17 +132,46 @@ class SessionPanel(Vertical):
         return card
 
     def _on_change(self, change: Change) -> None:
-        """Called for every change, in the midst of a flood too: it only marks, and looks at the facts that changed."""
+        """Called for every change, in the midst of a flood too: it marks, and shows only what is asked."""
         self.work.note_change()
         self.view.mark(change)
         if self._is_empty and change.entries:
             self._show_first_steps()
+        if self._is_about_shown_request(change):
+            self._show_permissions()  # at once: what is answered must be what stands there
         if change.facts and change.facts != (Fact.TERMINALS,):
+            self._look()
+
+    def _is_about_shown_request(self, change: Change) -> bool:
+        """Whether the card shows another request, or its call is another; how many wait behind it can wait too."""
+        request = next(iter(self.conversation.permissions.values()), None)
+        if request is None or request is not self._shown_request:
+            return request is not self._shown_request
+        return self.conversation.tool_call_entries[request.tool_call_id] in change.entries
+
+    @property
+    def is_settled(self) -> bool:
+        """True when everything that has changed is on the screen."""
+        return self._look_handle is None and self.view.is_settled
+
+    def _look(self) -> None:
+        """Show the facts: at once, or with the next frame where that was done just now."""
+        if self._look_handle is not None:
+            return
+        wait_s = self._looked_at + FRAME_S - time.monotonic()
+        if wait_s > 0:
+            self._look_handle = self._later(wait_s, self._show_facts)
+        else:
             self._show_facts()
-        elif change.entries and self.conversation.permissions:
-            self._show_permissions()
+
+    def _later(self, wait_s: float, show: Callable[[], None]) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(wait_s, show, context=self._look_context)
 
     def _show_facts(self) -> None:
+        if self._look_handle is not None:
+            self._look_handle.cancel()
+            self._look_handle = None
+        begin = time.monotonic()
         is_settled = self.conversation.turn is Turn.IDLE
         self.query_one(PlanLine).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
         self._show_permissions()
@@ -131,6 +179,9 @@ class SessionPanel(Vertical):
         if self._is_empty:
             self._show_first_steps()
         self.post_message(self.FactsChanged())
+        # A look at ten thousand steps takes its time, and keys want theirs.
+        now = time.monotonic()
+        self._looked_at = now + (now - begin)
 
     def _show_first_steps(self) -> None:
         """As long as nothing has been said."""
@@ -140,6 +191,7 @@ class SessionPanel(Vertical):
 
     def _show_permissions(self) -> None:
         requests = tuple(self.conversation.permissions.values())
+        self._shown_request = requests[0] if requests else None
         call = None
         if requests:
             entry_id = self.conversation.tool_call_entries[requests[0].tool_call_id]
@@ -177,16 +229,32 @@ class SessionPanel(Vertical):
         self.query_one(PlanLine).set_class(message.is_crowded, "-crowded-out")
 
     def _show_notices(self) -> None:
-        # Only the latest are kept, so what is new is counted from the end.
+        """The latest few; of those that come faster than they can be read, only how many they were."""
         new = self.conversation.notice_count - self._shown_notices
-        for notice in self.conversation.notices[-new:] if new > 0 else ():
-            self.notify(
-                make_visible(notice.description or ""),
-                title=make_visible(notice.title),
-                severity=SEVERITIES.get(notice.severity, "information"),
-                markup=False,
-            )
+        if new <= 0 or self._notice_handle is not None:
+            return
+        wait_s = self._noticed_at + NOTICES_EVERY_S - time.monotonic()
+        if wait_s > 0 and len(self._toasts) >= MAX_NOTICES_SHOWN:
+            self._notice_handle = self._later(wait_s, self._show_waiting_notices)
+            return
+        self._noticed_at = time.monotonic()
         self._shown_notices = self.conversation.notice_count
+        if new > MAX_NOTICES_SHOWN:
+            before = new - MAX_NOTICES_SHOWN
+            self._show_toast("Notices", f"{before:,} more came before these", "information")
+        for notice in self.conversation.notices[-min(new, MAX_NOTICES_SHOWN) :]:
+            severity = SEVERITIES.get(notice.severity, "information")
+            self._show_toast(make_visible(notice.title), make_visible(notice.description or ""), severity)
+
+    def _show_waiting_notices(self) -> None:
+        self._notice_handle = None
+        self._show_notices()
+
+    def _show_toast(self, title: str, text: str, severity: SeverityLevel) -> None:
+        while len(self._toasts) > MAX_NOTICES_SHOWN:
+            forget_toasts(self.app, self._toasts.popleft())
+        self._toasts.append((title, text))
+        self.notify(text, title=title, severity=severity, markup=False)
 
     def toggle_plan(self) -> None:
         """Show all steps of the plan, or one line."""

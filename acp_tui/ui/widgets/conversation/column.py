@@ -24,6 +24,10 @@ log = logging.getLogger(__name__)
 
 GUESSED_LINES: Final = 4
 """Of an entry that was not drawn yet."""
+MAX_DRAWN: Final = 1_000
+"""Entries whose drawings are kept: one takes about 5 KB, ten times what the entry itself does."""
+MAX_LET_GO_LINES: Final = 500
+"""A longer one stays: to draw it again would take longer than a frame."""
 
 
 class Column:
@@ -42,7 +46,12 @@ class Column:
         self._is_all_open = False
         self._measured_for: Scene | None = None
         self._guesses: set[int] = set()
-        self.drawings: list[Drawing] = []
+        self._recent: dict[int, None] = {}
+        """Entries whose drawings were used last, the latest at the end."""
+        self._toggled: set[int] = set()
+        """Entries that the user has folded or unfolded one by one."""
+        self.drawings: list[Drawing | None] = []
+        """None for one that was let go: it is made again when it is wanted."""
         self.heights = Heights()
         self.dirty: set[EntryId] = set()
         """What is to be drawn again."""
@@ -51,6 +60,8 @@ class Column:
         """Hold this conversation from now on; all of it is to be drawn."""
         self._conversation = conversation
         self._guesses = set()
+        self._recent = {}
+        self._toggled = set()
         self.drawings = []
         self.heights = Heights()
         self.dirty = set(map(EntryId, range(len(conversation.entries))))
@@ -111,12 +122,37 @@ class Column:
 
     def _refresh(self, index: int) -> bool:
         """Read an entry anew, or a piece of a long one; False where there is more of it."""
-        is_done = self.drawings[index].refresh()
+        drawing = self._drawing(index)
+        is_done = drawing.refresh()
         if is_done:
             self.dirty.discard(EntryId(index))
             if index < len(self.drawings) - 1:
-                self.drawings[index].close()
+                drawing.close()
         return is_done
+
+    def _drawing(self, index: int) -> Drawing:
+        """The drawing of an entry, made again where it was let go."""
+        drawing = self.drawings[index]
+        if drawing is None:
+            drawing = self.drawings[index] = drawing_of(self._conversation.entries[index])
+            drawing.set_open(self._is_all_open)
+            if EntryId(index) not in self.dirty:  # else whoever reads it does so by the piece
+                while not drawing.refresh():
+                    pass
+                drawing.close()
+        self._recent.pop(index, None)
+        self._recent[index] = None
+        return drawing
+
+    def _let_go(self) -> None:
+        """Keep the drawings that were used last; of the others nothing but the height."""
+        while len(self._recent) > MAX_DRAWN:
+            index = next(iter(self._recent))
+            del self._recent[index]
+            is_short = self.heights.height(index) <= MAX_LET_GO_LINES
+            is_as_made = index not in self._toggled and index < len(self.drawings) - 1
+            if is_short and is_as_made and self.is_read(index):
+                self.drawings[index] = None
 
     def _settle(self, index: int) -> None:
         """Draw of an entry what need not be drawn again when its next piece is read."""
@@ -150,13 +186,14 @@ class Column:
         return self._drawn(index, lambda drawing, scene: drawing.whole(scene))
 
     def _drawn(self, index: int, draw: Callable[[Drawing, Scene], Sequence[Strip]]) -> Sequence[Strip]:
+        self._let_go()
         try:
-            return draw(self.drawings[index], self._scene())
+            return draw(self._drawing(index), self._scene())
         except Exception:
             # What an agent sent must not take the screen down; the rest of the conversation stays readable.
             log.exception("entry %d cannot be drawn", index)
-            self.drawings[index] = Undrawable()
-            return self.drawings[index].lines(self._scene())
+            undrawable = self.drawings[index] = Undrawable()
+            return undrawable.lines(self._scene())
 
     def _open_to(self, last: int) -> None:
         """Have drawings up to this entry."""
@@ -173,7 +210,7 @@ class Column:
     def _close(self, index: int) -> None:
         # What is not read to its end is closed when it is.
         if EntryId(index) not in self.dirty:
-            self.drawings[index].close()
+            self._drawing(index).close()
             self.measure(index)
 
     def is_prompt(self, index: int) -> bool:
@@ -185,14 +222,16 @@ class Column:
 
     def toggle(self, index: int) -> bool:
         """Fold or unfold an entry; False for one that does not fold."""
-        if not self.drawings[index].toggle():
+        if not self._drawing(index).toggle():
             return False
+        self._toggled.add(index)
         self.measure(index)
         return True
 
     def toggle_all(self) -> None:
         """Unfold everything, or fold everything again."""
         self._is_all_open = not self._is_all_open
-        for drawing in self.drawings:
+        self._toggled.clear()
+        for drawing in filter(None, self.drawings):
             drawing.set_open(self._is_all_open)
         self._mark_all()

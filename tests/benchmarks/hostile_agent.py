@@ -1,0 +1,253 @@
+"""An agent that floods its client: the first words of a prompt name what with and how often, as in "notices 5000".
+
+It uses the standard library only. Its turn ends with a message that says FLOOD-ENDS-HERE. With "unread" as a third
+word it stops reading its input when the flood begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+SESSION: Final = "s1"
+OPTIONS: Final = [
+    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+]
+MEGABYTE: Final = 1_000_000
+_ids = count(1)
+
+
+def line(message: dict[str, Any]) -> bytes:
+    """A message as its line."""
+    return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
+
+
+def update(which: str, session: str = SESSION, **fields: Any) -> bytes:
+    """A session/update."""
+    params = {"sessionId": session, "update": {"sessionUpdate": which, **fields}}
+    return line({"method": "session/update", "params": params})
+
+
+def request(method: str, request_id: object = None, **params: Any) -> bytes:
+    """A request of the session's."""
+    request_id = next(_ids) if request_id is None else request_id
+    return line({"id": request_id, "method": method, "params": {"sessionId": SESSION, **params}})
+
+
+def text(words: str) -> dict[str, Any]:
+    """A content block."""
+    return {"type": "text", "text": words}
+
+
+def chunk(words: str, kind: str = "agent_message_chunk", session: str = SESSION) -> bytes:
+    """A piece of a message."""
+    return update(kind, session, content=text(words))
+
+
+# What it floods with: each gives the bytes of the number-th time.
+
+
+def _tool_call(number: int) -> bytes:
+    return update(
+        "tool_call", toolCallId=f"call-{number}", title=f"Read file {number}", kind="read", status="pending"
+    )
+
+
+def _tool_update(number: int) -> bytes:
+    status = ("pending", "in_progress", "completed", "failed")[number % 4]
+    body = [{"type": "content", "content": text(f"line {number}\n" * 20)}]
+    return update("tool_call_update", toolCallId="call", title=f"Run {number}", status=status, content=body)
+
+
+def _plan(number: int) -> bytes:
+    steps = [
+        {"content": f"Step {step} of {number}", "priority": "low", "status": "pending"}
+        for step in range(10_000)
+    ]
+    return update("plan", entries=steps)
+
+
+def _commands(number: int) -> bytes:
+    commands = [{"name": f"do-{number}-{each}", "description": "A command"} for each in range(50_000)]
+    return update("available_commands_update", availableCommands=commands)
+
+
+def _options(number: int) -> bytes:
+    choices = [{"value": f"v{each}", "name": f"Value {each}"} for each in range(100)]
+    options = [
+        {
+            "id": f"o{each}",
+            "name": f"Option {number}",
+            "type": "select",
+            "currentValue": "v0",
+            "options": choices,
+        }
+        for each in range(20)
+    ]
+    return update("config_option_update", configOptions=options)
+
+
+def _notice(number: int) -> bytes:
+    return update("notice", severity=("info", "warning", "error")[number % 3], title=f"Notice {number}")
+
+
+def _permission(number: int) -> bytes:
+    call = {"toolCallId": f"call-{number}", "title": f"Delete file {number}", "kind": "delete"}
+    return request("session/request_permission", toolCall=call, options=OPTIONS)
+
+
+def _form(number: int) -> bytes:
+    schema = {"type": "object", "properties": {"name": {"type": "string", "title": "Your name"}}}
+    return request("elicitation/create", mode="form", message=f"Question {number}", requestedSchema=schema)
+
+
+def _terminal(number: int) -> bytes:
+    return request("terminal/create", command="sleep", args=["100"], cwd=str(Path.cwd()))
+
+
+def _chatty_terminal(number: int) -> bytes:
+    return request("terminal/create", command="yes", args=[f"terminal {number}"], cwd=str(Path.cwd()))
+
+
+def _read_big(number: int) -> bytes:
+    return request("fs/read_text_file", path=str(Path.cwd() / "big.txt"))
+
+
+def _write(number: int) -> bytes:
+    return request(
+        "fs/write_text_file", path=str(Path.cwd() / f"out-{number % 50}.txt"), content=f"{number}\n" * 200
+    )
+
+
+def _deep(number: int) -> bytes:
+    depth = 100_000
+    return b'{"jsonrpc":"2.0","method":"session/update","params":' + b"[" * depth + b"]" * depth + b"}\n"
+
+
+def _stderr(number: int) -> bytes:
+    os.write(2, b"noise on stderr, line %d, and so on and so on\n" % number * 100)
+    return b""
+
+
+FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
+    "messages": lambda n: chunk(f"word {n} "),
+    "thoughts": lambda n: chunk(f"thought {n} ", "agent_thought_chunk"),
+    "entries": lambda n: update(
+        "agent_message_chunk", messageId=f"m{n}", content=text(f"Message {n} says so.")
+    ),
+    "mixed": lambda n: _tool_call(n) if n % 2 else chunk(f"Paragraph {n} of what is said here.\n\n"),
+    "tool-calls": _tool_call,
+    "tool-updates": _tool_update,
+    "plans": _plan,
+    "commands": _commands,
+    "options": _options,
+    "modes": lambda n: update("current_mode_update", currentModeId=("ask", "code")[n % 2]),
+    "usage": lambda n: update("usage_update", used=n, size=1_000_000),
+    "titles": lambda n: update("session_info_update", title=f"Title {n}"),
+    "notices": _notice,
+    "unknown-updates": lambda n: update("surprise", number=n, words=["one", "two"]),
+    "unknown-sessions": lambda n: chunk("nobody's", session=f"other-{n}"),
+    "unknown-notes": lambda n: line({"method": "_example/note", "params": {"n": n}}),
+    "broken-updates": lambda n: update("tool_call", title=n),
+    "junk": lambda n: b"DEBUG this is no JSON, line %d\n" % n,
+    "cancels": lambda n: line({"method": "$/cancel_request", "params": {"requestId": n}}),
+    "answers": lambda n: line({"id": n + 1_000, "result": {}}),
+    "stderr": _stderr,
+    "permissions": _permission,
+    "asked-and-withdrawn": lambda n: (
+        _with_id(_permission(n), f"p{n}")
+        + line({"method": "$/cancel_request", "params": {"requestId": f"p{n}"}})
+    ),
+    "forms": _form,
+    "terminals": _terminal,
+    "chatty-terminals": _chatty_terminal,
+    "outputs": lambda n: request("terminal/output", terminalId="none"),
+    "reads": _read_big,
+    "writes": _write,
+    "unknown-requests": lambda n: request("example/none", n=n),
+    "huge-ids": lambda n: request("example/none", request_id=f"{n}" + "x" * MEGABYTE),
+    "huge-permission-ids": lambda n: _with_id(_permission(n), f"{n}" + "x" * MEGABYTE),
+    "deep": _deep,
+    "big-line": lambda n: chunk("y" * (100 * MEGABYTE)),
+    "long-line": lambda n: chunk("y" * (50 * MEGABYTE)),
+    "blank-lines": lambda n: b"\n" * 1_000,
+}
+
+
+def _with_id(frame: bytes, request_id: str) -> bytes:
+    return line({**json.loads(frame), "id": request_id})
+
+
+def write(data: bytes) -> None:
+    """Write all of it, however long that takes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]
+
+
+def play(words: list[str]) -> None:
+    """One turn."""
+    kind, times = words[0], int(words[1])
+    make = FLOODS[kind]
+    if kind == "reads":
+        (Path.cwd() / "big.txt").write_text("sixty megabytes of this line\n" * (60 * MEGABYTE // 29))
+    batch: list[bytes] = []
+    for number in range(times):
+        batch.append(make(number))
+        if len(batch) == 100 or len(batch[-1]) > 10_000:
+            write(b"".join(batch))
+            batch.clear()
+    write(b"".join(batch) + chunk("\n\nFLOOD-ENDS-HERE\n\n"))
+
+
+def messages() -> Iterator[dict[str, Any]]:
+    """What the client sends; every line is read for itself, so that one can stop."""
+    pending = b""
+    while data := os.read(0, 65536):
+        *whole, pending = (pending + data).split(b"\n")
+        for each in whole:
+            yield json.loads(each)
+
+
+def drain() -> None:
+    """Read, and do nothing with it."""
+    while os.read(0, 1 << 20):
+        pass
+    os._exit(0)
+
+
+def main() -> None:
+    """Serve until the client goes."""
+    for message in messages():
+        method, request_id = message.get("method"), message.get("id")
+        match method:
+            case "initialize":
+                info = {"name": "hostile", "title": "Hostile", "version": "1"}
+                write(line({"id": request_id, "result": {"protocolVersion": 1, "agentInfo": info}}))
+            case "session/new":
+                modes = [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]
+                state = {"currentModeId": "ask", "availableModes": modes}
+                write(line({"id": request_id, "result": {"sessionId": SESSION, "modes": state}}))
+            case "session/prompt":
+                words = message["params"]["prompt"][-1]["text"].split()
+                if "unread" not in words:
+                    threading.Thread(target=drain, daemon=True).start()
+                play(words)
+                write(line({"id": request_id, "result": {"stopReason": "end_turn"}}))
+                threading.Event().wait()  # it stays until it is ended
+            case _:
+                pass
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (BrokenPipeError, KeyboardInterrupt):
+        sys.exit(0)

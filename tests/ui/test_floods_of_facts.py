@@ -1,0 +1,51 @@
+"""What an agent reports faster than it can be shown: the screen shows how things stand, not each step on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.conversation.facts import Usage
+from acp_tui.conversation.updates import InfoChanged, NoticeShown, SessionUpdate, UsageReported
+from acp_tui.ui.widgets.session_panel import MAX_NOTICES_SHOWN, SessionPanel
+from support.screens import open_page
+
+TIMES = 1_000
+
+
+@pytest.mark.parametrize("kind", ["usage", "title"])
+async def test_facts_that_come_in_a_flood_are_looked_at_once_a_frame(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    look = SessionPanel._show_facts
+    monkeypatch.setattr(SessionPanel, "_show_facts", lambda panel: (looks.append(1), look(panel)))
+    async with open_page() as page:
+        looks.clear()
+        updates: list[SessionUpdate] = [
+            UsageReported(Usage(number, TIMES)) if kind == "usage" else InfoChanged(title=f"Title {number}")
+            for number in range(TIMES)
+        ]
+        for update in updates:
+            page.session.apply(update)
+        assert len(looks) <= 1
+        await page.settled()
+        assert len(looks) <= 2
+        if kind == "usage":
+            assert "999/1k" in page.status
+
+
+async def test_of_thousands_of_notices_the_latest_few_are_shown_and_the_others_counted() -> None:
+    async with open_page() as page:
+        for number in range(5_000):
+            page.session.apply(NoticeShown("info", f"Notice {number}"))
+        await page.until(lambda: any(toast.title == "Notice 4999" for toast in page.toasts))
+        shown = [toast.title for toast in page.toasts]
+        assert len(shown) <= MAX_NOTICES_SHOWN + 1
+        assert shown[-MAX_NOTICES_SHOWN:] == ["Notice 4997", "Notice 4998", "Notice 4999"]
+        assert any("more came before these" in toast.message for toast in page.toasts)
+
+
+async def test_single_notices_are_shown_at_once() -> None:
+    async with open_page() as page:
+        await page.apply(NoticeShown("info", "First"), NoticeShown("warning", "Second"))
+        assert [toast.title for toast in page.toasts] == ["First", "Second"]
