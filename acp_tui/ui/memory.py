@@ -13,4 +13,5 @@ def keep_what_is_loaded() -> None:
     if not gc.get_freeze_count():
         gc.freeze()
     # A young collection of so many takes 10 ms at most: a row that scrolls by is garbage in cycles (Strip.divide).
-    gc.set_threshold(20_000, 50, 100)
+    # A middle one looks at five of them: fifty took as long as a full one, again and again in a long conversation.
+    gc.set_threshold(20_000, 5, 100)
