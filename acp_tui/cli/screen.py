@@ -82,5 +82,8 @@ async def _run(
         # A closed window and a `kill` end us as Ctrl+Q does: agents that ignore the end of their input are ended too.
         for number in (signal.SIGHUP, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, app.exit)
-        await app.run_async()
+        try:
+            await app.run_async()
+        finally:
+            app.let_go_of_terminal()
         return app.return_code or code_of(app.failure), app.left_sessions()

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
+import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, TextIO, cast
 
@@ -37,6 +40,7 @@ AHEAD_S: Final = 0.05
 FASTER_S: Final = 20.0
 FASTER: Final = 1.5
 """A terminal that has kept up for so long is tried with more."""
+GONE: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 RETRY_S: Final = 0.01
 SMALL_ROWS: Final = 4
 """The echo of a key is sent at once."""
@@ -121,14 +125,47 @@ class PacedFile:
         """Nothing is held back."""
 
 
+class EndOfInput(threading.Event):
+    """Set when the driver is to read no more keys, and once the terminal is gone, which ends the app.
+
+    Nobody sends SIGHUP where the terminal was not the controlling one. Textual (8.2.8) would read its end again and
+    again, with a whole core, for ever.
+    """
+
+    def __init__(self, terminal: int, end_app: Callable[[], object]) -> None:
+        super().__init__()
+        self._poll = select.poll()
+        self._poll.register(terminal, 0)
+        self._end_app = end_app
+
+    def is_set(self) -> bool:
+        """Asked by the thread that reads the keys, ten times a second at least."""
+        if super().is_set():
+            return True
+        if not any(event & GONE for _, event in self._poll.poll(0)):
+            return False
+        self._end_app()
+        return True
+
+
 class PacedDriver(LinuxDriver):
-    """Textual's driver (8.2.8), which knows how far the terminal is behind."""
+    """Textual's driver (8.2.8), which knows how far the terminal is behind, and when it is gone."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
         self.pace = Pace()
         # It is only ever written to, flushed and asked for its number.
         self._file: Any = PacedFile(cast(TextIO, self._file), self.pace)
+        loop = asyncio.get_running_loop()
+        self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(app.exit))
+
+    def end_threads(self) -> None:
+        """Whatever has ended the app: no thread of the driver's goes on, and keeps the process from ending."""
+        self.exit_event.set()
+        if self._key_thread is not None and self._key_thread.is_alive():
+            self._key_thread.join()
+        if self._writer_thread is not None and self._writer_thread.is_alive():
+            self._writer_thread.stop()
 
     def write(self, data: str) -> None:
         """Put it into the writer thread's queue."""
@@ -160,6 +197,11 @@ class PacedApp(App[None]):
         """The paced one, where Textual would take the one that it is made of."""
         driver = super().get_driver_class()
         return PacedDriver if driver is LinuxDriver else driver
+
+    def let_go_of_terminal(self) -> None:
+        """To be called when the app has ended, in whatever way."""
+        if isinstance(self._driver, PacedDriver):
+            self._driver.end_threads()
 
     def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
         for screen in widgets:

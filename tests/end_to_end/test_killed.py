@@ -15,7 +15,7 @@ from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.reader import Recording, open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
-from support.on_terminal import OnTerminal, all_end, below, environment, on_terminal
+from support.on_terminal import WITHOUT_CONTROL, OnTerminal, all_end, below, environment, on_terminal
 
 # An agent that ignores all that it can, with a child in its group, and a command that leaves others behind: in a
 # session of their own, one of them in another.
@@ -85,6 +85,14 @@ def test_stopped_and_then_killed_it_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_closed_window_ends_it_and_all_that_runs(tmp_path: Path) -> None:
     with on_terminal(tmp_path, "--", *scripted_argv(STUBBORN)) as screen:
+        family = prompted(screen)
+        screen.close_window()
+        assert all_end([psutil.Process(screen.process.pid), *family])
+
+
+def test_a_terminal_that_is_gone_ends_it_where_nobody_sends_a_signal(tmp_path: Path) -> None:
+    """As behind `setsid`, or a container's shell: the terminal is not the controlling one."""
+    with on_terminal(tmp_path, "--", *scripted_argv(STUBBORN), launcher=WITHOUT_CONTROL) as screen:
         family = prompted(screen)
         screen.close_window()
         assert all_end([psutil.Process(screen.process.pid), *family])

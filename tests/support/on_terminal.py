@@ -29,6 +29,12 @@ fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.argv[1], sys.argv[1:])
 """
 
+WITHOUT_CONTROL = """
+import os, sys
+os.setsid()
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
 
 class OnTerminal:
     """A running acp-tui, and the user's side of its terminal."""
@@ -120,13 +126,17 @@ class OnTerminal:
 
 @contextmanager
 def on_terminal(
-    home: Path, *arguments: str, main: Sequence[str] = ("-m", "acp_tui"), size: tuple[int, int] = (80, 24)
+    home: Path,
+    *arguments: str,
+    main: Sequence[str] = ("-m", "acp_tui"),
+    size: tuple[int, int] = (80, 24),
+    launcher: str = LAUNCHER,
 ) -> Iterator[OnTerminal]:
     """acp-tui with these arguments, and a home of its own."""
     master, slave = pty.openpty()
     set_size(master, size)
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", LAUNCHER, sys.executable, *main, *arguments],
+        [sys.executable, "-I", "-S", "-c", launcher, sys.executable, *main, *arguments],
         cwd=home,
         env=environment(home),
         stdin=slave,
