@@ -184,4 +184,5 @@ async def test_each_cell_of_the_table_is_true(tmp_path: Path) -> None:
             if not found <= allowed:
                 wrong.append((row, name, way, found - allowed))
             assert "raw" in found, (name, way)
+    print(wrong)
     assert {(row, way, *stores) for row, _, way, stores in wrong} == set()
