@@ -14,7 +14,7 @@ MOST_LINES: Final = 200
 
 
 @cache
-def tests_in(file: str) -> frozenset[str]:
+def names_of_tests(file: str) -> frozenset[str]:
     """The names of the tests in a file."""
     tree = ast.parse((ROOT / file).read_text())
     return frozenset(
@@ -25,7 +25,7 @@ def tests_in(file: str) -> frozenset[str]:
 def test_every_test_that_the_threat_model_names_exists() -> None:
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", DOCUMENT.read_text())
     assert len(named) > 30
-    assert [f"{file}::{test}" for file, test in named if test not in tests_in(file)] == []
+    assert [f"{file}::{test}" for file, test in named if test not in names_of_tests(file)] == []
 
 
 def test_every_file_that_the_threat_model_names_exists() -> None:
