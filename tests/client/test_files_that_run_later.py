@@ -16,6 +16,7 @@ from acp_tui.client.sessions.access import ALLOW, REFUSE
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.workspace.runs_later import (
     IN_A_REPOSITORY,
+    OF_YOUR_HOME,
     ON_PATH,
     RUNS_LATER,
     STAYS_EXECUTABLE,
@@ -69,6 +70,14 @@ ASKED: Final = (
         "x/y/site.pth",
     ),
     *("Library/LaunchAgents/x.plist", ".dir-locals.el", ".cargo/config.toml", ".gradle/init.gradle", ".env"),
+    *(
+        ".envrc.private",
+        "rust-analyzer.toml",
+        ".luarc.json",
+        ".terraform/providers/x",
+        ".git-credentials",
+        "_netrc",
+    ),
     *("gradle/wrapper/gradle-wrapper.properties", ".tmux.conf", ".netrc", ".docker/config.json", "flake.nix"),
 )
 NOT_ASKED: Final = (
@@ -142,6 +151,27 @@ def test_a_folder_of_programs_is_known_by_path(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PATH", f"relative:{tmp_path}/link:{os.environ['PATH']}")
     assert why_it_runs_later(f"{tmp_path}/tools/ls", (tmp_path / "tools/ls").resolve()) == ON_PATH
     assert why_it_runs_later(f"{tmp_path}/other/ls", (tmp_path / "other/ls").resolve()) is None
+
+
+@pytest.mark.parametrize("spelled", [".wezterm.lua", ".NEWTOOL/conf", "./.x/../.newrc", "Library/Services/x"])
+def test_whatever_is_hidden_in_your_home_is_some_programs_setting(
+    spelled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "link").symlink_to("home")
+    for home in ("home", "link"):
+        monkeypatch.setenv("HOME", str(tmp_path / home))
+        leads_to = tmp_path / "home" / os.path.normpath(spelled)
+        assert why_it_runs_later(f"{tmp_path}/home/{spelled}", leads_to) == OF_YOUR_HOME
+        assert why_it_runs_later(f"{tmp_path}/elsewhere", leads_to) == OF_YOUR_HOME
+
+
+def test_what_is_hidden_elsewhere_or_seen_at_home_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for path in ("src/main.py", "src/.coveragerc", ".claude/worktrees/mine/main.py"):
+        assert why_it_runs_later(f"{tmp_path}/{path}", tmp_path / path) is None
 
 
 def disguised(path: str, chance: random.Random) -> str:

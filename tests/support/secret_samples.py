@@ -60,7 +60,7 @@ SHAPED: Final[dict[str, Callable[[Random], str]]] = {
     "Google client": key("GOCSPX-", URL, 28),
     "Google oauth": key("ya29.", URL, 120),
     "Groq": key("gsk_", ALNUM, 52),
-    "Hugging Face": key("hf_", ALNUM, 34),
+    "Hugging Face": key("hf_", string.ascii_letters, 34),
     "JSON web token": parts("eyJhbGciOiJIUzI1NiJ9.eyJ", some(URL, 60), ".", some(URL, 43)),
     "Linear": key("lin_api_", ALNUM, 40),
     "Mailchimp": key("", HEX, 32, "-us14"),

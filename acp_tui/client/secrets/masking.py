@@ -41,6 +41,10 @@ _PLACES: Final = (b"mcpServers", b'"env"', b'"headers"', b'"error"', b"authentic
 _OPEN_KEYS: Final = ("name", "type", "command")
 """Of an MCP server; tokens are also passed as arguments and in the paths of urls, so these go as well."""
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
+_KEY_LINE: Final = re.compile(
+    r"^\s*(?=\S*[A-Z])(?=\S*[a-z])(?=\S*[0-9])[A-Za-z0-9+/]{60,76}={0,2}\s*$", re.MULTILINE
+)
+"""As private keys are wrapped. In a log the line before it, which says so, may be cut off."""
 _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -243,6 +247,7 @@ class Masker:
 
     def line(self, text: str) -> str:
         """A line of a log: there whatever stands behind the name of a secret is one."""
+        text = _KEY_LINE.sub(MASK, text)
         return self.text(_USERINFO.sub(MASK, _ASSIGNED.sub(_masked_value, text)))
 
     def output(self, data: bytes) -> bytes:

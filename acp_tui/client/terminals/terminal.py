@@ -94,6 +94,11 @@ class Terminal:
         self._watch.note_sign_of_life()
         self._child.exit.add_done_callback(self._on_child_exit)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its end has not been told yet."""
+        return self._exit_status is None
+
     def output(self) -> TerminalOutputSnapshot:
         """What it has printed so far, without waiting (R-TERM-4)."""
         text = self._plain_text()

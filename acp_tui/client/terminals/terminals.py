@@ -22,6 +22,9 @@ FOLDER: Final[int] = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_
 MAX_LIMIT_BYTES: Final = 64 * 1024 * 1024
 """No agent makes us keep more than that, whatever limit it asks for."""
 
+MAX_RUNNING: Final = 100
+"""Commands at once in a session: each takes a process, a PTY and files of ours, and all agents share those."""
+
 
 class Terminals:
     """Runs the commands of one session, each on a PTY of its own (ACP v1, terminals).
@@ -55,6 +58,7 @@ class Terminals:
         """Columns and rows of the terminals that are created from now on."""
         self._read_budget = ReadBudget()
         self._terminals: dict[str, Terminal] = {}
+        self._starting = 0
         self._is_closed = False
 
     async def create(
@@ -89,7 +93,19 @@ class Terminals:
         return await to_thread.run_sync(Order.now, command, args, variables, cwd, folder, self._commands_in)
 
     async def start(self, order: Order, output_limit_bytes: int | None = None) -> str:
-        """As `create`, for an order; it is not run where one of its programs has changed since."""
+        """As `create`, for an order; it is not run where one of its programs has changed since, or too many run."""
+        running = self._starting + sum(terminal.is_running for terminal in self._terminals.values())
+        if running >= MAX_RUNNING:
+            raise TerminalSpawnFailed(
+                order.command, f"{running} others run: wait for one to end, or kill one"
+            )
+        self._starting += 1
+        try:
+            return await self._start(order, output_limit_bytes)
+        finally:
+            self._starting -= 1
+
+    async def _start(self, order: Order, output_limit_bytes: int | None) -> str:
         terminal_id = f"term_{secrets.token_hex(16)}"
         if changed := await to_thread.run_sync(order.change):
             raise TerminalSpawnFailed(order.command, changed_since(changed))

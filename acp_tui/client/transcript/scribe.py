@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
+from acp_tui.client.secrets.looks import open_block
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
@@ -18,6 +19,8 @@ from acp_tui.conversation.updates import (
 from acp_tui.rpc import Direction
 
 _FORM: Final = b"elicitation/create"
+MAX_KEY_LINES: Final = 100
+"""Of stderr that are hidden behind the beginning of a private key which has no end."""
 
 
 class Scribe:
@@ -28,6 +31,8 @@ class Scribe:
         self._masker = masker
         self._forms: set[tuple[type, Any]] = set()
         """The ids of the agent's questions that wait: what is answered is the user's."""
+        self._key_lines = 0
+        """How many lines of stderr may still belong to a private key that has begun there."""
 
     def write(self, event: Event) -> tuple[bytes, Any]:
         """The event's line, and for a frame that is JSON what it says, as it was written."""
@@ -35,7 +40,7 @@ class Scribe:
             case Frame(at, direction, data):
                 return self._frame(at, direction, data)
             case Stderr(at, data) if self._masker is not None:
-                event = Stderr(at, self._line(self._masker, data))
+                event = Stderr(at, self._stderr(self._masker, data))
             case Own(at, session_id, TerminalOutput(terminal_id, data)) if self._masker is not None:
                 event = Own(at, session_id, TerminalOutput(terminal_id, self._masker.output(data)))
             case Own(at, session_id, ElicitationAnswered() as answer) if self._masker is not None:
@@ -70,6 +75,16 @@ class Scribe:
         is_answer = answered in self._forms
         self._forms.discard(answered)
         return is_answer
+
+    def _stderr(self, masker: Masker, data: bytes) -> bytes:
+        """Line by line nobody could tell the lines of a private key from others."""
+        has_ended = b"-----END " in data
+        if self._key_lines and not has_ended:
+            self._key_lines -= 1
+            return MASK.encode() if data.strip() else data
+        begun = open_block(data.decode("utf-8", "replace"))
+        self._key_lines = MAX_KEY_LINES if begun is not None and b"PRIVATE KEY" in data else 0
+        return self._line(masker, data)
 
     @staticmethod
     def _line(masker: Masker, data: bytes) -> bytes:

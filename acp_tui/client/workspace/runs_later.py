@@ -41,7 +41,7 @@ RUNS_LATER: Final = (
         "version control runs the hooks and programs that are named there",
         """
         .git/ .git git~[0-9]/ .gitconfig .gitmodules .gitattributes .lfsconfig .githooks/ .git-hooks/ .hg/
-        .hgrc .jj/ .svn/ .bzr/ .sl/ .arcconfig HEAD
+        .hgrc .jj/ .jjconfig.toml .svn/ .bzr/ .sl/ .arcconfig HEAD
         """,
     ),
     RunsLater(
@@ -64,9 +64,10 @@ RUNS_LATER: Final = (
     RunsLater(
         "it is loaded when a shell enters the folder or an environment is set up",
         """
-        .envrc .direnv/ .direnvrc .env .env.local .flaskenv .autoenv* .in .out flake.nix shell.nix
-        devenv.nix devbox.json .tool-versions .asdfrc mise.toml mise.*.toml .mise.toml .mise.*.toml
-        mise/config*.toml .mise/ .rtx.toml .prototools .venv/ venv/bin/ node_modules/
+        .envrc .direnv/ .direnvrc .env .env.*local .envrc.* .shadowenv.d/ .flox/ .devbox/ .hermit/ .flaskenv
+        .autoenv* .in .out flake.nix shell.nix devenv.nix devbox.json .tool-versions .asdfrc mise.toml
+        mise.*.toml .mise.toml .mise.*.toml mise/config*.toml .mise/ .rtx.toml .prototools .venv/ venv/bin/
+        node_modules/
         """,
     ),
     RunsLater(
@@ -75,8 +76,9 @@ RUNS_LATER: Final = (
         .vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .vs/ .nova/ .theia/ *.sublime-project
         .externaltoolbuilders/ .nvim.lua .nvimrc .nvim/ .vim/ .vimrc _vimrc .gvimrc .exrc _exrc .lvimrc
         .local.vim .lazy.lua .neoconf.json .emacs .emacs.d/ .doom.d/ .spacemacs* .dir-locals*.el .helix/
-        .kakrc .ycm_extra_conf.py .devcontainer/ .devcontainer.json devcontainer.json .gitpod.y*ml .gitpod/
-        .replit .codesandbox/ .stackblitzrc .idx/
+        .kakrc .ycm_extra_conf.py .luarc.json* rust-analyzer.toml .rust-analyzer.toml .solargraph.y*ml
+        .vimrc.* .run/ .devcontainer/ .devcontainer.json devcontainer.json .gitpod.y*ml .gitpod/ .replit
+        .codesandbox/ .stackblitzrc .idx/
         """,
     ),
     RunsLater(
@@ -95,7 +97,9 @@ RUNS_LATER: Final = (
         azure-pipelines*.y*ml .azure-pipelines/ .azuredevops/ .buildkite/ bitbucket-pipelines.y*ml .drone.*
         .woodpecker* .woodpecker/ .cirrus.* appveyor.y*ml .appveyor.y*ml .teamcity/ .semaphore/ cloudbuild.*
         buildspec*.y*ml .builds/ .build.yml .tekton/ .ci/ codemagic.y*ml bitrise.y*ml renovate.json*
-        .renovaterc* netlify.toml vercel.json .readthedocs.y*ml wercker.yml .werf/ .argo/
+        .renovaterc* netlify.toml vercel.json .mergify.y*ml .screwdriver.y*ml screwdriver.y*ml .dagger/
+        dagger.json .ebextensions/ .platform/ ci_scripts/ .xcode.env* .readthedocs.y*ml wercker.yml .werf/
+        .argo/
         """,
     ),
     RunsLater(
@@ -130,10 +134,10 @@ RUNS_LATER: Final = (
         "a tool runs commands or sends credentials as it says",
         """
         .tmux.conf .tmux/ .screenrc .lesskey .lessfilter .curlrc .wgetrc .netrc .docker/ .kube/ .aws/
-        .azure/ .terraformrc .terraform.d/ .psqlrc .sqliterc .my.cnf .gdbinit* .lldbinit* .pdbrc* .pythonrc*
-        .rprofile .renviron .irbrc .pryrc .iex.exs .ghci .octaverc .ipython/ .jupyter/ .mailcap .muttrc
-        .watchmanconfig .bazelrc .buckconfig* .rgrc .ripgreprc .fdignore .ackrc .mozilla/ .thunderbird/
-        Library/Application?Support/
+        .azure/ .terraformrc .terraform.d/ .terraform/ _netrc .git-credentials ansible.cfg .ansible.cfg
+        .psqlrc .sqliterc .my.cnf .gdbinit* .lldbinit* .pdbrc* .pythonrc* .rprofile .renviron .irbrc .pryrc
+        .iex.exs .ghci .octaverc .ipython/ .jupyter/ .mailcap .muttrc .watchmanconfig .bazelrc .buckconfig*
+        .rgrc .ripgreprc .fdignore .ackrc .mozilla/ .thunderbird/ Library/Application?Support/
         """,
     ),
     RunsLater(
@@ -148,6 +152,9 @@ RUNS_LATER: Final = (
 A file HEAD, with two folders beside it, makes its folder a git repository.
 """
 
+OF_YOUR_HOME: Final = (
+    "programs take their settings, and what they start, from hidden files in your home folder"
+)
 IN_A_REPOSITORY: Final = "its folder is a git repository, whose hooks and programs git runs"
 ON_PATH: Final = "its folder is one in which your shell looks for programs"
 STAYS_EXECUTABLE: Final = "The file is executable and stays so."
@@ -162,10 +169,13 @@ def why_it_runs_later(asked: str, leads_to: Path) -> str | None:
 
     `asked` is the path as it is spelled, `leads_to` where that leads, links followed.
     """
-    spelled = [f"/{'/'.join(_in_worktree(_names(path)))}" for path in (asked, str(leads_to))]
+    both = [_in_worktree(_names(path)) for path in (asked, str(leads_to))]
+    spelled = [f"/{'/'.join(names)}" for names in both]
     for entry, pattern in _compiled():
         if any(map(pattern.search, spelled)):
             return entry.reason
+    if any(map(_is_hidden_at_home, both)):
+        return OF_YOUR_HOME
     if any(map(_is_repository, leads_to.parents)):
         return IN_A_REPOSITORY
     return ON_PATH if _is_on_path(leads_to.parent) else None
@@ -215,6 +225,16 @@ def _plain(name: str) -> str:
     name = name.lower()
     stripped = name.partition(":")[0].rstrip(" .")
     return stripped or name
+
+
+def _is_hidden_at_home(names: Names) -> bool:
+    """Whether the path goes through something hidden right in the home folder; no list has all programs' files."""
+    for home in {os.path.expanduser("~"), os.path.realpath(os.path.expanduser("~"))}:  # noqa: PTH111 - text
+        above = _names(home)
+        below = names[len(above) :]
+        if above and below and names[: len(above)] == above:
+            return (below[0].startswith(".") and below[0] != "..") or below[0] == "library"
+    return False
 
 
 def _is_repository(folder: Path) -> bool:

@@ -134,6 +134,21 @@ def test_a_log_line_holds_no_secret(line: str, tmp_path: Path) -> None:
     assert "0123456789" not in text
 
 
+def test_a_private_key_on_stderr_is_masked_line_by_line_to_its_end_and_no_further(tmp_path: Path) -> None:
+    body = ["b3BlbnNzaC1rZXktdjEAAAAA" + "Kx9" * 15, "0123456789aB", ""]
+    lines = ["-----BEGIN OPENSSH PRIVATE KEY-----", *body, "-----END OPENSSH PRIVATE KEY-----", "It is read."]
+    text = written(tmp_path, *(Stderr(0.0, line.encode()) for line in lines))
+    assert not any(line in text for line in body if line)
+    assert lines[-1] in text
+    assert Masker().line(body[0]) == "***"  # where its beginning has scrolled out of the log
+
+
+def test_a_key_that_never_ends_does_not_hide_what_an_agent_says_for_ever(tmp_path: Path) -> None:
+    begin = Stderr(0.0, b"-----BEGIN RSA PRIVATE KEY-----")
+    text = written(tmp_path, begin, *[Stderr(0.0, b"x")] * 200, Stderr(0.0, b"I am here"))
+    assert "I am here" in text
+
+
 @pytest.mark.parametrize("word", ["a" * 500_000, "token" * 50_000, "eyJ-" * 50_000, "://" * 50_000])
 def test_a_long_word_takes_no_longer_than_many_short_ones(word: str) -> None:
     """With the square of its length it would take hours, and the screen would stand still."""

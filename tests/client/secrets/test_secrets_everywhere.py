@@ -49,7 +49,7 @@ say(said["message"])
 update("agent_thought_chunk", content={"type": "text", "text": said["thought"]})
 update("tool_call", toolCallId="c", title=said["title"], status="completed",
        rawInput={"command": said["raw input"], "args": ["deploy", "--api-token", said["option"]]},
-       locations=[{"path": "/work/" + said["path"].replace("/", "-")}],
+       locations=[{"path": "/work/" + said["path"]}],
        content=[{"type": "diff", "path": "/work/x.py", "oldText": "a", "newText": said["diff"]}],
        _meta={"terminal_output": {"terminal_id": "t", "data": said["terminal in _meta"]},
               "io.example/accessToken": said["secret key in _meta"]})
@@ -179,7 +179,7 @@ async def test_each_cell_of_the_table_is_true(tmp_path: Path) -> None:
             ("of the environment", "echo", env_secret),
         ]
         for row, way, secret in rows:
-            found = stores.where(secret.replace("/", "-") if way == "path" else secret.split("\n")[0])
+            found = stores.where(secret.split("\n")[0])
             allowed = {store for store, is_kept in KEPT[row].items() if is_kept} | {"raw"}
             if not found <= allowed:
                 wrong.append((row, name, way, found - allowed))

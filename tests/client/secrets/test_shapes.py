@@ -87,3 +87,11 @@ def test_a_long_line_takes_no_longer_than_many_short_ones(piece: str) -> None:
     """With the square of its length it would take hours."""
     masked_text(piece * (400_000 // len(piece)))
     Masker().line(piece * (400_000 // len(piece)))
+
+
+def test_a_key_is_found_wherever_it_stands_in_megabytes() -> None:
+    key = SHAPED["GitHub"](Random(1))
+    for at in (*range((1 << 16) - 300, (1 << 16) + 300, 37), (1 << 16) - len(key), 3 << 16):
+        for filling in ("word ", "y"):
+            before = (filling * (at // len(filling) + 1))[: at - 1] + " "
+            assert masked_text(f"{before}{key} {filling * 1000}")[at:].startswith("***"), (filling, at)

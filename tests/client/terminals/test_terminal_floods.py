@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from acp_tui.client.terminals import TerminalSpawnFailed
+from acp_tui.client.terminals import terminals as terminals_module
 from acp_tui.client.terminals.pty import READ_BYTES, WAKE_BYTES, ReadBudget
 from acp_tui.conversation.byte_ring import ByteRing
 
@@ -106,3 +108,25 @@ def test_terminals_that_flood_at_once_share_what_is_read_in_a_turn_of_the_loop()
     for fd in range(100):
         budget.note(fd, has_more=False)
     assert budget.for_each == WAKE_BYTES
+
+
+async def test_so_many_commands_run_at_once_and_no_more_until_one_ends(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals_module, "MAX_RUNNING", 3)
+    results: list[str | TerminalSpawnFailed] = []
+
+    async def create() -> None:
+        try:
+            results.append(await session.terminals.create("sleep", ("100",)))
+        except TerminalSpawnFailed as error:
+            results.append(error)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(create)
+    running = [each for each in results if isinstance(each, str)]
+    assert len(running) == 3
+    assert all("3 others run" in str(each) for each in results if not isinstance(each, str))
+    await session.terminals.kill(running[0])
+    assert await session.terminals.create("true")

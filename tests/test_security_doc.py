@@ -1,0 +1,54 @@
+"""The threat model names tests and files that exist, and the README leads to it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+DOCUMENT: Final = ROOT / "acp_tui/docs/security.md"
+MOST_LINES: Final = 200
+
+
+@cache
+def names_of_tests(file: str) -> frozenset[str]:
+    """The names of the tests in a file."""
+    tree = ast.parse((ROOT / file).read_text())
+    return frozenset(
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+
+
+def test_every_test_that_the_threat_model_names_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", DOCUMENT.read_text())
+    assert len(named) > 30
+    assert [f"{file}::{test}" for file, test in named if test not in names_of_tests(file)] == []
+
+
+def test_every_file_that_the_threat_model_names_exists() -> None:
+    text = DOCUMENT.read_text()
+    files = re.findall(r"`((?:[\w]+/)+\w+\.(?:py|md))`", text)
+    assert len(files) > 10
+    assert [
+        file for file in files if not any((base / file).exists() for base in (ROOT, ROOT / "acp_tui"))
+    ] == []
+
+
+def test_each_row_of_a_table_says_which_test_holds_it() -> None:
+    rows = [
+        row for row in DOCUMENT.read_text().splitlines() if row.startswith("| ") and " try to " not in row
+    ]
+    assert len(rows) > 25
+    assert [row for row in rows if "`tests/" not in row] == []
+
+
+def test_it_is_short_enough_to_be_read() -> None:
+    assert len(DOCUMENT.read_text().splitlines()) < MOST_LINES
+
+
+def test_the_readme_leads_to_it_where_it_speaks_of_what_agents_may_do() -> None:
+    section = (ROOT / "README.md").read_text().split("### What an agent may do")[1].split("\n### ")[0]
+    assert "acp_tui/docs/security.md" in section
