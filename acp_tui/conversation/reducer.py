@@ -67,7 +67,6 @@ from acp_tui.conversation.updates import (
     UsageReported,
 )
 
-
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
 
 def apply(conversation: Conversation, update: SessionUpdate) -> Change:
