@@ -69,6 +69,7 @@ from acp_tui.conversation.updates import (
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
 
+
 def apply(conversation: Conversation, update: SessionUpdate) -> Change:
     """Change `conversation` by one update; O(1) in its length but for the end of a turn."""
     match update:
@@ -156,9 +157,9 @@ def _announced_mode(conversation: Conversation, chunk: MessageChunk) -> OptionCh
         return None
     wanted = text.removeprefix(MODE_ANNOUNCEMENT)
     for option in conversation.options:
-        if isinstance(option, SelectOption) and option.source == "mode":
-            if any(choice.value == wanted for choice in option.choices):
-                return OptionChanged(option.option_id, wanted, option.source)
+        is_mode = isinstance(option, SelectOption) and option.source == "mode"
+        if is_mode and any(choice.value == wanted for choice in option.choices):
+            return OptionChanged(option.option_id, wanted, "mode")
     return None
 
 
