@@ -157,9 +157,9 @@ def _announced_mode(conversation: Conversation, chunk: MessageChunk) -> OptionCh
         return None
     wanted = text.removeprefix(MODE_ANNOUNCEMENT)
     for option in conversation.options:
-        is_mode = isinstance(option, SelectOption) and option.source == "mode"
-        if is_mode and any(choice.value == wanted for choice in option.choices):
-            return OptionChanged(option.option_id, wanted, "mode")
+        match option:
+            case SelectOption(source="mode", choices=choices) if wanted in [each.value for each in choices]:
+                return OptionChanged(option.option_id, wanted, option.source)
     return None
 
 
