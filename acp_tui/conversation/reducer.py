@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import assert_never
+from typing import Final, assert_never
 
 from acp_tui.conversation import tool_calls
 from acp_tui.conversation.content import Text
@@ -66,6 +66,8 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+
+MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
 
 
 def apply(conversation: Conversation, update: SessionUpdate) -> Change:
@@ -135,11 +137,30 @@ def _message_chunk(conversation: Conversation, chunk: MessageChunk) -> Change:
         return _user_chunk(conversation, conversation.echo, chunk)
     if chunk.role == "agent":
         conversation.echo = None
+        if (change := _announced_mode(conversation, chunk)) is not None:
+            return Change(facts=(_fact(conversation, change),))
     entry_id = _message_for(conversation, chunk)
     entry = conversation.entries[entry_id]
     assert isinstance(entry, Message)
     entry.append(chunk.block)
     return Change((entry_id,))
+
+
+def _announced_mode(conversation: Conversation, chunk: MessageChunk) -> OptionChanged | None:
+    """The mode that a chunk announces and that the session offers; None for anything that the agent says.
+
+    gemini-cli 0.61.0 sends no current_mode_update: when "Allow for this session" changes its mode, or the user does, it
+    says "[MODE_UPDATE] autoEdit" in a chunk of its own.
+    """
+    text = chunk.block.text if isinstance(chunk.block, Text) else ""
+    if not text.startswith(MODE_ANNOUNCEMENT) or chunk.message_id is not None:
+        return None
+    wanted = text.removeprefix(MODE_ANNOUNCEMENT)
+    for option in conversation.options:
+        match option:
+            case SelectOption(source="mode", choices=choices) if wanted in [each.value for each in choices]:
+                return OptionChanged(option.option_id, wanted, option.source)
+    return None
 
 
 def _message_for(conversation: Conversation, chunk: MessageChunk) -> EntryId:

@@ -34,6 +34,9 @@ COMMANDS: Final = (
         slash="find",
         slash_argument="words",
     ),
+    Command(
+        "send_queued_now", "Send the next queued prompt now", "it interrupts the turn", "", "send_queued_now"
+    ),
     Command("prompt_above", "Go to the prompt above", "", "ctrl+up", "to_prompt(-1)"),
     Command("prompt_below", "Go to the prompt below", "", "ctrl+down", "to_prompt(1)"),
     Command("follow", "Go to the end of the conversation", "and follow it", "ctrl+end", "follow"),

@@ -29,21 +29,26 @@ from acp_tui.ui.textual_internals import draw_rows_again, tell_every_first_size
 CHUNK_BYTES: Final = 1_024
 BLOCKED_S: Final = 0.01
 """A chunk that takes longer waited for the terminal."""
-MEASURED_BYTES: Final = 4_096
-"""Linux makes room in steps of this: of less, the time says nothing."""
+FULL_S: Final = 0.05
+"""Who waits so long waited for a full buffer, and not for a busy machine."""
 SLOW_WRITES: Final = 3
 """So many, with less than `FASTER_S` between them, make a slow terminal; a single one is a hiccup."""
 BUFFER_BYTES: Final = 20_000
 """What the system takes for a terminal before it lets a writer wait (Linux: 20 KB)."""
-AHEAD_S: Final = 0.05
-"""The next frame goes when the terminal needs so long for the rest."""
+AHEAD_S: Final = 0.1
+"""A slow terminal has no more before it than it takes in this time: so long, at most, a key waits for its echo."""
 FASTER_S: Final = 20.0
 FASTER: Final = 1.5
-"""A terminal that has kept up for so long is tried with more."""
+"""A terminal that has kept up for so long is tried with more; where that was too much, later next time."""
+LEAST_BYTES_A_SECOND: Final = 2_000
 GONE: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 RETRY_S: Final = 0.01
 SMALL_ROWS: Final = 4
 """The echo of a key is sent at once."""
+ROW_BYTES: Final = 300.0
+"""Of a row, until some were sent."""
+ROW_BYTES_WEIGHT: Final = 0.1
+"""How much each frame says about the next."""
 
 
 class Pace:
@@ -57,7 +62,13 @@ class Pace:
         self._buffered = 0.0
         self._at = 0.0
         self._slow_writes = 0
-        self._slow_at = 0.0
+        self._first_full_at = 0.0
+        self._full_at = 0.0
+        """When its buffer was full last, and the first of the times that are counted."""
+        self._since_first = 0
+        self._since_full = 0
+        """Bytes that were written since the buffer was full."""
+        self._faster_s = FASTER_S
 
     def note_sent(self, characters: int) -> None:
         """So much is given to the writer thread."""
@@ -66,24 +77,50 @@ class Pace:
     def note_taken(self, characters: int, size: int, blocked: int, blocked_s: float, now_s: float) -> None:
         """The system has taken it, of `size` bytes, and for the last `blocked` of them had us wait so long."""
         self._taken += characters
-        self._buffered = self._left(now_s) + size
+        self._buffered = min(self._left(now_s) + size, BUFFER_BYTES)
         self._at = now_s
-        if blocked >= MEASURED_BYTES:
-            self._slow_writes += 1
-            self._slow_at = now_s
-            self._buffered = BUFFER_BYTES
-            if self._slow_writes >= SLOW_WRITES:
-                measured = blocked / blocked_s
-                self._bytes_a_second = ((self._bytes_a_second or measured) + measured) / 2
-        elif now_s - self._slow_at > FASTER_S:
-            self._slow_writes, self._slow_at = 0, now_s
+        self._since_full += size
+        if blocked and blocked_s >= FULL_S:
+            self._note_full(blocked / blocked_s, now_s)
+        elif now_s - self._full_at > self._faster_s and self._since_full > BUFFER_BYTES:
+            self._slow_writes, self._full_at, self._since_full = 0, now_s, 0
             self._bytes_a_second = self._bytes_a_second and self._bytes_a_second * FASTER
 
+    def _note_full(self, speed: float, now_s: float) -> None:
+        """The system's buffer was full, and the write that it held up went at this speed."""
+        if self._bytes_a_second is not None:
+            # It was empty, as far as we knew.
+            self._bytes_a_second = max(self._bytes_a_second / FASTER, LEAST_BYTES_A_SECOND)
+            self._faster_s *= 2
+            self._slow_writes = 0
+        if self._slow_writes == 0 or now_s - self._full_at > FASTER_S:
+            self._slow_writes, self._first_full_at, self._since_first = 0, now_s, 0
+        else:
+            self._since_first += self._since_full
+        self._slow_writes += 1
+        if self._slow_writes >= SLOW_WRITES:
+            # The system makes room in steps of up to 12 KB: a single write tells little.
+            seconds = now_s - self._first_full_at
+            speed = self._since_first / seconds if seconds else speed
+            self._bytes_a_second = max(speed, LEAST_BYTES_A_SECOND)
+        self._buffered, self._full_at, self._since_full = BUFFER_BYTES, now_s, 0
+
     def has_room(self, now_s: float, *, is_small: bool) -> bool:
-        """Whether a frame may be sent now."""
+        """Whether a frame, or a part of it, may be sent now."""
         if self._sent > self._taken:
             return False
-        return is_small or self._left(now_s) <= AHEAD_S * (self._bytes_a_second or 0)
+        return is_small or (room := self.room_bytes(now_s)) is None or room > 0
+
+    def room_bytes(self, now_s: float) -> float | None:
+        """How much a slow terminal may be sent now; None: a whole frame, since it keeps up."""
+        if self._bytes_a_second is None:
+            return None
+        return AHEAD_S * self._bytes_a_second - self._left(now_s)
+
+    @property
+    def sent(self) -> int:
+        """Characters that were given to the writer thread, ever."""
+        return self._sent
 
     def _left(self, now_s: float) -> float:
         """What the system still holds, as far as one can know."""
@@ -192,6 +229,7 @@ class PacedApp(App[None]):
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
         self._missed: set[int] = set()
         """The rows of frames that were not sent."""
+        self._row_bytes = ROW_BYTES
 
     def get_driver_class(self) -> type[Driver]:
         """The paced one, where Textual would take the one that it is made of."""
@@ -215,19 +253,34 @@ class PacedApp(App[None]):
         return super()._background_screens if self.screen.is_modal else []
 
     def has_room(self, *, is_small: bool) -> bool:
-        """Whether the terminal can take a frame now."""
-        driver = self._driver
-        return not isinstance(driver, PacedDriver) or driver.pace.has_room(
-            time.monotonic(), is_small=is_small
-        )
+        """Whether the terminal can take a frame now; none but a small one before the last is on the screen whole."""
+        if self._missed and not is_small:
+            return False
+        pace = self._pace
+        return pace is None or pace.has_room(time.monotonic(), is_small=is_small)
+
+    @property
+    def _pace(self) -> Pace | None:
+        return self._driver.pace if isinstance(self._driver, PacedDriver) else None
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         rows = _rows_of(renderable)
-        if rows and not self.has_room(is_small=len(rows) <= SMALL_ROWS):
+        if rows and self._pace is not None and len(rows) > self._rows_to_send(self._pace):
             self._missed.update(rows)
             self._send_missed_later()
             return
+        sent = self._pace.sent if self._pace is not None else 0
         super()._display(screen, renderable)
+        if rows and self._pace is not None:
+            self._row_bytes += ((self._pace.sent - sent) / len(rows) - self._row_bytes) * ROW_BYTES_WEIGHT
+
+    def _rows_to_send(self, pace: Pace) -> int:
+        """How many rows may be sent now: all of them, or those that an echo waits for no longer than it may."""
+        now_s = time.monotonic()
+        if not pace.has_room(now_s, is_small=True):
+            return 0
+        room = pace.room_bytes(now_s)
+        return self.size.height if room is None else max(int(room / self._row_bytes), SMALL_ROWS)
 
     def _send_missed_later(self) -> None:
         if self._retry is None:
@@ -237,11 +290,18 @@ class PacedApp(App[None]):
         self._retry = None
         if not self._missed or not self._running or not self.screen_stack:
             return
-        if not self.has_room(is_small=len(self._missed) <= SMALL_ROWS):
+        pace = self._pace
+        is_small = len(self._missed) <= SMALL_ROWS
+        if pace is not None and not pace.has_room(time.monotonic(), is_small=is_small):
             self._send_missed_later()
             return
-        missed, self._missed = self._missed, set()
-        draw_rows_again(self.screen, missed)  # what lay between was never sent, and is not missed
+        # From the bottom: there is the prompt, and what is new.
+        count = len(self._missed) if pace is None else self._rows_to_send(pace)
+        rows = sorted(self._missed, reverse=True)[:count]
+        self._missed.difference_update(rows)
+        draw_rows_again(self.screen, rows)  # what lay between was never sent, and is not missed
+        if self._missed:
+            self._send_missed_later()
 
 
 def _rows_of(renderable: RenderableType | None) -> set[int]:

@@ -81,6 +81,21 @@ class Prompting:
         session.queue.move(key, step)
         self._show_changed(session)
 
+    def send_now(self, session: Session, key: int) -> None:
+        """Send this queued prompt before the others, which follow in order; a turn that runs is cancelled for it."""
+        queue = session.queue
+        if all(prompt.key != key for prompt in queue.prompts):
+            self._screen.notify("It was sent just now.", severity="warning")
+            return
+        queue.move(key, -len(queue.prompts))
+        if session.conversation.is_idle:
+            queue.hold()
+            self.go_on(session)
+        else:
+            queue.go_on()
+            session.cancel()
+        self._show_changed(session)
+
     def drop_output(self, session: Session) -> None:
         """The next prompt is not to take the last output along."""
         session.commands.drop_last()

@@ -59,6 +59,7 @@ WIDGET_COMMANDS: Final = (
     Command("queue_above", "Prompt above", "", "up", where="queue"),
     Command("queue_below", "Prompt below", "", "down", where="queue"),
     Command("queue_edit", "Back into the draft", "to change it", "enter", where="queue"),
+    Command("queue_send_now", "Send it now", "it interrupts the turn", "alt+enter,ctrl+enter", where="queue"),
     Command("queue_remove", "Remove it", "it is not sent", "delete,backspace", where="queue"),
     Command("queue_earlier", "Send it earlier", "", "alt+up,shift+up", where="queue"),
     Command("queue_later", "Send it later", "", "alt+down,shift+down", where="queue"),

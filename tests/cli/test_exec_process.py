@@ -199,7 +199,7 @@ def asked(terminal: Terminal, script: str, config: Path | None = None) -> Iterat
         yield process
 
 
-CHOICE = "Your choice, 1-2 y n (Ctrl+C cancels the turn): "
+CHOICE = "(Ctrl+C cancels the turn): "
 ASK = "p = open_session(); ask('allow_once', 'reject_once'); say(outcome()); end(p); read()"
 
 

@@ -137,6 +137,22 @@ def test_a_change_that_fits_no_option_is_ignored(change: OptionChanged) -> None:
     assert options_after(change) == (MODE, MODEL, FAST)
 
 
+@pytest.mark.parametrize(
+    ("said", "mode"),
+    [
+        ("[MODE_UPDATE] code", "code"),
+        ("[MODE_UPDATE] invented", "ask"),
+        ("[MODE_UPDATE] code and more", "ask"),
+        ("I say [MODE_UPDATE] code", "ask"),
+        ("[MODE_UPDATE] big", "ask"),
+    ],
+)
+def test_only_an_announcement_of_a_mode_on_offer_is_taken_for_one(said: str, mode: str) -> None:
+    conversation = fold(OptionsReplaced((MODE, MODEL, FAST)), agent(said))
+    assert conversation.options[0].value == mode
+    assert texts(conversation) == ([] if mode == "code" else [("agent", said)])
+
+
 # Info, usage, notices
 
 

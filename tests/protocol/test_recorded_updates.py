@@ -7,6 +7,10 @@ from collections import Counter
 import pytest
 
 from acp_tui.conversation.content import UnknownBlock
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Message
+from acp_tui.conversation.facts import Fact
+from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.updates import MessageChunk, UnknownUpdate
 from acp_tui.protocol.errors import MalformedMessage
 from acp_tui.protocol.v1 import inbound, methods
@@ -60,3 +64,27 @@ def test_every_recorded_handshake_new_session_and_permission_request_is_read() -
                     inbound.read_prompt_response(message["result"])
                     read["prompt"] += 1
     assert all(read[kind] for kind in ("permission", "initialize", "new", "prompt"))
+
+
+def test_geminis_announcement_of_a_mode_changes_the_mode_and_is_no_words_of_its_own() -> None:
+    """gemini-cli 0.61.0: "Allow for this session" changes its mode, which it says in a message."""
+    conversation = Conversation()
+    setup = next(
+        message["result"]
+        for message in recorded_messages(TRANSCRIPTS / "gemini-INIT.ndjson")
+        if "modes" in message.get("result", {})
+    )
+    for update in inbound.read_new_session(setup)[1]:
+        apply(conversation, update)
+    modes = []
+    for name in ("WRITE", "EXTRA"):
+        for message in recorded_messages(TRANSCRIPTS / f"gemini-{name}.ndjson"):
+            if message.get("method") != methods.SESSION_UPDATE:
+                continue
+            for update in inbound.read_update(message["params"])[1]:
+                if Fact.OPTIONS in apply(conversation, update).facts:
+                    modes.append(conversation.options[0].value)
+    assert modes == ["autoEdit", "default"]
+    said = [entry.text for entry in conversation.entries if isinstance(entry, Message)]
+    assert said
+    assert not any("MODE_UPDATE" in text for text in said)

@@ -272,14 +272,19 @@ class Page:
 
     async def click(self, text: str) -> None:
         """Click on the first place where this text stands."""
-        await self.mouse(MouseDown, text)
-        await self.mouse(MouseUp, text)
+        column, row = self._place_of(text)
+        widget, region = self.pilot.app.screen.get_widget_at(column, row)
+        await self.pilot.click(widget, offset=(column - region.x, row - region.y))
+        await self.settled()
 
-    async def mouse(self, kind: type[MouseDown | MouseUp], text: str) -> None:
-        """Press or release the mouse on the first place where this text stands."""
+    def _place_of(self, text: str) -> tuple[int, int]:
         row = next((index for index, line in enumerate(self.lines) if text in line), None)
         assert row is not None, f"{text!r} is not on the screen:\n{self.text}"
-        column = cell_len(self.lines[row].partition(text)[0])
+        return cell_len(self.lines[row].partition(text)[0]), row
+
+    async def use_mouse(self, kind: type[MouseDown | MouseUp], text: str) -> None:
+        """Press or release the mouse on the first place where this text stands."""
+        column, row = self._place_of(text)
         self.pilot.app.post_message(
             kind(None, column, row, 0, 0, 1, False, False, False, screen_x=column, screen_y=row)
         )

@@ -8,6 +8,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 
 from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.drawings.messages import SLICE_CHARACTERS
+from acp_tui.ui.pacing import Pace
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream
 from acp_tui.ui.widgets.conversation.baking import Bakery
 from acp_tui.ui.widgets.conversation.column import Column
@@ -212,7 +213,9 @@ async def test_frames_for_which_a_terminal_has_no_room_become_one_that_is_writte
     written: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_page(agent("begins", "m")) as page:
-        monkeypatch.setattr(AcpTuiApp, "has_room", lambda _app, *, is_small: False)
+        behind = Pace()
+        behind.note_sent(1)  # the writer has something left
+        monkeypatch.setattr(AcpTuiApp, "_pace", behind)
         written.clear()
         for number in range(5):
             page.session.apply(agent(f"\n\nline {number}", "m"))

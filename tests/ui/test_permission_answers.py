@@ -204,10 +204,10 @@ async def test_a_request_that_takes_the_place_of_another_under_the_pressed_mouse
         await page.ask("first")
         await page.ask("second")
         await page.enter_card()
-        await page.mouse(MouseDown, "Allow once")
+        await page.use_mouse(MouseDown, "Allow once")
         await page.apply(PermissionAnswered(next(iter(page.session.conversation.permissions)), None))
         page.clock.pass_guard()
-        await page.mouse(MouseUp, "Allow once")
+        await page.use_mouse(MouseUp, "Allow once")
         assert page.card.display
         assert page.decisions == {}
 

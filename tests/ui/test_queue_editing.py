@@ -140,3 +140,21 @@ async def test_a_long_command_of_which_the_output_goes_along_does_not_hide_how_t
         page.pilot.app.screen.query_one(QueueLines).show(Waiting(outputs=(f"echo {'word ' * 12}",)))
         await page.press("a")
         assert "goes along next (Backspace in an empty prompt: not): output of `echo" in page.text
+
+
+async def test_a_queued_prompt_is_sent_now_and_the_others_follow_in_order() -> None:
+    async with queued("one", "two", "three") as page:
+        await page.press("alt+down", "up", "alt+enter")
+        assert page.connection.cancels == 1
+        for _ in range(3):
+            await page.end_turn()
+        assert page.connection.prompts == ["at work", "two", "one", "three"]
+
+
+async def test_the_next_queued_prompt_is_sent_now_from_anywhere() -> None:
+    async with queued("one", "two") as page:
+        await page.pilot.app.run_action("send_queued_now", page.pilot.app.screen)
+        assert page.connection.cancels == 1
+        await page.end_turn("cancelled")
+        assert page.connection.prompts == ["at work", "one"]
+        assert waiting(page) == ["two"]

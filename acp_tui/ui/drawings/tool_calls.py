@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import PurePath
 from typing import Final
 
 from rich.style import Style
@@ -21,6 +23,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCall,
     ToolCallContent,
 )
+from acp_tui.conversation.tool_kinds import QUIET_KINDS
 from acp_tui.conversation.tool_subject import Subject, subject_of
 from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import make_visible, make_visible_line, make_visible_path
@@ -61,6 +64,68 @@ STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cance
 
 RAIL: Final = "    │ "
 MIN_SUBJECT_CELLS: Final = 12
+
+
+def is_run_member(entry: object, kinds: AbstractSet[str]) -> bool:
+    """Whether a call is one of many that tell little by themselves: done, of a quiet kind, and decided by nobody."""
+    return (
+        isinstance(entry, ToolCallEntry)
+        and entry.call.status == tool_calls.COMPLETED
+        and entry.call.kind in QUIET_KINDS
+        and entry.call.kind in kinds
+        and not entry.waiting
+        and not entry.decisions
+    )
+
+
+def run_lines(entries: Sequence[ToolCallEntry], scene: Scene) -> list[Strip]:
+    """A run of such calls as one line: how many of each kind, and what they worked on as far as there is room."""
+    icons = [
+        Gutter(f"  {STATUS_GLYPHS[tool_calls.COMPLETED]} ", scene.palette.success),
+        Gutter(f"{KIND_ICONS.get(entries[0].call.kind, OTHER_ICON)} ", scene.palette.muted),
+    ]
+    width = scene.width - len(RAIL) - 2
+    words = run_words(entries)
+    worked_on = make_visible_path(", ".join(dict.fromkeys(filter(None, map(_file_of, entries)))))
+    room = width - width_cells(words) - 2
+    aside = f"  {cut(worked_on, room)}" if worked_on and room >= MIN_SUBJECT_CELLS else ""
+    lines = wrap([(words, scene.palette.text), (aside, scene.palette.muted)], width)
+    return [
+        Strip([*(icons if row == 0 else [Gutter(" " * len(RAIL))]), *line]) for row, line in enumerate(lines)
+    ]
+
+
+def run_words(entries: Sequence[ToolCallEntry]) -> str:
+    """Such as "Read 4 files, searched twice"."""
+    parts = []
+    for kind in dict.fromkeys(entry.call.kind for entry in entries):
+        calls = [entry for entry in entries if entry.call.kind == kind]
+        files = {file for file in map(_place_of, calls) if file}
+        is_told = kind == "read" and all(map(_place_of, calls))
+        parts.append(_COUNTED[kind](len(files) if is_told else len(calls)))
+    text = ", ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+_COUNTED: Final[dict[str, Callable[[int], str]]] = {
+    "read": lambda count: "read a file" if count == 1 else f"read {count} files",
+    "search": lambda count: f"searched {_times(count)}",
+    "fetch": lambda count: f"fetched {_times(count)}",
+    "think": lambda count: f"thought {_times(count)}",
+}
+
+
+def _place_of(entry: ToolCallEntry) -> str:
+    """The file that a call works on; "" where it does not say."""
+    return entry.call.locations[0].path if entry.call.locations else ""
+
+
+def _file_of(entry: ToolCallEntry) -> str:
+    return PurePath(_place_of(entry)).name if entry.call.kind == "read" else ""
 
 
 class ToolCallDrawing(KeptDrawing):
@@ -208,11 +273,9 @@ class ToolCallDrawing(KeptDrawing):
     def _raw(self, call: ToolCall, scene: Scene, width: int) -> list[Sequence[Strip]]:
         runs: list[Sequence[Strip]] = []
         for label, value in (("input", call.raw_input), ("output", call.raw_output)):
-            text = (
-                "not reported"
-                if value is UNSET
-                else json.dumps(value, ensure_ascii=False, indent=2, default=str)
-            )
+            if value is UNSET:
+                continue
+            text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
             runs.append(wrap([(f"raw {label}:", scene.palette.muted)], width))
             runs.append(plain_lines(make_visible(text), width, scene.palette.muted))
         return runs

@@ -35,6 +35,9 @@ _UNDECIDED: Final = re.compile(
 _HALF_CLOSING: Final = re.compile("[`~]*")
 """The same within a code block."""
 _MAX_UNDECIDED: Final = 200
+_HEADER: Final = re.compile(r"[ \t>]*\|")
+_DELIMITER: Final = re.compile(r"[ \t>|:-]*")
+_MAX_HEADER: Final = 1_000
 
 References: TypeAlias = dict[str, Any]
 """The link definitions of a message, as markdown-it keeps them."""
@@ -187,7 +190,18 @@ def _decided(text: str, undecided: re.Pattern[str]) -> str:
     """`text` without a last line that may become this or that."""
     last_line = text[text.rfind("\n") + 1 :]
     waits = len(last_line) <= _MAX_UNDECIDED and undecided.fullmatch(last_line.strip(" \t>"))
-    return text[: len(text) - len(last_line)] if waits else text
+    decided = text[: len(text) - len(last_line)] if waits else text
+    return decided if undecided is _HALF_CLOSING else _without_header(decided, text)
+
+
+def _without_header(decided: str, text: str) -> str:
+    """`decided` without a last line that may be the header of a table: the line below it, in `text`, will tell."""
+    start = decided.rfind("\n", 0, max(len(decided) - 1, 0)) + 1
+    above = decided[decided.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
+    may_be_header = len(decided) - start <= _MAX_HEADER and _HEADER.match(decided, start)
+    if not may_be_header or _HEADER.match(above) or not _DELIMITER.fullmatch(text, len(decided)):
+        return decided
+    return decided[:start]
 
 
 def _half_written(tokens: Sequence[Token], last_line: int) -> Sequence[Token]:

@@ -59,6 +59,11 @@ class SessionActions(Screen[None]):
         """A turn has ended while another tab was in front."""
 
     @property
+    def is_current(self) -> bool:
+        """Whether it is in front: behind a dialog it stands still, though it can be seen, and costs nothing."""
+        return self.app.screen is self
+
+    @property
     def _prompt(self) -> PromptInput:
         return self.query_one(PromptInput)
 

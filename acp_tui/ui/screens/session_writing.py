@@ -222,6 +222,19 @@ class SessionWriting(SessionStart):
         if self._session is not None:
             self._prompting.move(self._session, message.key, message.step)
 
+    def on_queue_lines_send_requested(self, message: QueueLines.SendRequested) -> None:
+        """It is sent now."""
+        if self._session is not None:
+            self._prompting.send_now(self._session, message.key)
+
+    def action_send_queued_now(self) -> None:
+        """Send the next queued prompt and interrupt the turn for it."""
+        queued = self._session.queue.prompts if self._session is not None else ()
+        if self._session is not None and queued:
+            self._prompting.send_now(self._session, queued[0].key)
+        else:
+            self.notify("No prompt is queued. Enter queues one while the agent works.")
+
     def on_queue_lines_left(self) -> None:
         """Back to the draft."""
         self._prompt.focus()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_SHOWN: Final = 3
 MUTED: Final = "$foreground-muted"
 KEYS: Final = (
+    "Enter edits · Alt+Enter sends now · Del removes · Alt+↑↓ moves · Esc back",
     "Enter edits · Del removes · Alt+↑↓ moves · Esc back",
     "Enter edits · Del removes",
     "Enter edits",
@@ -49,6 +50,7 @@ class QueueLines(Static, can_focus=True):
         Binding("down", "select(1)", "Prompt below", show=False, id="queue_below"),
         Binding("enter", "edit", "Edit it", show=False, id="queue_edit"),
         Binding("delete,backspace", "remove", "Remove it", show=False, id="queue_remove"),
+        Binding("alt+enter,ctrl+enter", "send_now", "Send it now", show=False, id="queue_send_now"),
         Binding("alt+up,shift+up", "move(-1)", "Send it earlier", show=False, id="queue_earlier"),
         Binding("alt+down,shift+down", "move(1)", "Send it later", show=False, id="queue_later"),
     ]
@@ -62,6 +64,13 @@ class QueueLines(Static, can_focus=True):
 
     class RemoveRequested(Message):
         """The user does not want this prompt to be sent."""
+
+        def __init__(self, key: int) -> None:
+            super().__init__()
+            self.key = key
+
+    class SendRequested(Message):
+        """The user wants this prompt sent now, whatever the agent is doing."""
 
         def __init__(self, key: int) -> None:
             super().__init__()
@@ -131,6 +140,10 @@ class QueueLines(Static, can_focus=True):
     def action_remove(self) -> None:
         """Not to be sent."""
         self.post_message(self.RemoveRequested(self._selected))
+
+    def action_send_now(self) -> None:
+        """To be sent before the others, and not after the turn."""
+        self.post_message(self.SendRequested(self._selected))
 
     def action_move(self, step: int) -> None:
         """To be sent earlier or later."""

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.markdown_stream import MarkdownStream
 from acp_tui.ui.rendering.palette import PLAIN
 
 WIDTH = 40
@@ -32,8 +33,8 @@ def now(source: str) -> list[str]:
         ("text\n-", ["text"]),
         ("text\n==", ["text"]),
         ("- a\n1", [" • a"]),
-        ("| a | b |\n|--", ["| a | b |"]),
-        ("| a | b |\n| --- | -", ["| a | b |"]),
+        ("| a | b |\n|--", []),
+        ("| a | b |\n| --- | -", []),
         ("| a | b |\n|--|--|\n| 1", [" a │ b", "───┼───"]),
         ("| a | b |\n|--|--|\n| 1 |\n", [" a │ b", "───┼───", " 1 │"]),
         ('[docs](https://a.example "tit', ["docs (https://a.example)"]),
@@ -142,3 +143,23 @@ def test_no_mark_is_shown_more_often_than_it_is_written(text: str) -> None:
     for end in range(1, len(text) + 1):
         written, seen = Counter(text[:end]), Counter("".join(now(text[:end])))
         assert not set(seen - written) & MARKS, text[:end]
+
+
+@pytest.mark.parametrize("before", ["", "Some text.\n\n", "> ", "# Title\n"])
+def test_a_table_is_never_seen_as_what_it_is_written_in(before: str) -> None:
+    quote = "> " if before == "> " else ""
+    lines = ["| Name | Time |", "|:-----|-----:|", "| a | 1 |", "| b | 2 |"]
+    text = before + f"\n{quote}".join(lines) + "\n\nAfter it.\n"
+    for end in range(1, len(text)):
+        stream = MarkdownStream(60, PLAIN, {})
+        stream.settle(text[:end], finished=False)
+        stream.draw_open(finished=False)
+        shown = "".join(str(row) for row in stream.rows)
+        assert "| " not in shown, text[:end]
+
+
+def test_what_only_begins_like_a_table_is_shown_with_the_next_line() -> None:
+    stream = MarkdownStream(60, PLAIN, {})
+    stream.settle("| no table\nbut text", finished=False)
+    stream.draw_open(finished=False)
+    assert "| no table" in "".join(str(row) for row in stream.rows)

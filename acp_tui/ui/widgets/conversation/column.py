@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from textual.strip import Strip
 
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import EntryId, Message
+from acp_tui.conversation.entries import EntryId, Message, ToolCallEntry
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.drawings.drawing import Drawing, Scene
 from acp_tui.ui.drawings.entries import drawing_of
 from acp_tui.ui.drawings.notes import Undrawable
+from acp_tui.ui.drawings.tool_calls import is_run_member, run_lines
 from acp_tui.ui.widgets.conversation.heights import Heights
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,23 @@ MAX_DRAWN: Final = 1_000
 """Entries whose drawings are kept: one takes about 5 KB, ten times what the entry itself does."""
 MAX_LET_GO_LINES: Final = 500
 """A longer one stays: to draw it again would take longer than a frame."""
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """Calls one below the other that tell little by themselves; folded, the first draws a line for all of them."""
+
+    first: int
+    last: int
+    is_open: bool
+    is_first_open: bool
+    """The first one shows also what it shows itself."""
+    drawn: tuple[tuple[Scene, int, int], Sequence[Strip]] | None = None
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether there is one line for all; a single call draws itself."""
+        return self.first != self.last and not self.is_open
 
 
 class Column:
@@ -50,6 +69,8 @@ class Column:
         """Entries whose drawings were used last, the latest at the end."""
         self._toggled: set[int] = set()
         """Entries that the user has folded or unfolded one by one."""
+        self._runs: dict[int, _Run] = {}
+        """The run of each call that tells little by itself."""
         self.drawings: list[Drawing | None] = []
         """None for one that was let go: it is made again when it is wanted."""
         self.heights = Heights()
@@ -62,6 +83,7 @@ class Column:
         self._guesses = set()
         self._recent = {}
         self._toggled = set()
+        self._runs = {}
         self.drawings = []
         self.heights = Heights()
         self.dirty = set(map(EntryId, range(len(conversation.entries))))
@@ -126,6 +148,7 @@ class Column:
         is_done = drawing.refresh()
         if is_done:
             self.dirty.discard(EntryId(index))
+            self._regroup(index)
             if index < len(self.drawings) - 1:
                 drawing.close()
         return is_done
@@ -179,6 +202,11 @@ class Column:
 
     def lines(self, index: int) -> Sequence[Strip]:
         """The entry's lines."""
+        run = self._runs.get(index)
+        if run is not None and run.is_folded:
+            if index != run.first:
+                return ()
+            return self._drawn(index, lambda _, scene: self._run_lines(run, scene))
         return self._drawn(index, lambda drawing, scene: drawing.lines(scene))
 
     def whole(self, index: int) -> Sequence[Strip]:
@@ -218,20 +246,94 @@ class Column:
         entry = self._conversation.entries[index]
         return isinstance(entry, Message) and entry.role == "user"
 
+    # Runs of calls
+
+    def _regroup(self, index: int) -> None:
+        """The entry may belong to a run now, or no longer; whoever asks measures the entry itself."""
+        run = self._runs.get(index)
+        entry = self._conversation.entries[index]
+        if is_run_member(entry, self._scene().folds.kinds) == (run is not None):
+            if run is not None:
+                run.drawn = None
+            return
+        if run is not None:
+            self._split(run, index)
+            return
+        left, right = self._runs.get(index - 1), self._runs.get(index + 1)
+        run = left or right or _Run(index, index, self._is_all_open, self._is_all_open)
+        run.first, run.last = min(run.first, index), max(run.last, index)
+        self._runs[index] = run
+        if left is not None and right is not None:
+            run.last = right.last
+            self._runs.update(dict.fromkeys(range(right.first, right.last + 1), run))
+        for member in {run.first, index - 1, index + 1} - {index}:
+            if self._runs.get(member) is run:
+                self.measure(member)
+
+    def _split(self, run: _Run, index: int) -> None:
+        """The run ends above this entry, and another begins below."""
+        del self._runs[index]
+        below = _Run(index + 1, run.last, run.is_open, False)
+        run.last = index - 1
+        self._runs.update(dict.fromkeys(range(below.first, below.last + 1), below))
+        for member in (run.first, below.first):
+            if member in self._runs:
+                self.measure(member)
+
+    def is_folded_away(self, index: int) -> bool:
+        """Whether the entry is to be seen only as one of several in a line."""
+        run = self._runs.get(index)
+        return run is not None and run.is_folded
+
+    def _run_lines(self, run: _Run, scene: Scene) -> Sequence[Strip]:
+        """The run as one line, kept until it or the scene changes."""
+        key = (scene, run.first, run.last)
+        if run.drawn is None or run.drawn[0] != key:
+            members = self._conversation.entries[run.first : run.last + 1]
+            calls = [entry for entry in members if isinstance(entry, ToolCallEntry)]
+            run.drawn = (key, run_lines(calls, scene))
+        return run.drawn[1]
+
+    def _open_run(self, run: _Run, is_open: bool) -> None:
+        run.is_open, run.is_first_open = is_open, False
+        for member in range(run.first, run.last + 1):
+            if not is_open:
+                self._drawing(member).set_open(False)
+            self.measure(member)
+
     # Folds
 
     def toggle(self, index: int) -> bool:
-        """Fold or unfold an entry; False for one that does not fold."""
+        """Fold or unfold an entry; False for one that does not fold.
+
+        The first of a run of calls leads from one line for all to one for each, then to what it shows itself, and back.
+        """
+        run = self._runs.get(index)
+        if run is not None and index == run.first != run.last:
+            if not run.is_open or run.is_first_open:
+                self._open_run(run, not run.is_open)
+                return True
+            run.is_first_open = True
         if not self._drawing(index).toggle():
             return False
         self._toggled.add(index)
         self.measure(index)
         return True
 
+    def set_open(self, index: int, is_open: bool) -> None:
+        """Unfold an entry whole, also where a run of calls is folded over it, or fold both."""
+        if (run := self._runs.get(index)) is not None:
+            self._open_run(run, is_open)
+            run.is_first_open = is_open and index == run.first
+        self._drawing(index).set_open(is_open)
+        self.measure(index)
+
     def toggle_all(self) -> None:
         """Unfold everything, or fold everything again."""
         self._is_all_open = not self._is_all_open
         self._toggled.clear()
+        for run in self._runs.values():
+            run.is_open = run.is_first_open = self._is_all_open
         for drawing in filter(None, self.drawings):
             drawing.set_open(self._is_all_open)
         self._mark_all()

@@ -75,7 +75,7 @@ def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
             case TerminalContent(terminal_id):
                 yield from _printed(terminals.get(terminal_id))
     # What is said of them may be looked for too.
-    yield "raw input, raw output: not reported"
+    yield "raw input, raw output"
     yield from (_as_json(value) for value in (call.raw_input, call.raw_output) if value is not UNSET)
 
 

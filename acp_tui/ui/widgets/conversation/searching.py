@@ -126,7 +126,7 @@ class Searching:
         assert self._pattern is not None
         lines = self._column.lines(entry)
         shown = whole = tuple(find_in(lines, self._pattern))
-        if lines and self._may_hide(entry, self._query):
+        if (lines or self._column.is_folded_away(entry)) and self._may_hide(entry, self._query):
             unfolded = self._column.whole(entry)
             if unfolded is not lines:
                 whole = tuple(find_in(unfolded, self._pattern))
@@ -214,7 +214,8 @@ class Searching:
         entry, number = self._current
         if self._unfolded != entry:
             self._fold_again()
-        if self._look(entry).hides(number) and self._column.toggle(entry):
+        if self._look(entry).hides(number):
+            self._column.set_open(entry, True)
             self._unfolded = entry
         shown = self._look(entry).shown
         return entry, shown[min(number, len(shown) - 1)][0].row if shown else 0
@@ -225,7 +226,7 @@ class Searching:
 
     def _fold_again(self) -> None:
         if self._unfolded is not None:
-            self._column.toggle(self._unfolded)
+            self._column.set_open(self._unfolded, False)
             self._unfolded = None
 
     def spans(self, entry: int, row: int) -> Mapping[bool, tuple[range, ...]]:
