@@ -13,21 +13,9 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import shown_line
-from acp_tui.ui.widgets.fields.row_list import GAP, PickerRow, RowList, aligned
+from acp_tui.ui.widgets.fields.row_list import GAP, NumberedRows, PickerRow, aligned
 
-MOST_NUMBERED: Final = 9
 MOST_NAME_CELLS: Final = 24
-
-
-class NumberedRows(RowList):
-    """The first rows have the key that chooses them in front."""
-
-    are_numbered = True
-
-    def mark_of(self, index: int) -> str:
-        """The number, in two cells."""
-        has_key = self.are_numbered and index < MOST_NUMBERED and not self.rows[index].is_disabled_reason
-        return f"{index + 1} " if has_key else "  "
 
 
 class SearchLine(Input):

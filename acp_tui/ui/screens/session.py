@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,6 +18,7 @@ from textual.containers import Vertical
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import bindings
 from acp_tui.ui.keyed_app import follow_keys, keys_in_force
+from acp_tui.ui.preloading import preload
 from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.screens.session_writing import SessionWriting
 from acp_tui.ui.tabs import TabState
@@ -27,10 +29,13 @@ from acp_tui.ui.widgets.status_line import Status, StatusLine
 from acp_tui.ui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
+    from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_link import AgentLink
+    from acp_tui.ui.welcoming import Welcoming
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
+    from acp_tui.ui.widgets.welcome import Welcome
 
 
 class SessionScreen(SessionWriting):
@@ -59,6 +64,7 @@ class SessionScreen(SessionWriting):
         self._settings = settings or Settings()
         self._state = TabState.STARTING
         """As it was when the tabs were told last."""
+        self._welcoming: Welcoming | None = None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -171,6 +177,7 @@ class SessionScreen(SessionWriting):
             clock=self._clock,
             folds=folds,
             images=images,
+            agent=_named(agent) or self._agent_title,
             greeting=agent.command.greeting if agent is not None else "",
         )
 
@@ -195,11 +202,30 @@ class SessionScreen(SessionWriting):
         for place in self.query("#session"):  # none where the user has quit meanwhile
             await place.mount(panel)
             self._tell_sidebar(panel)
+            if self.is_blank:
+                self._say_welcome(panel)
         if self._recall is not None and panel.session is not None:
             self._recall.show_session(panel.session)
         self._show_status()
         for prompt in self.query(PromptInput):
             prompt.send_what_waits()
+
+    @work(exclusive=True, group="welcome")
+    async def _say_welcome(self, panel: SessionPanel) -> None:
+        """Show what is known of the folder and of earlier sessions there."""
+        from anyio import to_thread
+
+        await to_thread.run_sync(preload, ("acp_tui.ui.welcoming",))
+        from acp_tui.ui.welcoming import Welcoming
+
+        self._welcoming = Welcoming(self)
+        await self._welcoming.tell(panel.welcome)
+
+    @work
+    async def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
+        """Open that session."""
+        if self._welcoming is not None:
+            await self._welcoming.open(message.key)
 
     def _tell_sidebar(self, panel: SessionPanel) -> None:
         """Let it tell of this session from now on."""
@@ -273,3 +299,11 @@ class SessionScreen(SessionWriting):
     def action_focus_prompt(self) -> None:
         """Back to the draft, from anywhere else."""
         self._prompt.focus()
+
+
+def _named(agent: Agent | None) -> str:
+    """The agent with its version, as it introduced itself; "" without one."""
+    if agent is None:
+        return ""
+    version = agent.identity.version if agent.identity is not None else ""
+    return f"{agent.title} {version}".strip()

@@ -16,17 +16,18 @@ from textual.message import Message
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, Turn
-from acp_tui.conversation.visible import make_visible
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import value_name
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
 from acp_tui.ui.status import Work
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.docked_request import DockedRequest
-from acp_tui.ui.widgets.first_steps import FirstSteps
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -57,9 +58,10 @@ class SessionPanel(Vertical):
         clock: Callable[[], float] = time.monotonic,
         folds: Folds = AS_BY_DEFAULT,
         images: Wanted = "auto",
+        agent: str = "",
         greeting: str = "",
     ) -> None:
-        """`greeting` stands in the session as long as it is empty."""
+        """An empty session says which `agent` it is of, with its version, and what its command has to say."""
         super().__init__()
         self.conversation = conversation
         self.session = session
@@ -70,7 +72,7 @@ class SessionPanel(Vertical):
         self._clock = clock
         self._folds = folds
         self._images = images
-        self._greeting = greeting
+        self.welcome = Welcome(agent, greeting)
         self._is_empty = True
         self._shown_notices = 0
         self.work = Work(conversation, clock)
@@ -79,7 +81,7 @@ class SessionPanel(Vertical):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield ConversationView(images=self._images, folds=self._folds)
-        yield FirstSteps(self._greeting)
+        yield self.welcome
         yield PlanLine()
         yield PermissionCard(clock=self._clock)
 
@@ -112,7 +114,7 @@ class SessionPanel(Vertical):
         self.work.note_change()
         self.view.mark(change)
         if self._is_empty and change.entries:
-            self._show_first_steps()
+            self._show_welcome()
         if change.facts and change.facts != (Fact.TERMINALS,):
             self._show_facts()
         elif change.entries and self.conversation.permissions:
@@ -124,14 +126,15 @@ class SessionPanel(Vertical):
         self._show_permissions()
         self._show_notices()
         if self._is_empty:
-            self._show_first_steps()
+            self._show_welcome()
         self.post_message(self.FactsChanged())
 
-    def _show_first_steps(self) -> None:
-        """As long as nothing has been said."""
-        self._is_empty = self.conversation.is_blank
-        for steps in self.query(FirstSteps):  # none in a replay
-            steps.look(self.conversation.commands, is_wanted=self._is_empty and self.session is not None)
+    def _show_welcome(self) -> None:
+        """As long as nothing has been said; it begins below what is said of the session itself."""
+        self._is_empty = self.session is not None and self.conversation.is_blank
+        model = next((value_name(one) for one in self.conversation.options if one.category == "model"), "")
+        self.welcome.look(self.conversation.commands, make_visible_line(model), is_wanted=self._is_empty)
+        self.view.show_above(is_alone=not self._is_empty)
 
     def _show_permissions(self) -> None:
         requests = tuple(self.conversation.permissions.values())

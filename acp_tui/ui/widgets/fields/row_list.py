@@ -26,6 +26,7 @@ V = TypeVar("V")
 NOWHERE: Final = -1
 GAP: Final = "   "
 MIN_LABEL_CELLS: Final = 16
+MOST_NUMBERED: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,17 @@ class RowList(ScrollView, can_focus=False):
             Segment(label, label_style),
             Segment(end, end_style),
         ]
+
+
+class NumberedRows(RowList):
+    """The first rows have the key that chooses them in front."""
+
+    are_numbered = True
+
+    def mark_of(self, index: int) -> str:
+        """The number, in two cells."""
+        has_key = self.are_numbered and index < MOST_NUMBERED and not self.rows[index].is_disabled_reason
+        return f"{index + 1} " if has_key else "  "
 
 
 def _aside(row: PickerRow[Any], room: int) -> str:
