@@ -72,10 +72,10 @@ async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_
         await desk.has_session()
         await desk.send("Count the stars")
         await desk.press("ctrl+n")
-        await desk.until(lambda: "◐ 1 Count the stars" in tab_line(desk))
+        await desk.until(lambda: "1 ◐ scripted: Count the stars" in tab_line(desk))
         await desk.has_session()
         desk.let_go_on()
-        await desk.until(lambda: "✓ 1 Count the stars" in tab_line(desk))
+        await desk.until(lambda: "1 ✓ scripted: Count the stars" in tab_line(desk))
         first, _ = desk.tabs
         assert first.state.value == "done"
         await desk.press("alt+n")
@@ -88,7 +88,7 @@ async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(ope
         await desk.has_session()
         await desk.send("Tidy up")
         await desk.press("ctrl+n")
-        await desk.until(lambda: "▲ 1 Tidy up" in tab_line(desk))
+        await desk.until(lambda: "1 ▲ scripted: Tidy up" in tab_line(desk))
         assert "Delete everything" not in desk.text
         await desk.press("alt+n")
         await desk.shows("Delete everything")
@@ -105,7 +105,7 @@ async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_d
         await desk.has_session()
         await desk.send("Begin")
         await desk.press("ctrl+n")
-        await desk.until(lambda: "▲ 1 Begin" in tab_line(desk))
+        await desk.until(lambda: "1 ▲ scripted: Begin" in tab_line(desk))
         assert "Which name?" not in desk.text
         await desk.press("alt+1")
         await desk.shows("Which name?")
@@ -136,7 +136,7 @@ async def test_the_board_shows_all_tabs_and_leads_to_one(open_desk: OpenDesk) ->
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
         await desk.press("f10")
-        await desk.shows("Tabs", "◐ 1 Count the stars", "working", "● 2")
+        await desk.shows("Tabs", "1 ◐ scripted: Count the stars", "working", "2 ● scripted", "idle · here")
         await desk.press("up", "enter")
         await desk.hides("Tabs")
         assert desk.shown_session.session_id == "s1"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import work
 from textual.app import ComposeResult
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
     from acp_tui.ui.widgets.welcome import Welcome
+
+LEAST_AGENT: Final = 4
+"""So many cells of an agent's name stand in its tab."""
 
 
 class SessionScreen(SessionWriting):
@@ -124,10 +127,16 @@ class SessionScreen(SessionWriting):
         title = title_of(self._panel.conversation) if self._panel is not None else ""
         return title or self._agent_title or self._phase
 
-    @property
-    def agent_title(self) -> str:
-        """What the agent is called, once it is known; a line that can be shown."""
-        return self._agent_title
+    def tab_name(self, cells: int = 200) -> str:
+        """The agent with the title of its tab, in so many cells; where they are few, the title gets most of them."""
+        from acp_tui.ui.status import title_of
+        from acp_tui.ui.widgets.fields.row_list import cut
+
+        agent = self._link.name if self._link is not None and self._link.name else self._agent_title
+        title = title_of(self._panel.conversation) if self._panel is not None else ""
+        if not title:
+            return cut(self._agent_title or agent or self._phase, cells)
+        return cut(f"{cut(agent, max(cells // 3, LEAST_AGENT))}: {title}" if agent else title, cells)
 
     @property
     def doing(self) -> str:
@@ -138,9 +147,10 @@ class SessionScreen(SessionWriting):
         return " · ".join(filter(None, (self._agent_title, self._cwd.name, now)))
 
     def show_tabs(self) -> None:
-        """Show which tabs there are."""
+        """Show which tabs there are, and whether one of them waits for the user."""
         for line in self.query(TabLine):
             line.show(self.tabbed.tabs)
+        self._show_status()
 
     async def _show_agents_session(self, session: Session | None) -> None:
         from acp_tui.client.sessions.rereading import RereadSession
@@ -280,8 +290,20 @@ class SessionScreen(SessionWriting):
         self._say_status(Status(agent=self._agent_title, state=state, facts=facts, work=panel.work))
 
     def _say_status(self, status: Status) -> None:
+        status = status._replace(elsewhere=self._elsewhere)
         for line in self.query(StatusLine):  # none where the user has quit meanwhile
             line.show(status)
+
+    @property
+    def _elsewhere(self) -> str:
+        """Which other tabs wait for the user, with the key that leads there; "" for none."""
+        tabs = enumerate(self.tabbed.tabs, 1)
+        waiting = [number for number, tab in tabs if tab is not self and tab.state is TabState.NEEDS_YOU]
+        if not waiting:
+            return ""
+        which = f"tab {waiting[0]} needs" if len(waiting) == 1 else f"{len(waiting)} tabs need"
+        key = keys_in_force(self).hint(" · {next_needing}")
+        return f"{which} you{key}"
 
     # From its widgets
 

@@ -91,6 +91,8 @@ class Welcome(Vertical, can_focus=True):
         self._folder = ""
         self._model = ""
         self._tip = ""
+        self._has_keys = False
+        """It has the focus; Textual sets `has_focus` only after it has said so."""
         self._commands: Sequence[Command] = ()
         self._make_rows: MakeRows = lambda cells: ()
         self._head, self._tail = StripView(), StripView()
@@ -142,7 +144,7 @@ class Welcome(Vertical, can_focus=True):
                 break
         self.can_focus = bool(rows)
         self._head.show(head, len(head))
-        self._rows.show(rows, min(max(self._rows.cursor, 0), len(rows) - 1) if self.has_focus else NOWHERE)
+        self._rows.show(rows, min(max(self._rows.cursor, 0), len(rows) - 1) if self._has_keys else NOWHERE)
         self._rows.display = bool(rows)
         self._tail.show(tail, len(tail))
 
@@ -160,7 +162,7 @@ class Welcome(Vertical, can_focus=True):
         """What the rows are, with the keys that lead to them."""
         keymap = keys_in_force(self)
         number = f"1-{recent}" if recent > 1 else "1"
-        if self.has_focus:
+        if self._has_keys:
             return f"Recent sessions here: {number} or Enter opens one · Esc back"
         ways = keymap.hint(f"{{leave_prompt}}, then {number}")
         more = keymap.hint("{choose_session} all")
@@ -211,10 +213,12 @@ class Welcome(Vertical, can_focus=True):
 
     def on_focus(self) -> None:
         """Bring the cursor."""
+        self._has_keys = True
         self._draw()
 
     def on_blur(self) -> None:
         """Take it away."""
+        self._has_keys = False
         self._rows.cursor = NOWHERE
         self._draw()
 

@@ -159,7 +159,7 @@ class RowList(ScrollView, can_focus=False):
 
     def mark_of(self, index: int) -> str:
         """What stands before a row, in two cells."""
-        return "● " if self.rows[index].is_current else "  "
+        return "◉ " if self.rows[index].is_current else "  "
 
     def render_line(self, y: int) -> Strip:
         """A row or a heading."""
