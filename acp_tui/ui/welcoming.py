@@ -62,7 +62,7 @@ class Welcoming:
         make_rows = partial(
             session_rows, useful, judge=self._desk.judge, here=cwd, now=datetime.now().astimezone()
         )
-        folder = from_home(cwd) + (f" · branch {branch}" if branch else "")
+        folder = from_home(cwd) + (f" · git {branch}" if branch else "")
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
 
     def _is_useful(self, past: PastSession) -> bool:
