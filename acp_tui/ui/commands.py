@@ -297,7 +297,7 @@ COMMANDS: Final = (
         "change_theme",
         "Change the theme",
         "each is shown as you move to it",
-        action="app.change_theme",
+        action="app.choose_theme",
         where="app",
         slash="theme",
     ),

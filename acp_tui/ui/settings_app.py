@@ -107,7 +107,7 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
             self.theme = self._known_theme(wanted)
 
     @work
-    async def action_change_theme(self) -> None:
+    async def action_choose_theme(self) -> None:
         """Let the user choose another theme."""
         await self.choose_theme(self.theme, self.keep_theme)
 

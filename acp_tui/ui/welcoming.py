@@ -51,7 +51,8 @@ class Welcoming:
 
     async def tell(self, welcome: Welcome) -> None:
         """Read what there is, and have it shown. To be awaited in a worker."""
-        cwd = self._screen.cwd
+        session = self._screen.session
+        cwd = session.cwd if session is not None else self._screen.cwd
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
             past = await self._desk.recorded("", is_everywhere=False)

@@ -130,7 +130,7 @@ async def test_the_theme_that_is_chosen_is_written_into_the_settings(home: Path)
         await page.send("/theme")
         await page.until(lambda: "Theme" in page.text)
         await page.press("down", "enter")
-        file = home / "config" / "acp-tui" / "config.toml"
+        file = home / "config" / "acp-tui" / "settings.toml"
         await page.until(lambda: file.exists() and LIGHT.name in file.read_text())
         await page.settled()
         assert app.theme == LIGHT.name
@@ -143,7 +143,7 @@ async def test_a_theme_in_the_settings_is_tried_on_too() -> None:
         await page.until(lambda: "Settings" in page.text)
         await page.press(*"appearance.theme", "enter")
         await page.until(lambda: "as it fits the terminal" in page.text)
-        await page.press("down")
+        await page.press("down", "down")
         assert app.theme == LIGHT.name
         await page.press("escape")
         await page.until(lambda: app.theme == DARK.name)
