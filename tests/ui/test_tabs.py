@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rich.cells import cell_len
 
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.status_line import Status, StatusLine
+from acp_tui.ui.widgets.status_line import Status, StatusLine, line_of
 from support.desks import SESSION, Desk, OpenDesk
 
 TWO = """
@@ -93,6 +94,47 @@ async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(ope
         await desk.press("alt+n")
         await desk.shows("Delete everything")
         assert desk.answers() == []
+
+
+async def test_the_status_line_names_the_tab_that_needs_the_user_and_the_key_that_leads_there(
+    open_desk: OpenDesk,
+) -> None:
+    script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "tab 1 needs you · Alt+N · F1 help" in desk.status)
+        await desk.press("alt+n")
+        await desk.shows("Delete everything")
+        assert "needs you" not in desk.status
+
+
+@pytest.mark.parametrize(("width", "shown"), [(80, True), (48, True), (40, True), (24, False)])
+def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
+    status = Status(agent="Agent", facts=("mode: Ask", "12k/200k"), elsewhere="tab 2 needs you · Alt+N")
+    line = line_of(status, width).plain
+    assert ("tab 2 needs you" in line) is shown
+    assert cell_len(line) <= width
+    assert "Agent" in line
+
+
+async def test_a_tab_that_needs_nobody_is_not_named(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        assert "needs you" not in desk.status
+
+
+async def test_in_a_narrow_tab_the_title_gets_most_of_the_room(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'expect("session/prompt")', "serve_until_closed()") as desk:
+        await desk.has_session()
+        assert desk.tabs[0].tab_name() == "scripted"
+        await desk.send("Count the stars")
+        await desk.until(lambda: desk.tabs[0].tab_name() == "scripted: Count the stars")
+        assert desk.tabs[0].tab_name(20) == "scrip…: Count the s…"
 
 
 async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:

@@ -101,28 +101,27 @@ class StatusLine(Static):
         self._draw()
 
     def _draw(self) -> None:
-        width = self.content_size.width
-        keymap = keys_in_force(self)
-        elsewhere = Content.styled(self._status.elsewhere, "$text-warning")
-        taken = elsewhere.cell_length + 2 if elsewhere else 0
-        left = left_of(self._status, max(width - taken, LEAST_LEFT), keymap, self._frames)
-        muted = [
-            Content.styled(fact, "$foreground-muted")
-            for fact in (*self._status.facts, keymap.hint("{help} help"))
-            if fact
-        ]
-        # What does not fit is left out from the left: the least important stands there.
-        while muted or elsewhere:
-            parts = [*muted[:-1], elsewhere, *muted[-1:]] if elsewhere else muted
-            right = Content.styled(" · ", "$foreground-muted").join(parts)
-            room = width - left.cell_length - right.cell_length
-            if room > 1:
-                self.update(Content.assemble(left, " " * room, right), layout=False)
-                return
-            if not muted:
-                break
-            muted.pop(0)
-        self.update(left, layout=False)
+        line = line_of(self._status, self.content_size.width, keys_in_force(self), self._frames)
+        self.update(line, layout=False)
+
+
+def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
+    """The whole line. What does not fit is left out from the left: the least important stands there."""
+    elsewhere = Content.styled(status.elsewhere, "$text-warning")
+    taken = elsewhere.cell_length + 2 if elsewhere else 0
+    left = left_of(status, max(width - taken, min(LEAST_LEFT, width)), keymap, frame)
+    facts = (*status.facts, keymap.hint("{help} help"))
+    muted = [Content.styled(fact, "$foreground-muted") for fact in facts if fact]
+    while muted or elsewhere:
+        parts = [*muted[:-1], elsewhere, *muted[-1:]] if elsewhere else muted
+        right = Content.styled(" · ", "$foreground-muted").join(parts)
+        room = width - left.cell_length - right.cell_length
+        if room > 1:
+            return Content.assemble(left, " " * room, right)
+        if not muted:
+            break
+        muted.pop(0)
+    return left
 
 
 def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
