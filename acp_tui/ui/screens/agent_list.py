@@ -106,7 +106,7 @@ def _how(command: AgentCommand) -> str:
     package = command.package
     if package is None:
         return "installed elsewhere" if command.is_elsewhere else "installed"
-    return f"by {package.runner}, {package.version}" if package.runner else "as a program"
+    return f"{package.runner} {package.version}" if package.runner else "program"
 
 
 def _about(agent: ListedAgent) -> Content:
