@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Final
 
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.saying import say
@@ -19,6 +20,9 @@ from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_f
 from acp_tui.client.agents.user_agents import config_file
 from acp_tui.client.secrets.masking import mask
 from acp_tui.conversation.visible import make_visible_line
+
+MOST_NAME: Final = 24
+"""Characters of a name that the others are aligned with; a longer one is not cut, since it is to be typed."""
 
 
 def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:
@@ -44,25 +48,30 @@ def _update() -> ExitCode:
 
 
 def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
-    width = max(12, *(len(agent.name) for agent in catalogue.agents))
+    width = max(12, *(len(agent.name) for agent in catalogue.agents if len(agent.name) <= MOST_NAME))
     yield "Which agent? acp-tui knows these:\n"
     for agent in catalogue.agents:
-        yield f"  acp-tui {make_visible_line(agent.name):<{width}} {make_visible_line(_how(agent))}"
+        state, about = _how(agent)
+        line = (
+            f"  acp-tui {make_visible_line(agent.name):<{width}}   {state:<10}   {make_visible_line(about)}"
+        )
+        yield line.rstrip()
         if is_verbose:
-            yield from (f"          {'':<{width}} {make_visible_line(line)}" for line in _details(agent))
+            yield from (f"          {'':<{width}}   {make_visible_line(line)}" for line in _details(agent))
     yield "\nAny command that speaks ACP is an agent: acp-tui -- COMMAND"
     yield "No agent at hand? acp-tui demo shows how it looks and works."
     yield f"Names of your own go into {config_file()}"
     yield _registry_line(catalogue)
 
 
-def _how(agent: ListedAgent) -> str:
+def _how(agent: ListedAgent) -> tuple[str, str]:
+    """Whether it can run, and what that takes."""
     if agent.obstacle:
-        return f"not here: {agent.obstacle}" + (f"; {agent.remedy}" if agent.remedy else "")
+        return "not here", agent.obstacle + (f"; {agent.remedy}" if agent.remedy else "")
     if agent.command.package is None:
-        return "ready"
+        return "ready", "" if agent.title.lower() == agent.name else agent.title
     env = [f"{name}={value}" for name, value in agent.command.env.items()]
-    return f"ready once you agree to run: {' '.join([*env, agent.command.line])}"
+    return "asks first", f"to run: {' '.join([*env, agent.command.line])}"
 
 
 def _details(agent: ListedAgent) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, work
-from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.agent_link import AgentLink
+from acp_tui.ui.command import Command
 from acp_tui.ui.commands import COMMANDS
+from acp_tui.ui.keymap import places_of
 from acp_tui.ui.preloading import preload
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.settings_app import SettingsApp
@@ -195,20 +196,27 @@ class AcpTuiApp(SettingsApp):
         """A way to an agent that does not run yet, and will start in that folder."""
         return AgentLink(partial(self._start_agent, command, cwd), _shown_name(command))
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The command palette: Textual's own commands, and ours from the table that the keys come from too.
+    def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
+        """What can be done now; over a dialog or the inspector, only what concerns all of acp-tui."""
+        if not isinstance(screen, SessionScreen):
+            yield from super().commands_for(screen)
+            return
+        from acp_tui.ui.possible import is_possible
 
-        Over a dialog or the inspector, only those that concern all of acp-tui.
-        """
-        # Textual's list of keys does not know those that the user chose; help does. To quit is in our table too, and
-        # a part of a session that fills the screen is not what its keys and hints are made for.
-        not_these = ("Keys", "Quit", "Maximize", "Minimize")
-        yield from (each for each in super().get_system_commands(screen) if each.title not in not_these)
-        places = ("session", "conversation", "app") if isinstance(screen, SessionScreen) else ("app",)
+        here = {"session", "conversation", "app", *places_of(screen.focused or screen)}
         for command in COMMANDS:
-            if command.action and command.where in places and command.id != "command_palette":
-                about = " · ".join(filter(None, (self.keymap.all_shown(command.id), command.help)))
-                yield SystemCommand(command.title, about, partial(self.run_action, command.action, screen))
+            if command.action and command.where in here and is_possible(command, screen):
+                yield command
+
+    async def keep_theme(self, name: str) -> None:
+        """Write it into the user's settings."""
+        from acp_tui.client.errors import SettingsError
+
+        desk = await self.loaded_settings_desk()
+        try:
+            await desk.set("appearance.theme", name)
+        except SettingsError as error:
+            self.say(f"{error}; {error.hint}" if error.hint else str(error), is_wrong=True)
 
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None

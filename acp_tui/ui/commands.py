@@ -304,6 +304,21 @@ COMMANDS: Final = (
         has_priority=True,
     ),
     Command(
+        "change_theme",
+        "Change the theme",
+        "each is shown as you move to it",
+        action="app.choose_theme",
+        where="app",
+        slash="theme",
+    ),
+    Command(
+        "screenshot",
+        "Save a picture of the screen",
+        "as .svg, in the folder where acp-tui was started",
+        action="app.screenshot",
+        where="app",
+    ),
+    Command(
         "quit",
         "Quit",
         "ends the agent and everything it runs",

@@ -56,7 +56,7 @@ class HistoryDesk:
         if wish is None:
             return
         if wish.session is not None:
-            await self._open(wish.session)
+            await self.open(wish.session)
         else:
             await self._begin()
 
@@ -184,7 +184,7 @@ class HistoryDesk:
 
     # Opening
 
-    async def _open(self, session: PastSession) -> None:
+    async def open(self, session: PastSession) -> None:
         """In its tab; where it has none, here if nothing was said here yet, else in a new tab."""
         tab = self._tab_of(session)
         if tab is not None:

@@ -13,7 +13,6 @@ from typing import ClassVar
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette
 from textual.reactive import var
 from textual.screen import ModalScreen
 from textual.widget import Widget
@@ -40,7 +39,7 @@ class KeyedApp(App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether it can be done now: a screen that is no dialog of ours, or has a help of its own, gives that."""
         if action == "help_dialog":
-            is_ours = isinstance(self.screen, ModalScreen) and not isinstance(self.screen, CommandPalette)
+            is_ours = isinstance(self.screen, ModalScreen)
             return is_ours and not tuple(bindings_of_key(self.screen, "f1"))
         return super().check_action(action, parameters)
 

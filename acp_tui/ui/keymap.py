@@ -38,6 +38,7 @@ _TEXTUAL: Final[dict[str, Place]] = {
     "HistorySearch": "history",
     "ConversationView": "conversation",
     "PlanLine": "plan",
+    "Welcome": "welcome",
     "PermissionCard": "card",
     "FullRequest": "review",
     "FindBar": "find",

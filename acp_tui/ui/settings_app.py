@@ -6,19 +6,21 @@ How the settings are read and followed is `settings_desk`'s, which is loaded beh
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import work
 from textual.filter import LineFilter, Monochrome, NoColor
+from textual.screen import Screen
 from textual.widget import Widget
 
 from acp_tui.client.settings.location import project_settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.ui.command import Command
 from acp_tui.ui.keyed_app import KeyedApp
-from acp_tui.ui.keymap import keymap_of
+from acp_tui.ui.keymap import BY_ID, keymap_of, places_of
 from acp_tui.ui.preloading import preload
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.tabbed_app import TabbedApp
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.ui.settings_desk import SettingsDesk
+
+MOST_USED: Final = 5
+"""Commands that the palette begins with."""
 
 
 class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
@@ -51,6 +56,8 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
         self._terminal_theme = DARK.name
         """What fits the terminal, where no theme is set."""
         self._animations = self.animation_level
+        self._used_commands: Sequence[str] = ()
+        """Their ids, of those that were chosen in the palette, the last first."""
         for own in OWN_THEMES:
             self.register_theme(own)
         self._set_look(settings.appearance)
@@ -93,6 +100,63 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
             for node in screen.walk_children(Widget, with_self=True):
                 node.refresh()
 
+    def show_theme(self, name: str | None) -> None:
+        """Try a theme on; "" for the one that fits the terminal, None for the one that the settings say."""
+        if not self.no_color:
+            wanted = self.settings.appearance.theme if name is None else name or self._terminal_theme
+            self.theme = self._known_theme(wanted)
+
+    @work
+    async def action_choose_theme(self) -> None:
+        """Let the user choose another theme."""
+        await self.choose_theme(self.theme, self.keep_theme)
+
+    async def choose_theme(self, chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
+        """Let the user try themes on, and `keep` the one they choose; without one the one before comes back."""
+        from acp_tui.ui.screens.theme_choice import ThemePicker  # when it is first asked for
+
+        try:
+            name = await self.push_screen_wait(
+                ThemePicker(sorted(self.available_themes), chosen, self.show_theme)
+            )
+            if name is not None:
+                await keep(name)
+        finally:
+            self.show_theme(None)
+
+    async def keep_theme(self, name: str) -> None:
+        """Use it as long as the app runs."""
+        self.settings = replace(self.settings, appearance=replace(self.settings.appearance, theme=name))
+
+    # Commands
+
+    def action_command_palette(self) -> None:
+        """Let the user choose among all that can be done now."""
+        from acp_tui.ui.screens.palette import CommandPicker  # when it is first asked for
+
+        screen = self.screen
+        if isinstance(screen, CommandPicker):
+            return
+
+        async def run(command: Command | None) -> None:
+            if command is not None:
+                others = [id_ for id_ in self._used_commands if id_ != command.id]
+                self._used_commands = [command.id, *others][:MOST_USED]
+                await self.run_action(command.action, screen)
+
+        palette = CommandPicker(
+            self.commands_for(screen),
+            self.keymap,
+            here=places_of(screen.focused or screen),
+            recent=self._used_commands,
+            cells=self.size.width,
+        )
+        self.push_screen(palette, run)
+
+    def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
+        """What the palette offers over this screen: here, what concerns all of acp-tui."""
+        yield from (BY_ID[id_] for id_ in ("change_theme", "screenshot", "quit"))
+
     # What is said of the settings
 
     def tell_notes(self, notes: Sequence[str]) -> None:
@@ -117,10 +181,14 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
         """Let the user change the settings, and see what is wrong in them."""
         from acp_tui.ui.screens.settings import SettingsScreen
 
+        await self.push_screen_wait(SettingsScreen(await self.loaded_settings_desk()))
+
+    async def loaded_settings_desk(self) -> SettingsDesk:
+        """The desk, with the files read where nobody follows them."""
         desk = await self._loaded_desk()
         if self._settings_file is None:
             await desk.open()
-        await self.push_screen_wait(SettingsScreen(desk))
+        return desk
 
     # The settings, as they change
 

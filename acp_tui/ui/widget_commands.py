@@ -26,7 +26,13 @@ WIDGET_COMMANDS: Final = (
         "escape",
         where="prompt",
     ),
-    Command("leave_prompt", "Go to the permission card, else to the conversation", "", "tab", where="prompt"),
+    Command(
+        "leave_prompt",
+        "Go to the permission card, else to the conversation",
+        "or to the recent sessions",
+        "tab",
+        where="prompt",
+    ),
     Command(
         "shell", "Run a command of your own", "Backspace drops its output again", typed="!", where="prompt"
     ),
@@ -178,6 +184,10 @@ WIDGET_COMMANDS: Final = (
     Command("plan_down", "Line down", "", "down", where="plan"),
     Command("plan_page_up", "Page up", "", "pageup", where="plan"),
     Command("plan_page_down", "Page down", "", "pagedown", where="plan"),
+    # In an empty session
+    Command("recent_above", "Session above", "", "up", where="welcome"),
+    Command("recent_below", "Session below", "", "down", where="welcome"),
+    Command("recent_open", "Open the session", "1-9 open one by its number", "enter", where="welcome"),
     Command("next_match", "Next match", "", "down,enter", where="find"),
     Command("previous_match", "Previous match", "", "up,shift+enter", where="find"),
     Command("end_search", "Close the search", "", "escape", where="find"),

@@ -41,19 +41,34 @@ def test_without_an_agent_and_a_terminal_all_are_listed(agents_file: Path, capfd
     agents_file.write_text('[agents.mine]\ncommand = ["sh"]\n')
     assert main([]) == 0
     out = capfd.readouterr().out
-    assert "acp-tui mine         ready" in out
-    assert "acp-tui gemini       not here: gemini is not on PATH; npm install -g @google/gemini-cli" in out
-    assert "acp-tui demo         ready" in out
+    assert "acp-tui mine           ready" in out
+    assert (
+        "acp-tui gemini         not here     gemini is not on PATH; npm install -g @google/gemini-cli" in out
+    )
+    assert "acp-tui demo           ready" in out
     assert "acp-tui agents --update" in out
 
 
 def test_a_package_is_listed_with_all_that_would_run(capfd: pytest.CaptureFixture[str]):
     fetched(npx("some", env={"A": "1"}))
     assert main(["agents"]) == 0
-    assert (
-        "acp-tui some         ready once you agree to run: A=1 npx -y some-agent@1.2.3"
-        in capfd.readouterr().out
-    )
+    assert "acp-tui some           asks first   to run: A=1 npx -y some-agent@1.2.3" in capfd.readouterr().out
+
+
+def test_the_columns_stand_one_below_the_other_beside_a_long_name_too(
+    agents_file: Path, capfd: pytest.CaptureFixture[str]
+):
+    agents_file.write_text(f'[agents.{"x" * 60}]\ncommand = ["sh"]\n[agents.mine]\ncommand = ["sh"]\n')
+    assert main(["agents"]) == 0
+    lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith("  acp-tui ")]
+    states = ("ready", "not here", "asks first")
+    starts = {
+        min(at for state in states if (at := line.find(f"   {state}")) >= 0)
+        for line in lines
+        if "xxx" not in line
+    }
+    assert len(starts) == 1
+    assert any("x" * 60 in line for line in lines)
 
 
 def test_texts_of_others_are_made_visible(capfd: pytest.CaptureFixture[str]):

@@ -12,8 +12,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Final, TypeAlias
 
-from textual.widgets import Input, OptionList
-from textual.widgets.option_list import Option
+from textual.widgets import Input
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Settings
@@ -21,6 +20,8 @@ from acp_tui.rpc import Direction
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.tabbed_app import TabbedApp
+from acp_tui.ui.widgets.fields.filtered_list import FilteredList
+from acp_tui.ui.widgets.fields.row_list import RowList
 from support.agents import scripted
 from support.frame_log import FrameLog
 from support.screens import Page, open_agent_page
@@ -87,12 +88,20 @@ class Desk(Page):
         """Choose a command in the palette, by its title."""
         await self.press("ctrl+p")
         self.pilot.app.screen.query_one(Input).value = command
-        await self.until(lambda: len(self._hits) == 1 and command in str(self._hits[0].prompt))
+        rows = self.pilot.app.screen.query_one(FilteredList)
+        await self.until(lambda: rows.row is not None and rows.row.label == command)
         await self.press("enter")
 
-    @property
-    def _hits(self) -> Sequence[Option]:
-        return self.pilot.app.screen.query_one(OptionList).options
+    async def offers(self) -> list[str]:
+        """The titles of the commands in the palette, which is opened for that and closed again."""
+        await self.press("ctrl+p")
+        titles = [row.label for row in self.pilot.app.screen.query_one(RowList).rows]
+        await self.press("escape")
+        return titles
+
+    async def do(self, action: str) -> None:
+        """What no palette offers may be written, or have a key."""
+        await self._screen.run_action(action)
 
     # What the agent got
 

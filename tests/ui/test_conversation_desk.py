@@ -60,7 +60,8 @@ async def test_one_of_several_pieces_of_code_is_chosen_and_copied(
 async def test_without_a_reply_there_is_nothing_to_copy(open_desk: OpenDesk, copied: list[str]) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
-        await desk.choose("Copy the agent's last reply")
+        assert "Copy the agent's last reply" not in await desk.offers()
+        await desk.send("/copy")
         await desk.shows("There is no reply to copy yet.")
         assert copied == []
 

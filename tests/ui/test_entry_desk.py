@@ -162,7 +162,8 @@ async def test_an_entry_without_a_file_is_said(
     open_project: OpenPage, edited: Callable[[], list[str]]
 ) -> None:
     async with open_project(agent("Done.")) as page:
-        await page.choose("Open a tool call's file in your editor")
+        assert "Open a tool call's file in your editor" not in await page.offers()
+        await page.do("edit_location")
         await page.shows("The conversation names no file.")
         await page.press("tab", "ctrl+e")
         await page.shows("This entry names no file.")

@@ -88,7 +88,7 @@ async def test_the_title_shows_the_state_and_is_put_back():
     async with watched(Notifications(title=True), is_focused=True) as told:
         assert told.written == [KEEP_TITLE + window_title("Agent")]
         assert await told.happens(PROMPT) == [window_title(f"◐ {DRAWN}")]
-        assert await told.happens(ask(1, "c")) == [window_title(f"● {DRAWN}")]
+        assert await told.happens(ask(1, "c")) == [window_title(f"▲ {DRAWN}")]
         told.written.clear()
         told.notifier.close()
         told.notifier.close()

@@ -1,16 +1,24 @@
-"""The command palette's own commands: what is not ours in it works here too."""
+"""The command palette: what it offers, in which order; and the theme, which one can try on."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 from pathlib import Path
 
 import anyio
 import pytest
 
-from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.app import AcpTuiApp
+from acp_tui.ui.command import PLACES
+from acp_tui.ui.commands import COMMANDS
+from acp_tui.ui.keymap import AS_BUILT
+from acp_tui.ui.screens.palette import RECENT, palette_rows
+from acp_tui.ui.themes import DARK, LIGHT
+from acp_tui.ui.widgets.fields.row_list import RowList
+from support.desks import SESSION, OpenDesk
+from support.screens import open_page
 
 
 async def test_a_picture_of_the_screen_is_written_where_acp_tui_was_started(
@@ -26,22 +34,117 @@ async def test_a_picture_of_the_screen_is_written_where_acp_tui_was_started(
                     await pilot.pause()
 
 
-async def test_no_command_stands_in_the_palette_twice(tmp_path: Path) -> None:
-    with anyio.fail_after(30):
-        async with open_hub() as hub:
-            app = AcpTuiApp(hub, AgentCommand("none", (str(tmp_path / "none"),)), tmp_path)
-            async with app.run_test():
-                titles = Counter(command.title for command in app.get_system_commands(app.screen))
-                assert "Quit" in titles
-                assert max(titles.values()) == 1
+async def test_no_command_stands_in_the_palette_twice_also_after_it_was_used(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.choose("Show all tabs")
+        await desk.press("escape")
+        titles = Counter(await desk.offers())
+        assert "Quit" in titles
+        assert max(titles.values()) == 1
 
 
-async def test_over_a_dialog_it_offers_what_concerns_all_of_acp_tui_in_our_words(tmp_path: Path) -> None:
-    with anyio.fail_after(30):
-        async with open_hub() as hub:
-            app = AcpTuiApp(hub, AgentCommand("none", (str(tmp_path / "none"),)), tmp_path)
-            async with app.run_test() as pilot:
-                await pilot.press("f1")
-                offered = {command.title: command.help for command in app.get_system_commands(app.screen)}
-    assert set(offered) == {"Theme", "Screenshot", "Quit"}
-    assert offered["Quit"].startswith("Ctrl+Q")
+async def test_what_was_used_last_comes_first(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        assert (await desk.offers())[0] != "Show all tabs"
+        await desk.choose("Show all tabs")
+        await desk.press("escape", "ctrl+p")
+        await desk.shows("Used last", "Show all tabs F10")
+        await desk.press("escape")
+        assert (await desk.offers())[0] == "Show all tabs"
+
+
+def test_places_come_from_the_focus_outwards() -> None:
+    rows = palette_rows(COMMANDS, AS_BUILT, ("queue", "session", "app"), ("find",))
+    groups = [group for group, _ in groupby(row.group for row in rows)]
+    assert groups[:2] == [RECENT, PLACES["queue"]]
+    assert groups.index(PLACES["session"]) == 2
+    assert groups[-1] == PLACES["app"]
+
+
+async def test_only_what_can_be_done_now_is_offered(open_desk: OpenDesk) -> None:
+    script = (
+        'prompt = expect("session/prompt")\nsay("Well, **yes**.")\nanswer(prompt, stopReason="end_turn")\n'
+    )
+    async with open_desk(SESSION, script, "serve_until_closed()") as desk:
+        await desk.has_session()
+        empty = set(await desk.offers())
+        assert empty >= {"Begin another session", "Open, delete or begin a session", "Change the settings"}
+        assert not empty & {
+            "Unfold or fold the plan",
+            "Type into a running command",
+            "Change the model",
+            "Change the mode",
+            "Next mode of the agent",
+            "Find in the conversation",
+            "Go to the next tab",
+            "Go to tab 2",
+            "Log out of the agent",
+            "Be done with the pages you opened for the agent",
+        }
+        await desk.send("Is it?")
+        await desk.shows("Well, yes.")
+        assert set(await desk.offers()) - empty >= {"Find in the conversation", "Copy the agent's last reply"}
+
+
+async def test_without_an_agent_nothing_of_an_agents_is_offered(open_desk: OpenDesk) -> None:
+    async with open_desk("import sys; sys.exit(3)") as desk:
+        await desk.shows("exited with code 3")
+        offered = await desk.offers()
+        assert "Start the agent again" in offered
+        assert "Show what this agent offers and lacks" not in offered
+
+
+async def test_ctrl_p_in_the_palette_opens_no_other() -> None:
+    async with open_page() as page:
+        await page.press("ctrl+p", "ctrl+p", "escape")
+        assert "Commands" not in page.text
+
+
+async def test_over_a_dialog_it_offers_what_concerns_all_of_acp_tui() -> None:
+    async with open_page() as page:
+        await page.press("f1", "ctrl+p")
+        rows = page.pilot.app.screen.query_one(RowList).rows
+        assert {row.label for row in rows} == {"Change the theme", "Save a picture of the screen", "Quit"}
+
+
+# Themes
+
+
+async def test_a_theme_is_shown_as_one_moves_to_it_and_escape_brings_the_old_one_back() -> None:
+    async with open_page() as page:
+        app = page.pilot.app
+        await page.send("/theme")
+        await page.until(lambda: "Theme" in page.text)
+        assert app.theme == DARK.name
+        await page.press("down")
+        assert app.theme == LIGHT.name
+        await page.press("escape")
+        await page.until(lambda: app.theme == DARK.name)
+
+
+async def test_the_theme_that_is_chosen_is_written_into_the_settings(home: Path) -> None:
+    async with open_page() as page:
+        app = page.pilot.app
+        await page.send("/theme")
+        await page.until(lambda: "Theme" in page.text)
+        await page.press("down", "enter")
+        file = home / "config" / "acp-tui" / "settings.toml"
+        await page.until(lambda: file.exists() and LIGHT.name in file.read_text())
+        await page.settled()
+        assert app.theme == LIGHT.name
+
+
+async def test_a_theme_in_the_settings_is_tried_on_too() -> None:
+    async with open_page() as page:
+        app = page.pilot.app
+        await page.press("f12")
+        await page.until(lambda: "Settings" in page.text)
+        await page.press(*"appearance.theme", "enter")
+        await page.until(lambda: "as it fits the terminal" in page.text)
+        await page.press("down", "down")
+        assert app.theme == LIGHT.name
+        await page.press("escape")
+        await page.until(lambda: app.theme == DARK.name)
+        assert "Settings" in page.text

@@ -218,17 +218,17 @@ async def test_an_option_that_is_on_or_off_and_a_value_that_is_not_among_the_cho
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left() -> None:
     async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
-        assert page.status == f"● {AGENT}  waits for your decision; Tab            F1 help"
+        assert page.status == f"▲ {AGENT}  waits for your decision; Tab            F1 help"
 
 
 @pytest.mark.parametrize(
     ("cells", "left"),
     [
-        (60, "● Agent Smith  waits for your decision; Tab"),
-        (47, "● Agent Smith  waits for your decision; Tab"),
-        (46, "● Agent Smith  waits for your decision"),
-        (40, "● Agent Sm…  waits for your decision"),
-        (30, "● Age…  waits for your de…"),
+        (60, "▲ Agent Smith  waits for your decision; Tab"),
+        (47, "▲ Agent Smith  waits for your decision; Tab"),
+        (46, "▲ Agent Smith  waits for your decision"),
+        (40, "▲ Agent Sm…  waits for your decision"),
+        (30, "▲ Age…  waits for your de…"),
     ],
 )
 def test_in_a_narrow_status_line_the_state_stays_longer_than_the_name(cells: int, left: str) -> None:

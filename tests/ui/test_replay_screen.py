@@ -177,7 +177,7 @@ async def test_the_agents_sessions_are_shown_in_turn(tmp_path: Path) -> None:
     events = [*begun(), said(1.0, "the first"), *begun(2.0, "other", 2), said(3.0, "the second", "other")]
     async with projected(tmp_path, events) as replay:
         assert "the second" in replay.text
-        assert "2 session" in replay.text
+        assert "2 ● session" in replay.text
         await replay.press("tab")
         assert "the first" in replay.text
         await replay.press("tab")

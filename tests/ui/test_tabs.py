@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rich.cells import cell_len
 
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.status_line import Status, StatusLine
+from acp_tui.ui.widgets.status_line import Status, StatusLine, line_of
 from support.desks import SESSION, Desk, OpenDesk
 
 TWO = """
@@ -72,10 +73,10 @@ async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_
         await desk.has_session()
         await desk.send("Count the stars")
         await desk.press("ctrl+n")
-        await desk.until(lambda: "◐ 1 Count the stars" in tab_line(desk))
+        await desk.until(lambda: "1 ◐ scripted: Count the stars" in tab_line(desk))
         await desk.has_session()
         desk.let_go_on()
-        await desk.until(lambda: "✓ 1 Count the stars" in tab_line(desk))
+        await desk.until(lambda: "1 ✓ scripted: Count the stars" in tab_line(desk))
         first, _ = desk.tabs
         assert first.state.value == "done"
         await desk.press("alt+n")
@@ -88,11 +89,52 @@ async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(ope
         await desk.has_session()
         await desk.send("Tidy up")
         await desk.press("ctrl+n")
-        await desk.until(lambda: "▲ 1 Tidy up" in tab_line(desk))
+        await desk.until(lambda: "1 ▲ scripted: Tidy up" in tab_line(desk))
         assert "Delete everything" not in desk.text
         await desk.press("alt+n")
         await desk.shows("Delete everything")
         assert desk.answers() == []
+
+
+async def test_the_status_line_names_the_tab_that_needs_the_user_and_the_key_that_leads_there(
+    open_desk: OpenDesk,
+) -> None:
+    script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "tab 1 needs you · Alt+N · F1 help" in desk.status)
+        await desk.press("alt+n")
+        await desk.shows("Delete everything")
+        assert "needs you" not in desk.status
+
+
+@pytest.mark.parametrize(("width", "shown"), [(80, True), (48, True), (40, True), (24, False)])
+def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
+    status = Status(agent="Agent", facts=("mode: Ask", "12k/200k"), elsewhere="tab 2 needs you · Alt+N")
+    line = line_of(status, width).plain
+    assert ("tab 2 needs you" in line) is shown
+    assert cell_len(line) <= width
+    assert "Agent" in line
+
+
+async def test_a_tab_that_needs_nobody_is_not_named(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        assert "needs you" not in desk.status
+
+
+async def test_in_a_narrow_tab_the_title_gets_most_of_the_room(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'expect("session/prompt")', "serve_until_closed()") as desk:
+        await desk.has_session()
+        assert desk.tabs[0].tab_name() == "scripted"
+        await desk.send("Count the stars")
+        await desk.until(lambda: desk.tabs[0].tab_name() == "scripted: Count the stars")
+        assert desk.tabs[0].tab_name(20) == "scrip…: Count the s…"
 
 
 async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:
@@ -105,7 +147,7 @@ async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_d
         await desk.has_session()
         await desk.send("Begin")
         await desk.press("ctrl+n")
-        await desk.until(lambda: "▲ 1 Begin" in tab_line(desk))
+        await desk.until(lambda: "1 ▲ scripted: Begin" in tab_line(desk))
         assert "Which name?" not in desk.text
         await desk.press("alt+1")
         await desk.shows("Which name?")
@@ -136,7 +178,7 @@ async def test_the_board_shows_all_tabs_and_leads_to_one(open_desk: OpenDesk) ->
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
         await desk.press("f10")
-        await desk.shows("Tabs", "◐ 1 Count the stars", "working", "● 2")
+        await desk.shows("Tabs", "1 ◐ scripted: Count the stars", "working", "2 ● scripted", "idle · here")
         await desk.press("up", "enter")
         await desk.hides("Tabs")
         assert desk.shown_session.session_id == "s1"

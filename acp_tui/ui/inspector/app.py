@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.inspection.inspection import Inspection
@@ -49,7 +47,3 @@ class InspectApp(SettingsApp):
     def get_default_screen(self) -> InspectorScreen:
         """The inspector."""
         return self._make_screen()
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The command palette: another theme."""
-        yield from (each for each in super().get_system_commands(screen) if each.title == "Theme")

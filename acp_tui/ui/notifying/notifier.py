@@ -13,21 +13,18 @@ from typing import TYPE_CHECKING, Final
 from acp_tui.ui.notifying import sequences
 from acp_tui.ui.notifying.news import News, Watch
 from acp_tui.ui.notifying.user_command import run_command
+from acp_tui.ui.rendering.ascii import TABLE
 from acp_tui.ui.tabs import TabState
 from acp_tui.ui.widgets.session_panel import SessionPanel
+from acp_tui.ui.widgets.tab_line import MARKS
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Notifications
     from acp_tui.ui.app import AcpTuiApp
     from acp_tui.ui.screens.session import SessionScreen
 
-MARKS: Final = {TabState.WORKING: "◐", TabState.NEEDS_YOU: "●", TabState.FAILED: "✗", TabState.DONE: "✓"}
-ASCII_MARKS: Final = {
-    TabState.WORKING: "*",
-    TabState.NEEDS_YOU: "!",
-    TabState.FAILED: "x",
-    TabState.DONE: "+",
-}
+TOLD: Final = (TabState.WORKING, TabState.NEEDS_YOU, TabState.FAILED, TabState.DONE)
+"""What the window's title says of the tabs."""
 URGENCY: Final = tuple(TabState)
 """The most urgent last."""
 
@@ -129,8 +126,10 @@ class Notifier:
         if front is None:
             return ""
         urgent = max((tab.state for tab in self._app.tabs), key=URGENCY.index)
-        marks = ASCII_MARKS if self._app.settings.appearance.ascii else MARKS
-        return f"{marks[urgent]} {front.tab_title}" if urgent in marks else front.tab_title
+        if urgent not in TOLD:
+            return front.tab_title
+        mark, _ = MARKS[urgent]
+        return f"{mark.translate(TABLE) if self._app.settings.appearance.ascii else mark} {front.tab_title}"
 
 
 def _panel_of(tab: SessionScreen) -> SessionPanel | None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.command import Command
 from acp_tui.ui.memory import keep_what_is_loaded
 from acp_tui.ui.replaying.film import Film
 from acp_tui.ui.replaying.keymap import replay_keymap
@@ -65,9 +65,6 @@ class ReplayApp(SettingsApp):
         """The replay."""
         return self._make_screen()
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The command palette: what can be done by key, and another theme."""
-        yield from (each for each in super().get_system_commands(screen) if each.title == "Theme")
-        for each in REPLAY_COMMANDS:
-            about = " · ".join(filter(None, (self.keymap.all_shown(each.id), each.help)))
-            yield SystemCommand(each.title, about, partial(self.run_action, each.action, screen))
+    def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
+        """What can be done by key, and another theme."""
+        yield from (*REPLAY_COMMANDS, *super().commands_for(screen))

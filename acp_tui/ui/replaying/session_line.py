@@ -37,11 +37,8 @@ class SessionLine(Static):
 def _label(number: int, conversation: Conversation, cells: int, *, is_shown: bool) -> Content:
     mark, style = MARKS[tab_state(conversation, has_news=False)]
     look = "bold $text on $surface" if is_shown else "$foreground-muted"
-    name = Content(f"{number} {title_of(conversation) or 'session'}").truncate(cells - 4, ellipsis=True)
+    before = f" {number} "
+    name = Content(title_of(conversation) or "session").truncate(cells - len(before) - 3, ellipsis=True)
     return Content.assemble(
-        (" ", look),
-        (mark, f"{style} on $surface" if is_shown else style),
-        (" ", look),
-        (name.plain, look),
-        (" ", look),
+        (before, look), (mark, f"{style} on $surface" if is_shown else style), (f" {name.plain} ", look)
     )

@@ -13,21 +13,11 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import shown_line
-from acp_tui.ui.widgets.fields.row_list import GAP, PickerRow, RowList, aligned
+from acp_tui.ui.widgets.fields.row_list import GAP, NumberedRows, PickerRow, aligned, cut
 
-MOST_NUMBERED: Final = 9
-MOST_NAME_CELLS: Final = 24
-
-
-class NumberedRows(RowList):
-    """The first rows have the key that chooses them in front."""
-
-    are_numbered = True
-
-    def mark_of(self, index: int) -> str:
-        """The number, in two cells."""
-        has_key = self.are_numbered and index < MOST_NUMBERED and not self.rows[index].is_disabled_reason
-        return f"{index + 1} " if has_key else "  "
+MOST_NAME_CELLS: Final = 20
+MOST_TITLE_CELLS: Final = 20
+MOST_WAY_CELLS: Final = 34
 
 
 class SearchLine(Input):
@@ -45,7 +35,7 @@ class AgentList(FilteredList):
 
     def __init__(self) -> None:
         super().__init__(empty="Looking for agents …")
-        self._list: NumberedRows = NumberedRows(rows_around=18)
+        self._list: NumberedRows = NumberedRows(rows_around=18, rows_around_low=9)
 
     @property
     def agent(self) -> ListedAgent | None:
@@ -59,8 +49,10 @@ class AgentList(FilteredList):
 
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
         """Show these from now on."""
-        names = aligned([make_visible_line(agent.name) for agent in agents], MOST_NAME_CELLS)
-        self.show_rows([_row(agent, name) for agent, name in zip(agents, names, strict=True)])
+        names = _column([agent.name for agent in agents], MOST_NAME_CELLS)
+        titles = _column([_title(agent) for agent in agents], MOST_TITLE_CELLS)
+        ways = _column([agent.obstacle or _how(agent.command) for agent in agents], MOST_WAY_CELLS)
+        self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
     def _show(self, rows: Sequence[PickerRow[ListedAgent]], cursor: int) -> None:
         self._list.are_numbered = not self.is_narrowed  # a digit is a part of what is searched for
@@ -79,16 +71,26 @@ class AgentList(FilteredList):
             self._about.update(_about(self.agent))
 
 
-def _row(agent: ListedAgent, name: str) -> PickerRow[ListedAgent]:
-    """`name` is the agent's as a part of a column."""
+def _column(texts: Sequence[str], most_cells: int) -> list[str]:
+    """One under the other, each in as many cells; what is too long is cut."""
+    return aligned([cut(make_visible_line(text), most_cells) for text in texts])
+
+
+def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[ListedAgent]:
+    """The texts are parts of columns."""
     return PickerRow(
         agent,
-        agent.name if agent.title.lower() == agent.name else f"{name}{GAP}{agent.title}",
+        f"{name}{GAP}{title}",
         agent.description,
         _group(agent),
         is_disabled_reason=agent.obstacle,
-        aside=_how(agent.command),
+        aside=way,
     )
+
+
+def _title(agent: ListedAgent) -> str:
+    """What it is called, where that is not its name again."""
+    return "" if agent.title.lower() == agent.name else agent.title
 
 
 def _group(agent: ListedAgent) -> str:
@@ -100,10 +102,10 @@ def _group(agent: ListedAgent) -> str:
 
 
 def _how(command: AgentCommand) -> str:
-    """What a row says of where the agent comes from, as long as that is more than PATH."""
+    """How the agent is started: what is here, or what is downloaded for it."""
     package = command.package
     if package is None:
-        return "elsewhere" if command.is_elsewhere else ""
+        return "installed elsewhere" if command.is_elsewhere else "installed"
     return f"{package.runner} {package.version}" if package.runner else "program"
 
 

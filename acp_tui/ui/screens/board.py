@@ -35,14 +35,15 @@ class Board(ModalScreen[None]):
     def __init__(self, tabs: Tabs) -> None:
         super().__init__(classes="dialog")
         self._tabs = tabs
-        self._list = FilteredList(_rows(tabs), has_search=True, empty="No such tab")
+        self._list = FilteredList(_rows(tabs), empty="No such tab")
 
     def compose(self) -> ComposeResult:
         """The rows in a frame."""
         yield Frame(Content("Tabs"), KEYS, self._list)
 
     def on_mount(self) -> None:
-        """Follow what happens in the tabs."""
+        """Begin at the tab in front, and follow what happens in all of them."""
+        self._list.action_move(next((at for at, tab in enumerate(self._tabs) if tab is self._tabs.front), 0))
         self._tabs.listeners.append(self._show)
 
     def on_unmount(self) -> None:
@@ -77,10 +78,5 @@ def _rows(tabs: Tabs) -> tuple[PickerRow[SessionScreen], ...]:
 
 def _row(number: int, tab: SessionScreen, *, is_front: bool) -> PickerRow[SessionScreen]:
     mark, _ = MARKS[tab.state]
-    return PickerRow(
-        tab,
-        f"{mark} {number} {tab.tab_title}",
-        tab.doing,
-        aside=f"{tab.agent_title} · {tab.state.value}",
-        is_current=is_front,
-    )
+    state = f"{tab.state.value} · here" if is_front else tab.state.value
+    return PickerRow(tab, f"{number:>2} {mark} {tab.tab_name()}", tab.doing, aside=state)

@@ -34,14 +34,12 @@ class Picker(ModalScreen[V | None], Generic[V]):
         """`empty` is said where there are no rows."""
         super().__init__(classes="dialog")
         self._heading = title
-        self._rows = rows
-        self._has_search = search
-        self._empty = empty
+        self.rows = FilteredList(rows, has_search=search, empty=empty)
+        """What there is to choose from."""
 
     def compose(self) -> ComposeResult:
         """The rows in a frame."""
-        rows = FilteredList(self._rows, has_search=self._has_search, empty=self._empty)
-        yield Frame(shown_line(self._heading), "↑ ↓ move · Enter choose · Esc close", rows)
+        yield Frame(shown_line(self._heading), "↑ ↓ move · Enter choose · Esc close", self.rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """That is the answer."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,6 +18,7 @@ from textual.containers import Vertical
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import bindings
 from acp_tui.ui.keyed_app import follow_keys, keys_in_force
+from acp_tui.ui.preloading import preload
 from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.screens.session_writing import SessionWriting
 from acp_tui.ui.tabs import TabState
@@ -27,10 +29,16 @@ from acp_tui.ui.widgets.status_line import Status, StatusLine
 from acp_tui.ui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
+    from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_link import AgentLink
+    from acp_tui.ui.welcoming import Welcoming
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.session_panel import SessionPanel
+    from acp_tui.ui.widgets.welcome import Welcome
+
+LEAST_AGENT: Final = 4
+"""So many cells of an agent's name stand in its tab."""
 
 
 class SessionScreen(SessionWriting):
@@ -59,6 +67,7 @@ class SessionScreen(SessionWriting):
         self._settings = settings or Settings()
         self._state = TabState.STARTING
         """As it was when the tabs were told last."""
+        self._welcoming: Welcoming | None = None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -118,10 +127,16 @@ class SessionScreen(SessionWriting):
         title = title_of(self._panel.conversation) if self._panel is not None else ""
         return title or self._agent_title or self._phase
 
-    @property
-    def agent_title(self) -> str:
-        """What the agent is called, once it is known; a line that can be shown."""
-        return self._agent_title
+    def tab_name(self, cells: int = 200) -> str:
+        """The agent with the title of its tab, in so many cells; where they are few, the title gets most of them."""
+        from acp_tui.ui.status import title_of
+        from acp_tui.ui.widgets.fields.row_list import cut
+
+        agent = self._link.name if self._link is not None and self._link.name else self._agent_title
+        title = title_of(self._panel.conversation) if self._panel is not None else ""
+        if not title:
+            return cut(self._agent_title or agent or self._phase, cells)
+        return cut(f"{cut(agent, max(cells // 3, LEAST_AGENT))}: {title}" if agent else title, cells)
 
     @property
     def doing(self) -> str:
@@ -132,9 +147,10 @@ class SessionScreen(SessionWriting):
         return " · ".join(filter(None, (self._agent_title, self._cwd.name, now)))
 
     def show_tabs(self) -> None:
-        """Show which tabs there are."""
+        """Show which tabs there are, and whether one of them waits for the user."""
         for line in self.query(TabLine):
             line.show(self.tabbed.tabs)
+        self._show_status()
 
     async def _show_agents_session(self, session: Session | None) -> None:
         from acp_tui.client.sessions.rereading import RereadSession
@@ -171,6 +187,7 @@ class SessionScreen(SessionWriting):
             clock=self._clock,
             folds=folds,
             images=images,
+            agent=_named(agent) or self._agent_title,
             greeting=agent.command.greeting if agent is not None else "",
         )
 
@@ -195,11 +212,30 @@ class SessionScreen(SessionWriting):
         for place in self.query("#session"):  # none where the user has quit meanwhile
             await place.mount(panel)
             self._tell_sidebar(panel)
+            if self.is_blank:
+                self._say_welcome(panel)
         if self._recall is not None and panel.session is not None:
             self._recall.show_session(panel.session)
         self._show_status()
         for prompt in self.query(PromptInput):
             prompt.send_what_waits()
+
+    @work(exclusive=True, group="welcome")
+    async def _say_welcome(self, panel: SessionPanel) -> None:
+        """Show what is known of the folder and of earlier sessions there."""
+        from anyio import to_thread
+
+        await to_thread.run_sync(preload, ("acp_tui.ui.welcoming",))
+        from acp_tui.ui.welcoming import Welcoming
+
+        self._welcoming = Welcoming(self)
+        await self._welcoming.tell(panel.welcome)
+
+    @work
+    async def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
+        """Open that session."""
+        if self._welcoming is not None:
+            await self._welcoming.open(message.key)
 
     def _tell_sidebar(self, panel: SessionPanel) -> None:
         """Let it tell of this session from now on."""
@@ -256,8 +292,20 @@ class SessionScreen(SessionWriting):
         self._say_status(Status(agent=self._agent_title, state=state, facts=facts, work=panel.work))
 
     def _say_status(self, status: Status) -> None:
+        status = status._replace(elsewhere=self._elsewhere)
         for line in self.query(StatusLine):  # none where the user has quit meanwhile
             line.show(status)
+
+    @property
+    def _elsewhere(self) -> str:
+        """Which other tabs wait for the user, with the key that leads there; "" for none."""
+        tabs = enumerate(self.tabbed.tabs, 1)
+        waiting = [number for number, tab in tabs if tab is not self and tab.state is TabState.NEEDS_YOU]
+        if not waiting:
+            return ""
+        which = f"tab {waiting[0]} needs" if len(waiting) == 1 else f"{len(waiting)} tabs need"
+        key = keys_in_force(self).hint(" · {next_needing}")
+        return f"{which} you{key}"
 
     # From its widgets
 
@@ -275,3 +323,11 @@ class SessionScreen(SessionWriting):
     def action_focus_prompt(self) -> None:
         """Back to the draft, from anywhere else."""
         self._prompt.focus()
+
+
+def _named(agent: Agent | None) -> str:
+    """The agent with its version, as it introduced itself; "" without one."""
+    if agent is None:
+        return ""
+    version = agent.identity.version if agent.identity is not None else ""
+    return f"{agent.title} {version}".strip()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.history.recall import Recall
     from acp_tui.ui.widgets.history.search import HistorySearch
+    from acp_tui.ui.widgets.welcome import Welcome
 
 
 class SessionWriting(SessionStart):
@@ -172,9 +173,12 @@ class SessionWriting(SessionStart):
             self._prompting.cancel(self._session)
 
     def on_prompt_input_leave_requested(self) -> None:
-        """To the card where a decision waits, else into the conversation."""
+        """To the card where a decision waits, else into the conversation, or to the sessions in its place."""
         if self._panel is not None:
-            (self._panel.card if self._panel.card.display else self._panel.view).focus()
+            places = (self._panel.card, self._panel.welcome, self._panel.view)
+            place = next((one for one in places if one.display and one.can_focus), None)
+            if place is not None:
+                place.focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
         """Page without leaving the prompt."""
@@ -183,6 +187,11 @@ class SessionWriting(SessionStart):
 
     def on_conversation_view_typed(self, message: ConversationView.Typed) -> None:
         """Whoever types means the prompt."""
+        self._prompt.focus()
+        self._prompt.insert(message.text)
+
+    def on_welcome_typed(self, message: Welcome.Typed) -> None:
+        """Likewise."""
         self._prompt.focus()
         self._prompt.insert(message.text)
 

@@ -19,7 +19,8 @@ from textual.message import Message
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, Turn
-from acp_tui.conversation.visible import make_visible
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import value_name
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
@@ -29,11 +30,11 @@ from acp_tui.ui.textual_internals import forget_toasts, press_in
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.conversation.window import FRAME_S
 from acp_tui.ui.widgets.docked_request import DockedRequest
-from acp_tui.ui.widgets.first_steps import FirstSteps
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.prompt import PromptInput
 from acp_tui.ui.widgets.prompt.input import Rejection
+from acp_tui.ui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -70,9 +71,10 @@ class SessionPanel(Vertical):
         clock: Callable[[], float] = time.monotonic,
         folds: Folds = AS_BY_DEFAULT,
         images: Wanted = "auto",
+        agent: str = "",
         greeting: str = "",
     ) -> None:
-        """`greeting` stands in the session as long as it is empty."""
+        """An empty session says which `agent` it is of, with its version, and what its command has to say."""
         super().__init__()
         self.conversation = conversation
         self.session = session
@@ -83,7 +85,7 @@ class SessionPanel(Vertical):
         self._clock = clock
         self._folds = folds
         self._images = images
-        self._greeting = greeting
+        self.welcome = Welcome(agent, greeting)
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
         self._shown_notices = 0
@@ -100,7 +102,7 @@ class SessionPanel(Vertical):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield ConversationView(images=self._images, folds=self._folds)
-        yield FirstSteps(self._greeting)
+        yield self.welcome
         yield PlanLine()
         yield PermissionCard(clock=self._clock, write=self._write)
 
@@ -136,7 +138,7 @@ class SessionPanel(Vertical):
         self.work.note_change()
         self.view.mark(change)
         if self._is_empty and change.entries:
-            self._show_first_steps()
+            self._show_welcome()
         if self._is_about_shown_request(change):
             self._show_permissions()  # at once: what is answered must be what stands there
         if change.facts and change.facts != (Fact.TERMINALS,):
@@ -177,17 +179,18 @@ class SessionPanel(Vertical):
         self._show_permissions()
         self._show_notices()
         if self._is_empty:
-            self._show_first_steps()
+            self._show_welcome()
         self.post_message(self.FactsChanged())
         # A look at ten thousand steps takes its time, and keys want theirs.
         now = time.monotonic()
         self._looked_at = now + (now - begin)
 
-    def _show_first_steps(self) -> None:
-        """As long as nothing has been said."""
-        self._is_empty = self.conversation.is_blank
-        for steps in self.query(FirstSteps):  # none in a replay
-            steps.look(self.conversation.commands, is_wanted=self._is_empty and self.session is not None)
+    def _show_welcome(self) -> None:
+        """As long as nothing has been said; it begins below what is said of the session itself."""
+        self._is_empty = self.session is not None and self.conversation.is_blank
+        model = next((value_name(one) for one in self.conversation.options if one.category == "model"), "")
+        self.welcome.look(self.conversation.commands, make_visible_line(model), is_wanted=self._is_empty)
+        self.view.show_above(is_alone=not self._is_empty)
 
     def _show_permissions(self) -> None:
         requests = tuple(self.conversation.permissions.values())

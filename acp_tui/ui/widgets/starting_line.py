@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from textual.content import Content
 from textual.widgets import Static
 
 PATIENCE_S: Final = 3
@@ -16,9 +17,9 @@ FIRST_PHASE: Final = "starting"
 
 
 class StartingLine(Static):
-    """One line, where the first steps will stand."""
+    """One line, and above it the name that the welcome will begin with too."""
 
-    DEFAULT_CSS = "StartingLine { dock: bottom; height: 1; }"
+    DEFAULT_CSS = "StartingLine { height: 2; }"
 
     def __init__(self, agent: str, clock: Callable[[], float]) -> None:
         """`agent` is a line that can be shown; `clock` gives seconds."""
@@ -43,4 +44,5 @@ class StartingLine(Static):
         seconds = int(self._clock() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = f"{seconds} s" if seconds >= PATIENCE_S else ""
-        self.update(" · ".join(filter(None, (f"Starting {self._agent}", phase, took))))
+        told = " · ".join(filter(None, (f"Starting {self._agent}", phase, took)))
+        self.update(Content.assemble(("acp-tui\n", "bold $text-accent"), told))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 STATES: Final = {
     "ready": ("●", "$text-success", ""),
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
-    "waiting": ("●", "$text-warning", "waits for your decision; {leave_prompt}"),
+    "waiting": ("▲", "$text-warning", "waits for your decision; {leave_prompt}"),
     "cancelling": ("◐", "$text-warning", "cancelling"),
     "lost": ("✗", "$text-error", "gone; {restart} starts it again"),
 }
@@ -35,6 +35,7 @@ GAPS: Final = 4
 """Cells around the agent's name."""
 RIGHT_CELLS: Final = 24
 """So many stay for what stands on the right."""
+LEAST_LEFT: Final = 16
 LEAST_NAME: Final = 4
 """So many cells of it stay in any case."""
 
@@ -50,6 +51,8 @@ class Status(NamedTuple):
     """A key of STATES."""
     facts: tuple[str, ...] = ()
     """What stands on the right."""
+    elsewhere: str = ""
+    """What waits for the user in other tabs; it stands on the right too, and is left out last."""
     work: Work | None = None
     """How long the agent has been working, and at what; None where nobody knows."""
 
@@ -98,19 +101,27 @@ class StatusLine(Static):
         self._draw()
 
     def _draw(self) -> None:
-        width = self.content_size.width
-        keymap = keys_in_force(self)
-        left = left_of(self._status, width, keymap, self._frames)
-        facts = list(filter(None, (*self._status.facts, keymap.hint("{help} help"))))
-        # What does not fit is left out from the left: the least important stands there.
-        while facts:
-            right = Content.styled(" · ".join(facts), "$foreground-muted")
-            room = width - left.cell_length - right.cell_length
-            if room > 1:
-                self.update(Content.assemble(left, " " * room, right), layout=False)
-                return
-            facts.pop(0)
-        self.update(left, layout=False)
+        line = line_of(self._status, self.content_size.width, keys_in_force(self), self._frames)
+        self.update(line, layout=False)
+
+
+def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
+    """The whole line. What does not fit is left out from the left: the least important stands there."""
+    elsewhere = Content.styled(status.elsewhere, "$text-warning")
+    taken = elsewhere.cell_length + 2 if elsewhere else 0
+    left = left_of(status, max(width - taken, min(LEAST_LEFT, width)), keymap, frame)
+    facts = (*status.facts, keymap.hint("{help} help"))
+    muted = [Content.styled(fact, "$foreground-muted") for fact in facts if fact]
+    while muted or elsewhere:
+        parts = [*muted[:-1], elsewhere, *muted[-1:]] if elsewhere else muted
+        right = Content.styled(" · ", "$foreground-muted").join(parts)
+        room = width - left.cell_length - right.cell_length
+        if room > 1:
+            return Content.assemble(left, " " * room, right)
+        if not muted:
+            break
+        muted.pop(0)
+    return left
 
 
 def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:

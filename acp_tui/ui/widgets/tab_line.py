@@ -1,9 +1,10 @@
-"""The tabs on one line, each with a dot that says how it stands; hidden where there is only one."""
+"""The tabs on one line, each with a mark that says how it stands, and its agent; hidden where there is only one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.widgets import Static
@@ -13,6 +14,7 @@ from acp_tui.ui.tabs import Tabs, TabState
 if TYPE_CHECKING:
     from acp_tui.ui.screens.session import SessionScreen
 
+# The status line, the board and the window's title use these too: a mark means the same everywhere.
 MARKS: Final = {
     TabState.STARTING: ("○", "$foreground-muted"),
     TabState.IDLE: ("●", "$foreground-muted"),
@@ -23,7 +25,7 @@ MARKS: Final = {
 }
 LEAST_CELLS: Final = 8
 """A title is not shortened to less."""
-MOST_CELLS: Final = 30
+MOST_CELLS: Final = 36
 
 
 class TabLine(Static):
@@ -76,7 +78,8 @@ class TabLine(Static):
 def _label(number: int, tab: SessionScreen, cells: int, *, is_front: bool) -> Content:
     mark, style = MARKS[tab.state]
     look = "bold $text on $surface" if is_front else "$foreground-muted"
-    name = Content.styled(f"{number} {tab.tab_title}", look).truncate(cells - 4, ellipsis=True)
+    before = f" {number} "
+    name = tab.tab_name(cells - cell_len(before) - 3)
     return Content.assemble(
-        (" ", look), (mark, style if not is_front else f"{style} on $surface"), (" ", look), name, (" ", look)
+        (before, look), (mark, style if not is_front else f"{style} on $surface"), (f" {name} ", look)
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textual.command import CommandPalette
-
 from support.desks import SESSION, OpenDesk
 from support.screens import open_page
 
@@ -26,11 +24,3 @@ async def test_where_a_screen_has_a_help_of_its_own_f1_gives_that() -> None:
         assert "In the prompt" in page.text
         await page.press("f1")
         assert "In the prompt" not in page.text
-
-
-async def test_f1_opens_nothing_over_the_command_palette_which_has_no_keys_of_ours() -> None:
-    async with open_page() as page:
-        page.pilot.app.action_command_palette()
-        await page.until(lambda: isinstance(page.pilot.app.screen, CommandPalette))
-        await page.press("f1")
-        assert isinstance(page.pilot.app.screen, CommandPalette)

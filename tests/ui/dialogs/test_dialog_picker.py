@@ -26,7 +26,7 @@ OPTIONS: list[ConfigOption] = [
 async def test_enter_chooses_the_row_under_the_cursor_which_begins_at_the_current_one() -> None:
     async with open_dialog(Picker("Model", ROWS)) as page:
         assert "Family A" in page.words
-        assert "● Sonnet" in page.words
+        assert "◉ Sonnet" in page.words
         await page.press("enter")
         assert page.result == "sonnet"
 
@@ -128,7 +128,7 @@ async def test_a_setting_with_values_leads_to_them_with_the_current_one_marked()
         assert "Mode: Ask" in page.words
         assert "Model: gone" in page.words  # not among its choices
         await page.press("enter")
-        assert "● Ask" in page.words
+        assert "◉ Ask" in page.words
         await page.press("down", "enter")
         assert page.result == ("m", "code")
 

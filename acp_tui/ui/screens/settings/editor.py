@@ -40,15 +40,13 @@ class SettingEditor(ModalScreen[object]):
         Binding("ctrl+r", "reset", "As by default", show=False, priority=True),
     ]
 
-    def __init__(
-        self, item: Item, about: Iterable[str], value: str, judge: Judge, choices: tuple[str, ...]
-    ) -> None:
-        """`value` is what holds now, as text; `choices` what else there is to choose from, where it is one of some."""
+    def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
+        """`value` is what holds now, as text."""
         super().__init__(classes="dialog")
         self._item = item
         self._about = "\n".join(about)
         self._judge = judge
-        self._control = _control_for(item.one, value, choices)
+        self._control = _control_for(item.one, value)
         self._wrong = Static(classes="setting-wrong", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -106,15 +104,11 @@ class SettingEditor(ModalScreen[object]):
         self.action_accept()
 
 
-def _control_for(one: Declared | None, value: str, choices: tuple[str, ...]) -> Widget:
-    allowed = (
-        _SWITCH
-        if one is not None and one.kind is bool
-        else choices or (one.allowed if one is not None else ())
-    )
+def _control_for(one: Declared | None, value: str) -> Widget:
+    allowed = _SWITCH if one is not None and one.kind is bool else (one.allowed if one is not None else ())
     if allowed:
         is_multi = one is not None and one.is_list
-        rows = [PickerRow(choice, choice or "as it fits the terminal") for choice in allowed]
+        rows = [PickerRow(choice, choice) for choice in allowed]
         return ChoiceRows(rows, value.split("\n") if is_multi else (value,), is_multi=is_multi)
     if one is not None and one.is_list:
         area = TextArea(value, compact=True, highlight_cursor_line=False)

@@ -5,7 +5,8 @@ Reading, judging and writing is done elsewhere (`settings_desk`, `judging`).
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, cast
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -27,6 +28,9 @@ from acp_tui.ui.screens.settings.judging import judged
 from acp_tui.ui.settings_desk import SettingsDesk
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
+
+if TYPE_CHECKING:
+    from acp_tui.ui.settings_app import SettingsApp
 
 KEYS: Final = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"
 
@@ -104,12 +108,15 @@ class SettingsScreen(ModalScreen[None]):
     @work
     async def _change(self, item: Item) -> None:
         keymap, settings = keys_in_force(self), self._desk.settings
+        if item.key == "appearance.theme":
+            app = cast("SettingsApp", self.app)
+            await app.choose_theme(settings.appearance.theme, partial(self._write, item))
+            return
         editor = SettingEditor(
             item,
             explanation(item, self._desk, keymap),
             written_value(item, self._desk.user.settings, keymap),
             lambda answer: judged(item, answer, settings),
-            ("", *sorted(self.app.available_themes)) if item.key == "appearance.theme" else (),
         )
         value = await self.app.push_screen_wait(editor)
         if value is RESET:

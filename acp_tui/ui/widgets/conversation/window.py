@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from textual import events
+from textual.geometry import Size
 from textual.message import Message
 
 from acp_tui.conversation.conversation import Change, Conversation
@@ -75,6 +76,8 @@ class ConversationWindow(ColumnWindow):
         self._frame_context = contextvars.copy_context()
         self._flush_handle: asyncio.TimerHandle | None = None
         self._last_frame = 0.0
+        self._is_alone = True
+        """Nothing stands below it that would have its place."""
 
     # What it shows
 
@@ -194,11 +197,23 @@ class ConversationWindow(ColumnWindow):
 
     def _show_length(self) -> None:
         self._measure_near()
+        if not self._is_alone and self.size.height != self._column.heights.total:
+            self.refresh(layout=True)
         if self._is_following:
             self._seen_entries = len(self._column.drawings)
         elif self._seen_entries != len(self._column.drawings):
             self._tell_following()
         self._paint()
+
+    def show_above(self, *, is_alone: bool) -> None:
+        """Take all the room; or only as much as there are lines, and none without any, where something stands below."""
+        self._is_alone = is_alone
+        self.styles.height = "1fr" if is_alone else "auto"
+        self.display = is_alone or bool(self._conversation.entries)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """All lines, where the window is as high as they are."""
+        return max(self._column.heights.total, 1)
 
     def _tell_following(self) -> None:
         new = 0 if self._is_following else len(self._column.drawings) - self._seen_entries

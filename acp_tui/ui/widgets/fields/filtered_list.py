@@ -59,7 +59,7 @@ class FilteredList(Vertical, can_focus=True):
         self._all = tuple(rows)
         self._empty = empty
         self._has_search = has_search
-        self._list = RowList()
+        self._list = RowList(rows_around_low=8)
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:

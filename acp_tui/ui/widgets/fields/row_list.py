@@ -26,6 +26,7 @@ V = TypeVar("V")
 NOWHERE: Final = -1
 GAP: Final = "   "
 MIN_LABEL_CELLS: Final = 16
+MOST_NUMBERED: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,16 @@ class RowList(ScrollView, can_focus=False):
     heading_indent: ClassVar[int] = 0
     """Cells before a heading."""
 
-    def __init__(self, *, rows_around: int = 17, most_rows: int = 20) -> None:
-        """At most `most_rows` high, and so that `rows_around` of the screen stay for what is around it."""
+    def __init__(
+        self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = 20
+    ) -> None:
+        """At most `most_rows` high, and so that `rows_around` of the screen stay for what is around it.
+
+        On a low screen, where there are no margins, that is `rows_around_low`.
+        """
         super().__init__()
         self._rows_around = rows_around
+        self._rows_around_low = rows_around if rows_around_low is None else rows_around_low
         self._most_rows = most_rows
         self.rows: Sequence[PickerRow[Any]] = ()
         self.cursor = NOWHERE
@@ -97,7 +104,8 @@ class RowList(ScrollView, can_focus=False):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """All lines, as far as there is room."""
-        room = max(self.app.size.height - self._rows_around, 3)
+        around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
+        room = max(self.app.size.height - around, 3)
         return min(len(self._lines), room, self._most_rows)
 
     @property
@@ -158,7 +166,7 @@ class RowList(ScrollView, can_focus=False):
 
     def mark_of(self, index: int) -> str:
         """What stands before a row, in two cells."""
-        return "● " if self.rows[index].is_current else "  "
+        return "◉ " if self.rows[index].is_current else "  "
 
     def render_line(self, y: int) -> Strip:
         """A row or a heading."""
@@ -194,6 +202,17 @@ class RowList(ScrollView, can_focus=False):
             Segment(label, label_style),
             Segment(end, end_style),
         ]
+
+
+class NumberedRows(RowList):
+    """The first rows have the key that chooses them in front."""
+
+    are_numbered = True
+
+    def mark_of(self, index: int) -> str:
+        """The number, in two cells."""
+        has_key = self.are_numbered and index < MOST_NUMBERED and not self.rows[index].is_disabled_reason
+        return f"{index + 1} " if has_key else "  "
 
 
 def _aside(row: PickerRow[Any], room: int) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
+from rich.cells import cell_len
 from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.document._document import Location
@@ -370,7 +371,10 @@ class PromptInput(DraftArea):
 
     def _name_keys(self) -> None:
         if self._rejection is None:
-            self.placeholder = keys_in_force(self).hint(GONE if self._is_agent_gone else PLACEHOLDER)
+            text = keys_in_force(self).hint(GONE if self._is_agent_gone else PLACEHOLDER)
+            width = self.content_size.width or self.app.size.width
+            # Half a sentence is no hint: what does not fit is left out.
+            self.placeholder = text if cell_len(text) < width else text.partition(", ")[0]
 
     # How it looks
 
@@ -394,6 +398,7 @@ class PromptInput(DraftArea):
     def _on_resize(self) -> None:
         """In another width the draft wraps into another number of lines."""
         super()._on_resize()  # Textual calls ours first: by then it must be wrapped anew
+        self._name_keys()
         self._fit()
 
     def _fit(self) -> None:
