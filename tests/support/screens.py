@@ -35,6 +35,7 @@ from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.themes import DARK
+from acp_tui.ui.widgets.answer_guard import REPEAT_S
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
@@ -65,8 +66,8 @@ class Clock:
         return self.now_s
 
     def pass_guard(self) -> None:
-        """From now on what the user does counts, however long a key waits on a busy machine."""
-        self.now_s += GUARD_S + WAIT_S
+        """From now on what the user does counts, whichever key it is and however long it may have been held."""
+        self.now_s += max(GUARD_S, REPEAT_S) + 0.1
 
 
 class RecordedConnection:

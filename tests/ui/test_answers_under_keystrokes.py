@@ -325,6 +325,7 @@ class Run:
             await self.press(self.random.choice(LETTERS), age_s)
 
 
+@pytest.mark.usefixtures("keys_wait")
 async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
