@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar, cast
 import anyio
 from rich.cells import cell_len
 from textual.events import Key, MouseDown, MouseUp
+from textual.geometry import Region
 from textual.notifications import Notification
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -46,7 +47,8 @@ from support.folding import ALLOW, REJECT
 CWD: Final = Path("/project")
 AGENT: Final = "Agent"
 SIZE: Final = (100, 30)
-WAIT_S: Final = 30.0
+WAIT_S: Final = 120.0
+"""However busy the machine is; a test that hangs ends all the same."""
 MAX_POLLS: Final = 500
 LOADING: Final = re.compile("    │ …[ ▐]*")
 """What stands in the place of a terminal until then."""
@@ -158,17 +160,23 @@ async def show(pilot: Pilot[Any], session: Session) -> None:
 
 async def settled(pilot: Pilot[Any]) -> None:
     """Wait until no frame of the conversation is due, and every message is worked off, laid out and painted."""
-    quiet = 0
+    quiet, places = 0, _places(pilot)
     for _ in range(MAX_POLLS):
         if _is_frame_due(pilot):
             await pilot.pause()
             quiet = 0
             continue
         await _work_off_messages(pilot)
-        quiet += 1
+        before, places = places, _places(pilot)
+        quiet = quiet + 1 if places == before else 0
         if quiet == QUIET_ROUNDS:
             return
     raise AssertionError("the screen does not settle")
+
+
+def _places(pilot: Pilot[Any]) -> dict[Widget, Region]:
+    """Where everything stands: what moves may lead to another layout."""
+    return {widget: placed.region for widget, placed in pilot.app.screen._compositor.full_map.items()}
 
 
 def _is_frame_due(pilot: Pilot[Any]) -> bool:

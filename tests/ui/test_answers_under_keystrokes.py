@@ -119,6 +119,10 @@ class BareCard(PermissionCard):
         self.told.append(message)
         self._is_left = False
 
+    def may_allow(self, option_id: str, again: str) -> bool:
+        """All of it is in view."""
+        return True
+
     def action_review(self) -> None:
         """There is no other screen."""
 
