@@ -127,6 +127,7 @@ class PermissionDesk:
             return
 
     async def _text(self, request: PermissionRequest) -> str:
-        """The question as it is now: the call changes in place."""
+        """The question as it is now: the call changes in place, and the client may have found something out."""
+        request = self._session.conversation.permissions.get(request.key, request)
         call, cwd = replace(self._call(request)), str(self._session.cwd)
         return await to_thread.run_sync(question_text, call, request, cwd)

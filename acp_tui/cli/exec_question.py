@@ -44,7 +44,7 @@ def question_text(call: ToolCall, request: PermissionRequest, cwd: str = "") -> 
 
 def _lines(call: ToolCall, note: str | None, cwd: str) -> Iterator[str]:
     if note is not None:
-        yield make_visible_line(note)
+        yield from map(make_visible_line, note.split("\n"))
     # In the words of other titles look-alike letters may well be meant.
     title = make_visible_command(call.shown_title) if call.kind == "execute" else call.shown_title
     yield f"The agent asks for permission: {collapse_blanks_in_line(make_visible_line(title))}"

@@ -39,6 +39,13 @@ def quoted_name(option: PermissionOption) -> str:
     return f"{name} (of a kind that acp-tui does not know: “{_short(option.kind, MAX_KIND)}”)"
 
 
+def chosen_words(name: str, kind: str | None) -> str:
+    """Our word and the agent's name for an answer that was given; the name is left out where it is our word."""
+    option = PermissionOption("", name, kind or "")
+    word = kind_word(option)
+    return word if name.strip().casefold() == word.casefold() else f"{word} {quoted_name(option)}"
+
+
 def _short(text: str, most: int) -> str:
     line = make_visible_line(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -20,7 +20,8 @@ from textual.widget import Widget
 from acp_tui.ui.asking import ASKING
 from acp_tui.ui.command import Command
 from acp_tui.ui.keymap import AS_BUILT, Keymap, is_writing, places_of
-from acp_tui.ui.textual_internals import bindings_of_key
+from acp_tui.ui.textual_internals import bindings_of_key, has_priority
+from acp_tui.ui.widgets.answer_guard import AnswerGuard
 
 
 class KeyedApp(App[None]):
@@ -56,17 +57,28 @@ class KeyedApp(App[None]):
         if isinstance(event, events.Key) and not event.is_forwarded:
             above = self._above_question(event.key)
             if above is not None:
+                self._end_pause(event)
                 await self.run_action(above.action, self.screen_stack[0])
                 return
             meaning = self._meaning(event)
             if isinstance(meaning, Command):
+                self._end_pause(event)
                 await self.run_action(meaning.action, self.screen)
                 return
+            if not meaning or has_priority(self.screen, meaning):
+                self._end_pause(event)
             if not meaning:
                 return
             if meaning != event.key:  # the same event: when it was pressed counts for the permission card
                 event.key, event.character = meaning, meaning if len(meaning) == 1 else None
         await super().on_event(event)
+
+    def _end_pause(self, event: events.Key) -> None:
+        """An answer needs a pause before it: of a key that goes elsewhere, what asks there hears only here."""
+        for widget in (self.focused, self.screen):
+            guard = getattr(widget, "guard", None)
+            if isinstance(guard, AnswerGuard):
+                guard.takes(event)
 
     def _above_question(self, key: str) -> Command | None:
         """The command that this key runs though a question of the agent's is open; None where it goes to that."""

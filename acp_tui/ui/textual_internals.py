@@ -82,6 +82,12 @@ def bindings_of_key(widget: Widget, key: str) -> Iterable[Binding]:
     return widget._bindings.key_to_bindings.get(key, ())
 
 
+def has_priority(screen: Screen[Any], key: str) -> bool:
+    """Whether the key does something before the widget with the focus hears of it."""
+    chain = (bindings.key_to_bindings.get(key, ()) for _, bindings in screen._binding_chain)
+    return any(binding.priority for found in chain for binding in found)
+
+
 def press_in(widget: Widget, event: Key) -> None:
     """Let the widget have a key that was pressed on another."""
     widget._forward_event(Key(event.key, event.character))

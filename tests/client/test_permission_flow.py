@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import anyio
+import pytest
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.tool_calls import TextDiff
 from support.agents import asked, in_session, in_turn
 from support.peers import notification, settle
 
@@ -150,3 +156,77 @@ async def test_a_request_in_which_two_options_have_one_id_is_refused(tmp_path: P
         await wire.send(asked("q", "a", "a"))
         assert (await wire.receive())["error"]["code"] == -32602
         assert session.conversation.permissions == {}
+
+
+# What the agent says of a file
+
+
+@pytest.mark.parametrize(
+    ("on_disk", "old_text", "doubt"),
+    [
+        ("one\ntwo\n", "one\ntwo\n", ""),
+        ("one\r\ntwo\r\nthree\r\n", "two\nthree", ""),
+        ("\ufeffone\n", "one\n", ""),
+        ("one\ntwo\n", "one\n2\n", "The agent shows old text that is not in the file"),
+        ("one\n", None, "The agent shows this file as new, but it exists"),
+        ("one\n", "", "The agent shows this file as new, but it exists"),
+        ("", None, ""),
+        (None, None, ""),
+        (None, "one\n", ""),
+        ("one\n" * 400_000, "two\n", ""),
+    ],
+)
+async def test_the_user_is_told_where_a_file_is_not_as_the_agent_shows_it(
+    tmp_path: Path, on_disk: str | None, old_text: str | None, doubt: str
+) -> None:
+    path = tmp_path / "notes.md"
+    if on_disk is not None:
+        path.write_bytes(on_disk.encode())
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        request = asked("q", "opt-yes")
+        request["params"]["toolCall"]["content"] = [
+            {"type": "diff", "path": str(path), "oldText": old_text, "newText": "new\n"}
+        ]
+        looked = _looked(session)
+        await wire.send(request)
+        await looked.wait()
+        await settle()
+        [waits] = session.conversation.permissions.values()
+        assert waits.note == (f"{doubt}: {path}" if doubt else None)
+
+
+@pytest.mark.parametrize("place", ["outside", "link", "folder", "fifo"])
+async def test_no_file_outside_is_looked_into_and_none_that_would_block(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, place: str
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "secret"
+    outside.write_text("secret\n")
+    path = outside if place == "outside" else tmp_path / "here"
+    if place == "link":
+        path.symlink_to(outside)
+    elif place == "folder":
+        path.mkdir()
+    elif place == "fifo":
+        os.mkfifo(path)
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        request = asked("q", "opt-yes")
+        request["params"]["toolCall"]["content"] = [{"type": "diff", "path": str(path), "newText": "new"}]
+        looked = _looked(session)
+        await wire.send(request)
+        await looked.wait()
+        await settle()
+        [waits] = session.conversation.permissions.values()
+        assert waits.note is None
+
+
+def _looked(session: Session) -> anyio.Event:
+    """Set when the session has looked into a request."""
+    done, look = anyio.Event(), session.machine.doubts_about
+
+    async def looking(diffs: Sequence[TextDiff]) -> list[str]:
+        doubts = await look(diffs)
+        done.set()
+        return doubts
+
+    session.machine.doubts_about = looking  # type: ignore[method-assign]
+    return done

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar, cast
 import anyio
 from rich.cells import cell_len
 from textual.events import Key, MouseDown, MouseUp
+from textual.geometry import Region
 from textual.notifications import Notification
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -35,6 +36,7 @@ from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.themes import DARK
+from acp_tui.ui.widgets.answer_guard import REPEAT_S
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
@@ -45,7 +47,8 @@ from support.folding import ALLOW, REJECT
 CWD: Final = Path("/project")
 AGENT: Final = "Agent"
 SIZE: Final = (100, 30)
-WAIT_S: Final = 30.0
+WAIT_S: Final = 120.0
+"""However busy the machine is; a test that hangs ends all the same."""
 MAX_POLLS: Final = 500
 LOADING: Final = re.compile("    │ …[ ▐]*")
 """What stands in the place of a terminal until then."""
@@ -65,8 +68,8 @@ class Clock:
         return self.now_s
 
     def pass_guard(self) -> None:
-        """From now on what the user does counts, however long a key waits on a busy machine."""
-        self.now_s += GUARD_S + WAIT_S
+        """From now on what the user does counts, whichever key it is and however long it may have been held."""
+        self.now_s += max(GUARD_S, REPEAT_S) + 0.1
 
 
 class RecordedConnection:
@@ -157,17 +160,23 @@ async def show(pilot: Pilot[Any], session: Session) -> None:
 
 async def settled(pilot: Pilot[Any]) -> None:
     """Wait until no frame of the conversation is due, and every message is worked off, laid out and painted."""
-    quiet = 0
+    quiet, places = 0, _places(pilot)
     for _ in range(MAX_POLLS):
         if _is_frame_due(pilot):
             await pilot.pause()
             quiet = 0
             continue
         await _work_off_messages(pilot)
-        quiet += 1
+        before, places = places, _places(pilot)
+        quiet = quiet + 1 if places == before else 0
         if quiet == QUIET_ROUNDS:
             return
     raise AssertionError("the screen does not settle")
+
+
+def _places(pilot: Pilot[Any]) -> dict[Widget, Region]:
+    """Where everything stands: what moves may lead to another layout."""
+    return {widget: placed.region for widget, placed in pilot.app.screen._compositor.full_map.items()}
 
 
 def _is_frame_due(pilot: Pilot[Any]) -> bool:

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.screens.session_start import Opening
+from acp_tui.ui.widgets import answer_guard
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
+
+LEAST_WAIT_S: Final = answer_guard.LEAST_WAIT_S
+"""As it is built."""
 
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each answer to a question of ours comes long after the question."""
     monkeypatch.setattr(QuestionScreen, "clock", staticmethod(count().__next__))
+
+
+@pytest.fixture(autouse=True)
+def keys_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is pressed when it is read: how long it waits on a busy machine has nothing to do with a test's clock."""
+    monkeypatch.setattr(answer_guard, "LEAST_WAIT_S", math.inf)
+
+
+@pytest.fixture
+def keys_wait(monkeypatch: pytest.MonkeyPatch, keys_do_not_wait: None) -> None:
+    """A key is as old as its event says."""
+    monkeypatch.setattr(answer_guard, "LEAST_WAIT_S", LEAST_WAIT_S)
 
 
 @pytest.fixture

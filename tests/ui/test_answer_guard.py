@@ -8,6 +8,8 @@ from textual.events import Key
 from acp_tui.ui.widgets.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
 from support.screens import Clock
 
+pytestmark = pytest.mark.usefixtures("keys_wait")
+
 
 def pressed(key: str = "1", age_s: float = 0.0) -> Key:
     """A key that was pressed so long ago."""

@@ -51,7 +51,7 @@ async def test_it_stops_where_it_is_asked_for_and_what_is_rejected_stays_undone(
     user = DemoUser(("Fix it",), "reject_once")
     asked = await pictured("coding", user, Spot(is_question=True))
     assert "waits for your decision" in asked
-    assert "you chose: Reject" in await pictured("coding", user)
+    assert "you chose: Reject once “Reject”" in await pictured("coding", user)
 
 
 async def test_nothing_tells_where_it_was_played() -> None:
@@ -72,7 +72,7 @@ async def test_the_folder_is_the_same_where_the_agent_streams_it(tmp_path: Path)
 async def test_what_cannot_be_allowed_once_is_rejected_and_the_turn_goes_on() -> None:
     shown = await pictured("permissions", DemoUser())
     assert "you chose: Allow once" in shown
-    assert "you chose: [red]Reject[/red]" in shown
+    assert "you chose: Reject once “[red]Reject[/red]”" in shown
     assert "That was all." in shown
 
 
@@ -89,7 +89,7 @@ async def test_nothing_is_written_outside_of_the_sample_project(tmp_path: Path) 
     script.write_text(
         f'description = "d"\n[[prompt]]\n[[prompt.step]]\nwrite = {{ path = "{outside}", content = "new" }}\n'
     )
-    assert "you chose: Refuse" in await pictured(str(script), DemoUser())
+    assert "you chose: Reject once “Refuse”" in await pictured(str(script), DemoUser())
     assert not outside.exists()
 
 

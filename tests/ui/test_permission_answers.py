@@ -117,6 +117,22 @@ async def test_a_key_that_is_held_down_answers_one_request() -> None:
         assert page.decisions == {"call 0": ALLOW.option_id}
 
 
+@pytest.mark.parametrize("key", ["ctrl+t", "ctrl+o"])
+@pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
+async def test_a_key_that_does_something_elsewhere_ends_the_pause_too(
+    key: str, full: tuple[str, ...]
+) -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press(*full)
+        page.clock.pass_guard()
+        await page.press(key, "1")
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
 @pytest.mark.parametrize("before", ["w", "f", "r", "1", "", "space", "down"])
 @pytest.mark.parametrize("pause_s", [0.0, 0.1, 0.3, 0.39])
 async def test_text_typed_on_the_card_never_answers_and_is_not_lost(before: str, pause_s: float) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from acp_tui.conversation.answering import KIND_WORDS
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
@@ -320,8 +321,22 @@ async def test_the_decision_stands_in_the_conversation(key: str, option: Permiss
         assert "waits for your decision" in page.text
         await page.enter_card()
         await page.press(key)
-        assert f"╰ you chose: {option.name}" in page.text
+        assert f"╰ you chose: {KIND_WORDS[option.kind]}" in page.text
         assert "waits for your decision" not in page.text
+
+
+async def test_the_decision_says_what_was_done_whatever_the_agent_calls_it() -> None:
+    async with open_page() as page:
+        await page.ask("call", PermissionOption("1", "Reject", "allow_always"))
+        await page.enter_card()
+        await page.press("1")
+        assert "╰ you chose: Allow always “Reject”" in page.text
+        await page.ask("other", PermissionOption("1", "allow once", "allow_once"))
+        page.clock.pass_guard()
+        await page.press("tab")
+        page.clock.pass_guard()
+        await page.press("1")
+        assert "╰ you chose: Allow once\n" in page.text
 
 
 async def test_the_card_speaks_of_reading_on_only_where_there_is_more_to_read() -> None:

@@ -84,6 +84,7 @@ class Permissions:
 
     async def _text(self, request: PermissionRequest) -> str:
         conversation = self._session.conversation
+        request = conversation.permissions.get(request.key, request)
         call = replace(conversation.tool_call(request.tool_call_id).call)  # it is looked at in a thread
         self._on_shown(call)
         return await to_thread.run_sync(question_text, call, request, str(self._session.cwd))

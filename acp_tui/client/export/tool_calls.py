@@ -10,6 +10,7 @@ from acp_tui.client.export.blocks import block_parts, json_code
 from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section
 from acp_tui.client.export.unified import unified_diff
 from acp_tui.conversation import tool_calls
+from acp_tui.conversation.answering import chosen_words
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import (
@@ -128,9 +129,10 @@ def _decision(decision: Decision) -> Note:
     when = time_of(decision.at)
     if decision.option_name is None:
         return Note(f"permission: cancelled{when}")
+    chosen = chosen_words(decision.option_name, decision.option_kind)
     if decision.rule is not None:
-        return Note(f"your rule chose: {decision.option_name} ({decision.rule}){when}", is_problem=True)
-    return Note(f"you chose: {decision.option_name}{when}")
+        return Note(f"your rule chose: {chosen} ({decision.rule}){when}", is_problem=True)
+    return Note(f"you chose: {chosen}{when}")
 
 
 def time_of(at: float | None) -> str:

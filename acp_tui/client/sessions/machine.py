@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import join, quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from anyio import Lock, to_thread
 
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.terminals import Terminals
     from acp_tui.client.workspace import Location, Workspace
+
+MAX_COMPARED_FILES: Final = 8
+"""Of one call: the card must not wait for more."""
+MAX_COMPARED_BYTES: Final = 1024 * 1024
 
 
 class Machine:
@@ -123,6 +127,23 @@ class Machine:
             unknown = Text(f"what is there now cannot be shown: {error}")
             return (BlockContent(unknown), TextDiff(path, content))
         return (TextDiff(path, content, before),)
+
+    async def doubts_about(self, diffs: Sequence[TextDiff]) -> list[str]:
+        """Where a file of the workspace is not as the agent shows it, in sentences; of the first few files, read whole.
+
+        Only the user is told. A file that cannot be read, is not there, or is too long raises no doubt.
+        """
+        if not diffs or self._is_closed:
+            return []
+        from acp_tui.client.workspace import WorkspaceError
+
+        files = _workspace_of(self._roots, max_read_bytes=MAX_COMPARED_BYTES)
+        doubts = []
+        for diff in diffs[:MAX_COMPARED_FILES]:
+            with suppress(WorkspaceError):
+                async with self._one_read_at_a_time:
+                    doubts.append(_doubt_about(diff, await files.read_text_file(diff.path)))
+        return [doubt for doubt in dict.fromkeys(doubts) if doubt]
 
     def _open_files(self) -> Workspace:
         if self._is_closed:
@@ -309,12 +330,25 @@ class Machine:
             await self._terminals.close()
 
 
-def _workspace_of(roots: Sequence[Path]) -> Workspace:
+def _workspace_of(roots: Sequence[Path], **limits: int) -> Workspace:
     """Links in the roots are followed now: one that is swapped later leads nowhere else."""
     from acp_tui.client.settings.location import own_folders
     from acp_tui.client.workspace import Workspace
 
-    return Workspace(roots, private=own_folders())
+    return Workspace(roots, private=own_folders(), **limits)
+
+
+def _doubt_about(diff: TextDiff, text: str) -> str:
+    """What the file's text says against the old text of a diff, which may be a part of the file; "" for nothing."""
+    old, now = (_compared(each) for each in (diff.old_text or "", text))
+    if old:
+        return "" if old in now else f"The agent shows old text that is not in the file: {diff.path}"
+    return f"The agent shows this file as new, but it exists: {diff.path}" if now else ""
+
+
+def _compared(text: str) -> str:
+    """Agents and disks disagree about marks and line endings, which change nothing of what one reads."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
 
 
 def _why_asked_always(asked: str, leads_to: Path) -> str:

@@ -38,7 +38,7 @@ from acp_tui.conversation.facts import (
     SessionId,
     Turn,
 )
-from acp_tui.conversation.tool_calls import ToolCallPatch
+from acp_tui.conversation.tool_calls import TextDiff, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
     ElicitationAction,
@@ -255,20 +255,26 @@ class Session:
         self._change(PermissionAsked(request, patch))
         if self._is_stopping or not options:
             self._answer(key, None)
-        return self._decision(key, self._refuse_by_rule(request))
+        return self._decision(key, self._look_into(request))
 
-    async def _refuse_by_rule(self, request: PermissionRequest) -> None:
-        """Where a rule of the user's is against it, and the agent offers a way to refuse just this once."""
+    async def _look_into(self, request: PermissionRequest) -> None:
+        """Refuse what a rule of the user's is against, where that can be; note what the agent does not say."""
         call = self.conversation.tool_call(request.tool_call_id).call
+        notes = []
         rule = await self._rules.against_call(call)
-        if rule is None:
-            return
-        rejection = request.rejection_once
-        if rejection is not None:
-            self._answer(request.key, rejection.option_id, rule)
-        else:
-            note = f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
-            self.apply(PermissionNoted(request.key, note))
+        if rule is not None:
+            rejection = request.rejection_once
+            if rejection is not None:
+                self._answer(request.key, rejection.option_id, rule)
+                return
+            notes.append(
+                f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+            )
+        notes += await self.machine.doubts_about(
+            [item for item in call.content if isinstance(item, TextDiff)]
+        )
+        if notes:
+            self.apply(PermissionNoted(request.key, "\n".join(notes)))
 
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str

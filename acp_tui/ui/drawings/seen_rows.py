@@ -14,6 +14,8 @@ class SeenRows:
         self.is_all_seen = False
         self.wanted = ""
         """The option that the user chose before all was seen; the same again counts."""
+        self.again = ""
+        """How the user gives it again, such as "press 1 again"."""
 
     def begin(self, asked: tuple[object, ...]) -> None:
         """It is this that is asked: where it was something else before, nothing of it has been seen."""

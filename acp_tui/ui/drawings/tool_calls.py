@@ -13,6 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation import tool_calls
+from acp_tui.conversation.answering import chosen_words
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS
@@ -306,11 +307,11 @@ def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
     at = when(decision.at)
     if decision.option_name is None:
         return f"permission: cancelled{at}", palette.muted
-    name = make_visible_line(decision.option_name)
+    chosen = chosen_words(decision.option_name, decision.option_kind)
     if decision.rule is not None:
-        return f"your rule chose: {name} ({make_visible_line(decision.rule)}){at}", palette.error
+        return f"your rule chose: {chosen} ({make_visible_line(decision.rule)}){at}", palette.error
     is_rejection = decision.option_kind in REJECTIONS
-    return f"you chose: {name}{at}", palette.error if is_rejection else palette.success
+    return f"you chose: {chosen}{at}", palette.error if is_rejection else palette.success
 
 
 def when(at: float | None) -> str:

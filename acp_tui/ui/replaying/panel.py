@@ -12,9 +12,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from acp_tui.conversation.answering import chosen_words
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.drawings.folds import Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.permission_subject import Asked
@@ -139,4 +139,5 @@ def _outcome(answer: Answer | None) -> str:
     if answer.decision.option_name is None:
         return f"taken back after {answer.after_s:.1f} s"
     by = "a rule chose" if answer.decision.rule is not None else "chosen"
-    return f"{by} after {answer.after_s:.1f} s: {make_visible_line(answer.decision.option_name)}"
+    chosen = chosen_words(answer.decision.option_name, answer.decision.option_kind)
+    return f"{by} after {answer.after_s:.1f} s: {chosen}"

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from acp_tui.ui.drawings.permission_subject import Asked, SubjectDrawing, has_changes
+from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.widgets.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.widgets.request_rows import RowCounts, share_out
@@ -70,25 +71,27 @@ class FullRequest(RequestPane):
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, to read, and to get back."""
+        hint = keys_in_force(self).hint
         is_brief = self.content_size.width < BRIEF_CELLS
-        refusal = (
-            ("w: reject + why" if is_brief else "w: reject and say why")
-            if self.can_reject
-            else CANCEL_TO_REFUSE
-        )
+        reject = "{review_reject}: reject + why" if is_brief else "{review_reject}: reject and say why"
         changes = []
         if self._asked is not None and has_changes(self._asked.call):
             other = "one column" if self.layout_of_diffs == "columns" else "side by side"
             context = "changes only" if self._shows_whole_file else "whole file"
-            changes = ["j k: changes", f"s: {other}", f"c: {context}"]
-        return [
-            *(["more: ↑↓ PgDn"] if is_cut else []),
-            self.answer_keys("Tab Enter"),
+            changes = [
+                "{review_next_change} {review_change_before}: changes",
+                f"{{review_columns}}: {other}",
+                f"{{review_context}}: {context}",
+            ]
+        keys = [
+            *(["more: {review_up}{review_down} {review_page_down}"] if is_cut else []),
+            self.answer_keys("{review_option_next} {review_confirm}"),
             *changes,
-            "r: raw" if is_brief else "r: raw input",
-            refusal,
-            "Esc: back",
+            "{review_raw}: raw" if is_brief else "{review_raw}: raw input",
+            reject if self.can_reject else CANCEL_TO_REFUSE,
+            "{leave_review}: back",
         ]
+        return [key for key in map(hint, keys) if key]
 
     @property
     def layout_of_diffs(self) -> DiffLayout:

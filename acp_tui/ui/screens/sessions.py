@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import ClassVar, Final
 
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -18,9 +18,12 @@ from textual.worker import Worker
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
+from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.screens.session_list import FOUND, SessionList
 from acp_tui.ui.screens.session_rows import Way, session_rows
 from acp_tui.ui.screens.session_source import Listing, Source
+from acp_tui.ui.textual_internals import bindings_of_key
+from acp_tui.ui.widgets.answer_guard import AnswerGuard
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 from acp_tui.ui.widgets.fields.row_list import PickerRow
@@ -30,6 +33,7 @@ HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
+TOO_SOON: Final = Content.styled("Too soon to count: pause, then answer again", "$text-warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,9 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._doomed: PastSession | None = None
         """What the questions are about."""
         self._questions: list[Question] = []
+        self._guard = AnswerGuard(QuestionScreen.clock)
+        self._is_answer = False
+        """Whether the key that is being worked off can be an answer."""
         self._waiting: set[str] = set()
         """What is still being read."""
         self._looking: Worker[None] | None = None
@@ -301,32 +308,50 @@ class SessionsDialog(ModalScreen[Wish | None]):
                 Question(_question("Delete acp-tui's recording of ", session), self._source.forget)
             )
         if self._questions:
+            self._guard.arm()
             self._say_how_it_stands()
         else:
             self._say(shown(no_delete, "$text-warning"))
 
-    @work(exclusive=True, group="deleting")
-    async def action_confirm(self) -> None:
-        """Yes, that one."""
+    async def on_key(self, event: events.Key) -> None:
+        """Work off at once what answers a question: by the time Textual would, another may be there."""
+        self._is_answer = self._guard.takes(event)
+        if self._questions:
+            for binding in bindings_of_key(self, event.key):
+                event.stop()
+                await self.run_action(binding.action)
+                break
+        self._is_answer = False
+
+    def action_confirm(self) -> None:
+        """Yes, that one; behind a pause, since nothing brings it back."""
         if not self._questions or self._doomed is None:
             return
-        question = self._questions[0]
-        self._questions = self._questions[1:]
+        if not self._is_answer:
+            self._say(Content.assemble(TOO_SOON, "\n", self._questions[0].words))
+            return
+        question, *self._questions = self._questions
+        self._guard.arm()
+        self._do(question, self._doomed)
+
+    @work(exclusive=True, group="deleting")
+    async def _do(self, question: Question, doomed: PastSession) -> None:
         try:
-            await question.do(self._doomed)
+            await question.do(doomed)
         except ClientError as error:
             self._spare()
             self._say(shown(_told(error), "$text-error"))
             return
         if question.do == self._source.delete:
-            self._listing.sessions.pop(self._doomed.session_id, None)
+            self._listing.sessions.pop(doomed.session_id, None)
         else:
-            self._recorded = [one for one in self._recorded if one.key != self._doomed.key]
-            self._found = [one for one in self._found if one.key != self._doomed.key]
+            self._recorded = [one for one in self._recorded if one.key != doomed.key]
+            self._found = [one for one in self._found if one.key != doomed.key]
         self._show()
 
     def _next_question(self) -> None:
         self._questions = self._questions[1:]
+        self._guard.arm()
         self._say_how_it_stands()
 
     def _spare(self) -> None:

@@ -69,8 +69,6 @@ class RequestView(Vertical):
         self._shows_raw = False
         self._warning = ""
         """What is said in the place of the keys, until the user does something else."""
-        self._again = "choose the same again"
-        """How the option is given once more that was chosen before all was in view."""
         self._options_at = Region()
         """Where the options are on the screen."""
         self._option_rows: list[range] = []
@@ -330,7 +328,7 @@ class RequestView(Vertical):
         seen = self._drawing.seen
         if seen.wanted == option_id or (seen.is_all_seen and not self._drawn.left_out):
             return True
-        seen.wanted, self._again = option_id, again
+        seen.wanted, seen.again = option_id, again
         self.guard.arm()
         self._warning = ""
         self.show_unseen(seen.first_unseen(self._way))
@@ -343,12 +341,12 @@ class RequestView(Vertical):
 
     @property
     def _why_once_more(self) -> str:
-        left_out = self._drawn.left_out
+        left_out, again = self._drawn.left_out, self._drawing.seen.again
         if left_out:
-            return f"{left_out:,} characters cannot be shown: {self._again} to allow it all the same"
+            return f"{left_out:,} characters cannot be shown: {again} to allow it all the same"
         if self._drawing.seen.is_all_seen:
-            return f"Now all of it was in view: {self._again} to allow it"
-        return f"Not all of it was in view yet: read on (PgDn), or {self._again} to allow it all the same"
+            return f"Now all of it was in view: {again} to allow it"
+        return f"Not all of it was in view yet: read on (PgDn), or {again} to allow it all the same"
 
     def action_page(self, direction: int) -> None:
         """Page through a long request."""

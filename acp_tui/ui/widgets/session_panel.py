@@ -173,6 +173,8 @@ class SessionPanel(Vertical):
         if self._look_handle is not None:
             self._look_handle.cancel()
             self._look_handle = None
+        if not self.is_running or not self.is_attached:
+            return  # it was closed while a frame was due
         begin = time.monotonic()
         is_settled = self.conversation.turn is Turn.IDLE
         self.query_one(PlanLine).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)

@@ -11,10 +11,12 @@ import pytest
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
+from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.screens.session_rows import MOST_FOLDER_CELLS, Way, session_rows, short_folder, short_time
 from acp_tui.ui.screens.session_source import EMPTY_PAGES_IN_A_ROW
 from acp_tui.ui.screens.sessions import SessionsDialog, Wish
 from support.dialogs import NOTHING, DialogPage, open_dialog
+from support.screens import Clock
 from support.session_sources import NoSessions, recorded
 
 PROJECT = Path("/project")
@@ -220,6 +222,30 @@ async def test_deleting_asks_first_and_the_dialog_stays() -> None:
         assert pages.done == [("delete", "s1")]
         assert "Mend the parser" not in page.words
         assert page.result is NOTHING
+
+
+async def test_a_letter_in_a_word_deletes_nothing_and_one_key_held_down_not_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(clock))
+    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        clock.pass_guard()
+        await page.press("d", "y")
+        assert pages.done == []
+        assert "Too soon to count" in page.words
+        assert "Delete “Mend the parser” in agent?" in page.words
+        clock.pass_guard()
+        await page.press("y")
+        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6):
+            clock.now_s += pause_s
+            await page.press("y")
+        assert pages.done == [("delete", "s1")]
+        clock.pass_guard()
+        await page.press("y")
+        assert pages.done == [("delete", "s1"), ("forget", "s1")]
 
 
 async def test_the_agents_session_and_the_recording_of_it_are_two_questions() -> None:
