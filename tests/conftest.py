@@ -1,14 +1,18 @@
-"""What every test shares: the async backend, and the log of what the client says, which no test can pass by."""
+"""What every test shares: the async backend, the log of what the client says, which no test can pass by, and an end."""
 
+import faulthandler
 import os
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 from support.frame_log import FrameLog, mark_answers_of_the_user
+from support.waiting import HANG_S
 
 # No example may fail for being slow; in CI the same examples are tried each time, elsewhere new ones.
 hypothesis.settings.register_profile("here", deadline=None, derandomize="CI" in os.environ)
@@ -45,11 +49,40 @@ def pytest_collection_finish() -> None:
     FRAMES.install(_patches)
     if "textual" in sys.modules:
         mark_answers_of_the_user(_patches)
+        _parse_each_stylesheet_once(_patches)
+
+
+def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:
+    """The rules of the same text, place and variables are the same in every app; parsing is a tenth of a short test."""
+    from textual.css.stylesheet import Stylesheet
+
+    parse_rules = Stylesheet._parse_rules
+    parsed: dict[Any, Any] = {}
+
+    def parse_once(self: Stylesheet, *args: Any, **kwargs: Any) -> Any:
+        key = (args, *sorted(kwargs.items()), frozenset(self._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse_rules(self, *args, **kwargs)
+        return parsed[key]
+
+    patch.setattr(Stylesheet, "_parse_rules", parse_once)
 
 
 def pytest_unconfigure() -> None:
     """Leave the classes as they were."""
     _patches.undo()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """In CI a test that hangs says where, and its process ends: xdist fails it by name and starts another."""
+    if "CI" in os.environ:  # elsewhere the big run of a test may take its time
+        stderr = item.config.stash[fault_handler_stderr_fd_key]
+        faulthandler.dump_traceback_later(HANG_S, exit=True, file=stderr)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_runtest_setup() -> None:

@@ -13,12 +13,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import anyio
 from textual.app import App
+from textual.pilot import Pilot
 
 from acp_tui.client.inspection.inspection import inspect_file
 from acp_tui.ui.inspector.app import InspectApp
@@ -30,7 +32,8 @@ from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.themes import LIGHT
-from support.screens import MAX_POLLS, WAIT_S, rows, settled
+from support.screens import rows, settled
+from support.waiting import TEST_LIMIT_S, until
 
 SCREENSHOTS: Final = Path(__file__).parents[1] / "screenshots"
 SIZE: Final = (100, 40)
@@ -119,21 +122,25 @@ def make_timeless(file: Path) -> None:
 
 async def shown(app: App[Any], *steps: tuple[str, ...] | str) -> str:
     """The picture of an app after these steps: keys to press, and what is to be seen before it goes on."""
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=LOW, notifications=False) as pilot:
             for step in steps:
                 if isinstance(step, tuple):
                     await settled(pilot)
                     await pilot.press(*step)
                     continue
-                for _ in range(MAX_POLLS):
-                    if step in "\n".join(row.text for row in rows(pilot)):
-                        break
-                    await pilot.pause()
-                else:
-                    raise AssertionError(f"it never showed {step}")
+                is_seen = partial(_is_seen, pilot, step)
+                await until(is_seen, pilot.pause, partial(str, step))
             await settled(pilot)
             return picture_of(app)
+
+
+def _is_seen(pilot: Pilot[Any], text: str) -> bool:
+    return any(text in row.text for row in rows(pilot))
+
+
+def _is_seen(pilot: Pilot[Any], text: str) -> bool:
+    return any(text in row.text for row in rows(pilot))
 
 
 def stale(pictures: Pictures) -> list[str]:

@@ -18,9 +18,9 @@ import psutil
 import pytest
 
 from support.agents import scripted_argv
+from support.waiting import LIMIT_S
 
 ROOT = Path(__file__).parents[2]
-TIMEOUT_S = 15
 # A session of its own, whose terminal is the one given; stdin, stdout and stderr stay as they are.
 ON_TERMINAL = """
 import fcntl, os, sys, termios
@@ -61,7 +61,7 @@ def started(
         start_new_session=new_session,
     )
     # A hang becomes an end of its output, and so a failure, not a hang of the tests.
-    limit = Timer(TIMEOUT_S, process.kill)
+    limit = Timer(LIMIT_S, process.kill)
     limit.start()
     try:
         yield process
@@ -74,7 +74,7 @@ def started(
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Status, stdout and stderr of a process that ends by itself, and leaves nothing."""
     family = psutil.Process(process.pid).children(recursive=True)
-    out, err = process.communicate(timeout=TIMEOUT_S)
+    out, err = process.communicate(timeout=LIMIT_S)
     assert "Traceback" not in err, err
     assert not [child for child in family if child.is_running()]
     return process.returncode, out, err
@@ -153,7 +153,7 @@ def test_an_interrupt_before_there_is_a_session_ends_at_once(tmp_path: Path):
     reached = tmp_path / "reached"
     script = f"expect('initialize'); open({str(reached)!r}, 'w').write('x'); serve_until_closed()"
     with named_pipe(reached) as pipe, started(exec_argv(script)) as process:
-        assert select.select([pipe], [], [], TIMEOUT_S)[0]
+        assert select.select([pipe], [], [], LIMIT_S)[0]
         process.send_signal(signal.SIGINT)
         assert ended(process)[0] == 130
 
@@ -174,7 +174,7 @@ class Terminal:
 
     def wait_for(self, text: str) -> str:
         """What was shown up to and with `text`."""
-        deadline = monotonic() + TIMEOUT_S
+        deadline = monotonic() + LIMIT_S
         while text.encode() not in self._shown:
             ready, _, _ = select.select([self._master], [], [], max(0, deadline - monotonic()))
             assert ready, self._shown
@@ -294,7 +294,7 @@ def test_nothing_else_is_printed_behind_a_question(terminal: Terminal, tmp_path:
         assert process.stdout is not None
         assert process.stderr.readline() == "· pending     Delete everything\n"
         os.write(question_shown, b"\n")
-        assert select.select([all_told], [], [], TIMEOUT_S)[0]
+        assert select.select([all_told], [], [], LIMIT_S)[0]
         assert select.select([process.stderr, process.stdout], [], [], 0)[0] == []
         terminal.type("1\n")
         _, out, err = ended(process)

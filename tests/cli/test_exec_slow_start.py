@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 
 from acp_tui.cli.exec_slow_start import PATIENCE_S, SlowStart
+from support.waiting import LIMIT_S
 
 
 async def test_a_slow_start_is_said_once_with_its_step_and_how_to_stop_it() -> None:
@@ -20,7 +21,7 @@ async def test_a_slow_start_is_said_once_with_its_step_and_how_to_stop_it() -> N
         said.append(text)
         is_said.set()
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             with SlowStart(tasks, "gemini", say, sleep) as start:
                 start.step = "initializing"
@@ -32,7 +33,7 @@ async def test_a_slow_start_is_said_once_with_its_step_and_how_to_stop_it() -> N
 
 async def test_after_the_start_no_timer_is_left() -> None:
     said: list[str] = []
-    with anyio.fail_after(5):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             with SlowStart(tasks, "gemini", said.append, lambda _: anyio.sleep_forever()):
                 await anyio.lowlevel.checkpoint()

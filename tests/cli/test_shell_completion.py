@@ -16,6 +16,7 @@ from acp_tui.cli.command_table import COMMANDS
 from acp_tui.cli.main import main
 from acp_tui.cli.requests import Completion
 from acp_tui.cli.shell_completion import SCRIPTS
+from support.waiting import LIMIT_S
 
 NAMES = """\
 #!/bin/sh
@@ -66,7 +67,7 @@ def run_in(place: Path, shell: str, *args: str) -> list[str]:
         pytest.skip(f"{shell} is not installed")
     environ = {**os.environ, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "HOME": str(place)}
     done = subprocess.run(
-        [program, *args], cwd=place, env=environ, capture_output=True, text=True, timeout=30, check=False
+        [program, *args], cwd=place, env=environ, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
     assert done.stderr == ""
     return done.stdout.splitlines()

@@ -25,6 +25,7 @@ from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import Turn
 from acp_tui.rpc import Peer
 from support.agents import REPLY, agent_texts, our_children, running, until
+from support.waiting import LIMIT_S
 
 SAY_WHERE = "import os, sys; print(os.getcwd(), file=sys.stderr)"
 SAY_WHERE_IN_NODE = """
@@ -50,7 +51,7 @@ def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def ended(processes: list[psutil.Process]) -> None:
     """Wait until they are gone, or zombies of somebody else's: a killed process takes a moment to die."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(LIMIT_S):
         while any(process.is_running() and process.status() != "zombie" for process in processes):
             await anyio.lowlevel.checkpoint()
 
@@ -336,7 +337,7 @@ async def test_what_npx_runs_is_not_the_project_s_and_works_in_the_project(
 async def words_of(command: AgentCommand, folder: Path) -> list[str]:
     """What it says on stderr, line by line, until its end."""
     heard = bytearray()
-    with anyio.fail_after(20):
+    with anyio.fail_after(LIMIT_S):
         async with process_module.running_agent(command, heard.extend, folder) as process:
             await process.wait_for_end(20)
     return heard.decode().splitlines()

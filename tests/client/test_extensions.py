@@ -17,13 +17,14 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.rpc import RequestFailed
 from support.agents import MemoryProcess, shake_hands
-from support.peers import WAIT_S, Counterpart, connected, notification, request, settle
+from support.peers import Counterpart, connected, notification, request, settle
+from support.waiting import LIMIT_S
 
 
 @asynccontextmanager
 async def extended(extensions: Extensions | None) -> AsyncIterator[tuple[Agent, Counterpart]]:
     """An agent in memory whose client serves these."""
-    with connected() as (wire, stream), anyio.fail_after(WAIT_S), pytest.MonkeyPatch.context() as patch:
+    with connected() as (wire, stream), anyio.fail_after(LIMIT_S), pytest.MonkeyPatch.context() as patch:
 
         @asynccontextmanager
         async def running_agent(*_: Any) -> AsyncIterator[MemoryProcess]:

@@ -13,7 +13,6 @@ from acp_tui import __version__
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, UnsupportedProtocol
 from acp_tui.client.sessions.phase import Phase
 from acp_tui.protocol.handler import ClientOffer
-from support import agents
 from support.agents import in_memory, open_session, shake_hands
 from support.peers import settle
 
@@ -161,7 +160,6 @@ async def test_an_agent_that_does_not_answer_in_time_is_ended_and_the_user_told_
 
 async def test_an_agent_that_asks_before_it_answers_may_take_its_time(monkeypatch: pytest.MonkeyPatch):
     """R-INIT-10, R-ELIC-1."""
-    monkeypatch.setattr(agents, "WAIT_S", 180)
     offer = ClientOffer(elicitation_form=True)
     async with in_memory(offer) as (agent, wire), anyio.create_task_group() as tasks:
         tasks.start_soon(agent.initialize, 60)

@@ -20,6 +20,7 @@ from acp_tui.client.changes import ChangeTracker
 from acp_tui.client.completion.listing import list_files
 from acp_tui.client.redaction.identity import full_names
 from acp_tui.client.safe_git import GitFailed, ask_git
+from support.waiting import LIMIT_S
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -121,7 +122,7 @@ class Plant:
 
     def git(self, *words: str) -> None:
         """As a user would call it."""
-        subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, timeout=30)
+        subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, timeout=LIMIT_S)
 
     def configure(self, text: str) -> None:
         """Put another configuration in the place of the one that is there."""
@@ -179,7 +180,7 @@ def plant(tmp_path: Path) -> Plant:
 
 async def look_at_everything(root: Path) -> None:
     """All that we ever ask of git in a folder."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(LIMIT_S):
         await list_files(root)
         tracker = ChangeTracker(root)
         async with anyio.create_task_group() as tasks:

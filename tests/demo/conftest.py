@@ -15,6 +15,7 @@ from acp_tui.demo.reading import read_scenario
 from acp_tui.demo.script import Scenario
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed, Tap
 from acp_tui.rpc.memory import connected_pair
+from support.waiting import LIMIT_S
 
 OFFERED = {
     "fs": {"readTextFile": True, "writeTextFile": True},
@@ -181,7 +182,7 @@ async def _connected(
     ours, theirs = connected_pair()
     client = FakeClient()
     client.peer = Peer(ours, client)
-    with anyio.fail_after(20):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_serve, DemoAgent(scenario, speed=speed), theirs, tap)
             tasks.start_soon(client.peer.serve)

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client.agents.demo import demo_command
-
-TIMEOUT_S = 20
+from support.waiting import LIMIT_S
 
 
 class Process:
@@ -61,14 +60,14 @@ def test_a_turn_is_played_and_the_process_ends_with_its_stdin():
     with running("flood", "--speed", "0") as agent:
         agent.request(2, "session/prompt", sessionId="demo-1", prompt=[])
         assert agent.answer(2) == {"stopReason": "end_turn"}
-        _, stderr = agent.process.communicate(timeout=TIMEOUT_S)
+        _, stderr = agent.process.communicate(timeout=LIMIT_S)
         assert (agent.process.returncode, stderr) == (0, b"")
 
 
 def test_a_crash_has_its_exit_status_and_last_words():
     with running("crash", "--speed", "0") as agent:
         agent.request(2, "session/prompt", sessionId="demo-1", prompt=[])
-        assert agent.process.wait(TIMEOUT_S) == 3
+        assert agent.process.wait(LIMIT_S) == 3
         stdout, stderr = agent.process.communicate()
         assert b"agent_message_chunk" in stdout
         assert b"MemoryError" in stderr
@@ -86,13 +85,13 @@ def test_sessions_have_ids_that_no_other_run_gives_where_that_is_asked_for():
 def test_it_takes_no_module_from_the_folder_that_it_works_in(tmp_path: Path):
     (tmp_path / "anyio.py").write_text("raise SystemExit(9)")
     command = demo_command("coding").argv
-    done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S)
+    done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, timeout=LIMIT_S)
     assert done.returncode == 0
 
 
 def test_an_unknown_scenario_exits_with_2_and_the_list():
     command = [sys.executable, "-m", "acp_tui.demo", "nope"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 2
     assert 'there is no scenario "nope"' in done.stderr
     assert "coding" in done.stderr
@@ -103,7 +102,7 @@ def test_a_login_in_the_terminal_holds_for_the_next_agent_once(
 ):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     command = [sys.executable, "-m", "acp_tui.demo", "login", "--login"]
-    done = subprocess.run(command, input="Ada\n", capture_output=True, text=True, timeout=TIMEOUT_S)
+    done = subprocess.run(command, input="Ada\n", capture_output=True, text=True, timeout=LIMIT_S)
     assert (done.returncode, "Hello, Ada" in done.stdout) == (0, True)
     with running("login") as agent:
         agent.request(2, "session/prompt", sessionId="demo-1", prompt=[])
@@ -115,6 +114,6 @@ def test_a_login_in_the_terminal_holds_for_the_next_agent_once(
 def test_a_login_without_a_name_fails(entered: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     command = [sys.executable, "-m", "acp_tui.demo", "login", "--login"]
-    done = subprocess.run(command, input=entered, capture_output=True, text=True, timeout=TIMEOUT_S)
+    done = subprocess.run(command, input=entered, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 1
     assert list(tmp_path.iterdir()) == []

@@ -42,7 +42,7 @@ def command(request: pytest.FixtureRequest) -> AgentCommand:
 async def test_an_edit_is_written_when_the_user_allows_it_and_a_command_runs(
     command: AgentCommand, tmp_path: Path
 ) -> None:
-    async with running(command, within_s=30) as agent:
+    async with running(command) as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
         async with anyio.create_task_group() as tasks:
@@ -60,7 +60,7 @@ async def test_an_edit_is_written_when_the_user_allows_it_and_a_command_runs(
 
 
 async def test_a_long_turn_is_cancelled_and_the_next_one_works(command: AgentCommand, tmp_path: Path) -> None:
-    async with running(command, within_s=30) as agent:
+    async with running(command) as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
         async with anyio.create_task_group() as tasks:

@@ -24,7 +24,6 @@ from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.protocol.handler import ClientOffer
 from support.agents import agent_texts, running
 
-WITHIN_S = 30
 PROMPT = "show me"
 EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
 
@@ -87,7 +86,7 @@ async def opened(
     name: str, cwd: Path, offer: ClientOffer = EVERYTHING
 ) -> AsyncIterator[tuple[Agent, Session]]:
     """A session with the demo agent that plays a scenario."""
-    async with running(demo(name), offer, within_s=WITHIN_S) as agent:
+    async with running(demo(name), offer) as agent:
         await agent.initialize()
         yield agent, await agent.new_session(cwd)
 

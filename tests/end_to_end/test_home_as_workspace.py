@@ -11,8 +11,8 @@ from acp_tui.client.agents.user_agents import config_file
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.trust import trust_file
 from support.agents import scripted_argv
+from support.waiting import LIMIT_S
 
-TIMEOUT_S = 60
 WRITES_ALL = """
 prompt = open_session()
 told = []
@@ -44,7 +44,7 @@ def test_an_agent_writes_a_file_of_the_project_and_nothing_that_runs(home: Path)
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=TIMEOUT_S,
+        timeout=LIMIT_S,
         check=False,
         start_new_session=True,  # without a terminal to ask on
     )

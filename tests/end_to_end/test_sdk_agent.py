@@ -14,6 +14,7 @@ import pytest
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import REPLY, SDK_AGENT, agent_texts, running, until
+from support.waiting import LIMIT_S
 
 COMMAND = AgentCommand("sdk", SDK_AGENT)
 
@@ -25,7 +26,7 @@ def project(tmp_path: Path) -> Path:
 
 
 async def test_a_turn_with_an_edit_that_the_user_allows(project: Path):
-    async with running(COMMAND, within_s=20) as agent:
+    async with running(COMMAND) as agent:
         await agent.initialize()
         session = await agent.new_session(project)
         conversation = session.conversation
@@ -60,7 +61,7 @@ def test_exec_takes_the_turn_and_allows_nothing_unasked(project: Path, output_fo
         capture_output=True,
         text=True,
         start_new_session=True,
-        timeout=20,
+        timeout=LIMIT_S,
     )
     assert done.returncode == 5, done.stderr
     assert (project / "notes.txt").read_text() == "a note\n"

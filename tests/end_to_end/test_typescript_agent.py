@@ -83,7 +83,7 @@ ANSWERS = [
 @asynccontextmanager
 async def _agent() -> AsyncIterator[Agent]:
     command = AgentCommand("ts-agent", (NODE or "node", str(AGENT), str(SDK)))
-    async with running(command, INTERACTIVE, within_s=20) as agent:
+    async with running(command, INTERACTIVE) as agent:
         await agent.initialize()
         yield agent
 

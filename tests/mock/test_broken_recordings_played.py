@@ -18,7 +18,8 @@ from acp_tui.mock.agent import Departed, MockAgent
 from acp_tui.mock.script import Script, read_script
 from acp_tui.ui.picturing.render import View, film_of, render
 from support.broken_recordings import EXAMPLES, broken_recordings
-from support.peers import WAIT_S, Counterpart, connected, notification, request, response
+from support.peers import Counterpart, connected, notification, request, response
+from support.waiting import LIMIT_S
 
 SESSION = {"sessionId": "demo-1", "cwd": "/live", "mcpServers": []}
 CLIENT_SAYS = st.sampled_from([
@@ -81,7 +82,7 @@ def test_no_accident_and_no_client_makes_a_mock_crash_or_hang(
 
 
 async def talk_to(agent: MockAgent, said: list[Any], answer: Any) -> None:
-    with connected() as (client, stream), anyio.fail_after(WAIT_S):
+    with connected() as (client, stream), anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(answer_all, client, answer)
             for message in said:

@@ -13,7 +13,8 @@ from acp_tui.mock.agent import MockAgent
 from acp_tui.mock.script import read_script
 from acp_tui.rpc import Direction
 from support.mock_wire import NEW, OPENED, TURN, came, chosen, mocked, prompt, says, went
-from support.peers import WAIT_S, connected, notification, request, response
+from support.peers import connected, notification, request, response
+from support.waiting import LIMIT_S
 
 
 async def test_ids_and_folders_are_those_of_the_client() -> None:
@@ -126,7 +127,7 @@ async def test_sessions_side_by_side_may_be_prompted_in_another_order() -> None:
 async def test_an_agent_that_ended_by_itself_does_so_again() -> None:
     ended: list[Event] = [Own(0.0, SessionId("s"), Disconnected("x", "")), Exited(0.0, "exited with code 3")]
     agent = MockAgent(read_script([*OPENED, *went(prompt(2)), *came(says("oh")), *ended]), on_departure=print)
-    with connected() as (client, stream), anyio.fail_after(WAIT_S):
+    with connected() as (client, stream), anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.serve, stream)
             await client.send(NEW, prompt(2))

@@ -18,15 +18,14 @@ from support.mock_wire import NEW, OPENED, prompt, went
 from support.mocked import mock_of
 from support.peers import response
 from support.recordings import write
-
-WITHIN_S = 20
+from support.waiting import LIMIT_S
 
 
 def talk(source: Path | str, *said: Any, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[bytes]:
     """What it answers to a client that says this and goes."""
     lines = b"".join(json.dumps(message).encode() + b"\n" for message in said)
     argv = mock_of(source, *options).argv
-    return subprocess.run(argv, input=lines, capture_output=True, timeout=WITHIN_S)
+    return subprocess.run(argv, input=lines, capture_output=True, timeout=LIMIT_S)
 
 
 def recording(folder: Path, *events: Event) -> Path:

@@ -12,7 +12,8 @@ from acp_tui.mock.agent import RECEIVE_BYTES, Departed, MockAgent
 from acp_tui.mock.script import read_script
 from acp_tui.rpc.framing import DEFAULT_MAX_FRAME_BYTES
 from support.mock_wire import ASKS, NEW, OPENED, TURN, came, chosen, mocked, prompt, says, went
-from support.peers import WAIT_S, connected, notification, request, response
+from support.peers import connected, notification, request, response
+from support.waiting import LIMIT_S
 
 DONE = {"stopReason": "end_turn"}
 CANCELS = notification("session/cancel", {"sessionId": "s"})
@@ -257,7 +258,7 @@ async def test_a_permission_that_is_never_answered_is_waited_for_and_said() -> N
 async def test_with_a_timeout_the_silence_of_the_client_is_the_end() -> None:
     notes: list[str] = []
     agent = MockAgent(read_script([*OPENED, *TURN]), on_departure=print, on_note=notes.append, timeout_s=0.01)
-    with connected() as (client, stream), anyio.fail_after(WAIT_S), pytest.RaisesGroup(Departed):
+    with connected() as (client, stream), anyio.fail_after(LIMIT_S), pytest.RaisesGroup(Departed):
         await client.send(NEW)
         await agent.serve(stream)
     assert notes == ["frame 3 (0.000s): gave up after 0.01 s of waiting for session/prompt"]
@@ -268,7 +269,7 @@ async def test_with_a_timeout_a_client_that_does_not_read_is_the_end() -> None:
     flood = came(*[says("x" * 1000)] * 1000)
     script = read_script([*OPENED, *went(prompt(2)), *flood])
     agent = MockAgent(script, on_departure=print, on_note=notes.append, timeout_s=0.01)
-    with connected(0) as (client, stream), anyio.fail_after(WAIT_S), pytest.RaisesGroup(Departed):
+    with connected(0) as (client, stream), anyio.fail_after(LIMIT_S), pytest.RaisesGroup(Departed):
         await client.send(NEW, prompt(2))
         await agent.serve(stream)
     assert notes == ["gave up after 0.01 s of waiting for the client to read"]
@@ -277,7 +278,7 @@ async def test_with_a_timeout_a_client_that_does_not_read_is_the_end() -> None:
 async def test_a_client_that_goes_in_the_middle_of_a_turn_still_hears_what_can_be_said() -> None:
     departures: list[str] = []
     agent = MockAgent(read_script([*OPENED, *TURN]), on_departure=departures.append)
-    with connected() as (client, stream), anyio.fail_after(WAIT_S):
+    with connected() as (client, stream), anyio.fail_after(LIMIT_S):
         await client.send(NEW, prompt(2))
         await client.close_output()
         await agent.serve(stream)
@@ -325,7 +326,7 @@ async def test_a_client_that_complains_of_a_faulty_line_does_not_depart() -> Non
 async def test_a_line_without_an_end_is_the_end() -> None:
     departures: list[str] = []
     agent = MockAgent(read_script(OPENED), on_departure=departures.append)
-    with connected() as (client, stream), anyio.fail_after(WAIT_S), pytest.RaisesGroup(Departed):
+    with connected() as (client, stream), anyio.fail_after(LIMIT_S), pytest.RaisesGroup(Departed):
         for _ in range(DEFAULT_MAX_FRAME_BYTES // RECEIVE_BYTES + 1):
             await client.send_bytes(b"x" * RECEIVE_BYTES)
         await agent.serve(stream)

@@ -12,8 +12,8 @@ from acp import schema
 
 from acp_tui.client.transcript.plan import RecordingPlan
 from support.recordings import play
+from support.waiting import LIMIT_S
 
-WITHIN_S = 30
 OFFERS = schema.ClientCapabilities(
     fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=True
 )
@@ -74,7 +74,7 @@ async def turn_with_callbacks(
     await play("callbacks", RecordingPlan(folder, file=recording))
     client: Any = SdkClient()
     argv = ("-m", "acp_tui", "mock", str(recording), "--speed", "0", *options)
-    with anyio.fail_after(WITHIN_S):
+    with anyio.fail_after(LIMIT_S):
         async with acp.spawn_agent_process(client, sys.executable, *argv) as (agent, _):
             await agent.initialize(protocol_version=1, client_capabilities=offers)
             session = await agent.new_session(cwd=str(folder / "elsewhere"), mcp_servers=[])

@@ -12,7 +12,7 @@ from acp_tui.client.transcript.reader import open_recording
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.mock.script import PROMPT, Script, read_script
 from acp_tui.rpc.messages import Request
-from support.led_sessions import PATIENCE_S, Lead, lead
+from support.led_sessions import Lead, lead
 from support.mocked import mock_of, outline
 from support.recordings import as_recorded
 from support.sdk_client import follow, json_of
@@ -46,7 +46,7 @@ async def do_the_same(script: Script, lead: Lead) -> None:
 async def test_acp_tui_has_the_same_conversation_with_the_mock(recording: Path, tmp_path: Path) -> None:
     script = script_of(recording)
     tour, again = partial(do_the_same, script), tmp_path / "again.jsonl"
-    seen = await lead(mock_of(recording, "--strict"), tmp_path, again, tour, PATIENCE_S)
+    seen = await lead(mock_of(recording, "--strict"), tmp_path, again, tour)
     with open_recording(recording) as events:
         recorded_in = Path(events.header.cwd)
     [live] = seen.conversations.values()

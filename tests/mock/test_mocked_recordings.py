@@ -12,6 +12,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
 from support.mocked import mock_of, outline
 from support.recordings import Run, play
+from support.waiting import LIMIT_S
 
 
 def outlines(run: Run) -> list[str]:
@@ -63,7 +64,7 @@ async def test_a_scenario_is_an_agent_too(tmp_path: Path) -> None:
 def test_what_is_neither_is_named(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("no recording")
     done = subprocess.run(
-        mock_of(tmp_path / "notes").argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=20
+        mock_of(tmp_path / "notes").argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S
     )
     assert done.returncode == 1
     assert b"notes is no recording" in done.stderr

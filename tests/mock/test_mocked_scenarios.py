@@ -21,7 +21,7 @@ from acp_tui.mock.mapping import Mapping
 from acp_tui.mock.script import PROMPT, Script, read_script
 from acp_tui.rpc.messages import Request
 from support import led_sessions
-from support.led_sessions import PATIENCE_S, Led, lead, lead_scenario
+from support.led_sessions import Led, lead, lead_scenario
 from support.mocked import mock_of, outline
 from support.sdk_client import Followed, follow, json_of
 
@@ -59,7 +59,7 @@ async def test_acp_tui_has_the_same_conversations_with_the_mock(runs: list[Led],
     for run in runs:
         tour = partial(led_sessions._tour, prompts=deque(prompts_of(script_of(run.recording))))
         mock = mock_of(run.recording, "--strict")
-        again = await lead(mock, tmp_path / "project", tmp_path / "again.jsonl", tour, PATIENCE_S)
+        again = await lead(mock, tmp_path / "project", tmp_path / "again.jsonl", tour)
         assert outlines(again, tmp_path) == outlines(run, run.recording.parent)
 
 

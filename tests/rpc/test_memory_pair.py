@@ -5,7 +5,7 @@ import pytest
 
 from acp_tui.rpc import Peer
 from acp_tui.rpc.memory import connected_pair
-from support.peers import WAIT_S
+from support.waiting import LIMIT_S
 
 
 async def test_bytes_travel_both_ways_and_are_cut_to_what_was_asked_for() -> None:
@@ -49,7 +49,7 @@ async def test_two_peers_talk_to_each_other() -> None:
     here, there = connected_pair()
     async with here, there:
         asking, answering = Peer(here, Doubling()), Peer(there, Doubling())
-        with anyio.fail_after(WAIT_S):
+        with anyio.fail_after(LIMIT_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(asking.serve)
                 tasks.start_soon(answering.serve)

@@ -8,7 +8,8 @@ import pytest
 from anyio.abc import ByteStream
 
 from acp_tui.rpc import ConnectionLost, Direction, FrameTooLarge, Peer
-from support.peers import WAIT_S, RecordingHandler, connected, notification, request, serving, settle
+from support.peers import RecordingHandler, connected, notification, request, serving, settle
+from support.waiting import LIMIT_S
 
 
 async def echo(params: Any) -> Any:
@@ -28,7 +29,7 @@ async def outcome_of_request(peer: Peer, outcomes: list[Any]) -> None:
 async def test_the_end_of_the_stream_fails_every_pending_request() -> None:
     """R-TRANS-7."""
     outcomes: list[Any] = []
-    with connected() as (counterpart, stream), anyio.fail_after(WAIT_S):
+    with connected() as (counterpart, stream), anyio.fail_after(LIMIT_S):
         peer = Peer(stream, RecordingHandler())
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
@@ -40,7 +41,7 @@ async def test_the_end_of_the_stream_fails_every_pending_request() -> None:
 
 
 async def test_after_the_end_nothing_can_be_sent() -> None:
-    with connected() as (counterpart, stream), anyio.fail_after(WAIT_S):
+    with connected() as (counterpart, stream), anyio.fail_after(LIMIT_S):
         peer = Peer(stream, RecordingHandler())
         await counterpart.close_output()
         await peer.serve()
@@ -62,7 +63,7 @@ async def test_a_cancelled_serve_fails_every_pending_request() -> None:
 async def test_a_partial_last_line_is_ignored() -> None:
     """R-TRANS-7."""
     handler, taps = RecordingHandler(), list[bytes]()
-    with connected() as (counterpart, stream), anyio.fail_after(WAIT_S):
+    with connected() as (counterpart, stream), anyio.fail_after(LIMIT_S):
         await counterpart.send_bytes(b'{"method":"whole"}\n{"method":"partial"}')
         await counterpart.close_output()
         await Peer(stream, handler, tap=lambda _, frame: taps.append(frame)).serve()
@@ -80,7 +81,7 @@ async def test_work_that_is_open_at_the_end_is_stopped_and_not_answered() -> Non
         finally:
             stopped.append(params)
 
-    with connected() as (counterpart, stream), anyio.fail_after(WAIT_S):
+    with connected() as (counterpart, stream), anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(Peer(stream, RecordingHandler(wait=wait)).serve)
             await counterpart.send(request(1, "wait", "early"))
@@ -95,7 +96,7 @@ async def test_work_that_is_open_at_the_end_is_stopped_and_not_answered() -> Non
 async def test_a_line_over_the_ceiling_ends_the_connection_and_says_so(end: bytes) -> None:
     """R-TRANS-4: pending requests fail with the same reason."""
     outcomes: list[Any] = []
-    with connected() as (counterpart, stream), anyio.fail_after(WAIT_S):
+    with connected() as (counterpart, stream), anyio.fail_after(LIMIT_S):
         peer = Peer(stream, RecordingHandler(), max_frame_bytes=1000)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(outcome_of_request, peer, outcomes)
@@ -143,7 +144,7 @@ async def test_messages_leave_in_the_order_in_which_they_were_sent() -> None:
 
 
 async def test_what_is_sent_before_serving_leaves_first() -> None:
-    with connected() as (counterpart, stream), anyio.fail_after(WAIT_S):
+    with connected() as (counterpart, stream), anyio.fail_after(LIMIT_S):
         peer = Peer(stream, RecordingHandler())
         peer.notify("early", {})
         async with anyio.create_task_group() as tasks:
@@ -202,7 +203,7 @@ class EndsAsItTakes(ByteStream):
 async def test_a_counterpart_that_ends_as_it_takes_the_last_message_is_an_ordinary_end() -> None:
     peer = Peer(EndsAsItTakes(), RecordingHandler())
     peer.notify("last", {})
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(LIMIT_S):
         await peer.serve()
 
 

@@ -9,7 +9,6 @@ from acp_tui.rpc import AnswersUnread, ErrorCode, Peer
 from acp_tui.rpc.messages import MAX_ID_CHARACTERS, Junk, read_message
 from acp_tui.rpc.peer import MAX_UNDER_WAY
 from support.peers import (
-    WAIT_S,
     RecordingHandler,
     connected,
     notification,
@@ -18,6 +17,7 @@ from support.peers import (
     serving,
     settle,
 )
+from support.waiting import LIMIT_S
 
 LIMIT_BYTES = 10_000
 ANSWER_BYTES = 5_000
@@ -58,7 +58,7 @@ async def test_long_answers_are_made_only_as_they_are_read() -> None:
 
 
 async def test_a_side_that_reads_nothing_is_given_up_with_the_reason() -> None:
-    with connected(buffered_writes=0) as (counterpart, stream), anyio.fail_after(WAIT_S):
+    with connected(buffered_writes=0) as (counterpart, stream), anyio.fail_after(LIMIT_S):
         peer = Peer(stream, RecordingHandler(), max_waiting_bytes=LIMIT_BYTES, unread_limit_s=0)
         await counterpart.send(*(request(number, "unknown") for number in range(1_000)))
         with pytest.raises(AnswersUnread, match="it has not read 10,"):

@@ -25,7 +25,8 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.protocol.handler import ClientOffer
-from support.peers import WAIT_S, Counterpart, connected, notification
+from support.peers import Counterpart, connected, notification
+from support.waiting import TEST_LIMIT_S
 
 _SCRIPTED = Path(__file__).with_name("scripted_agent.py")
 SDK_AGENT = (sys.executable, str(Path(__file__).with_name("sdk_agent.py")))
@@ -44,12 +45,10 @@ def scripted(script: str) -> AgentCommand:
 
 
 @asynccontextmanager
-async def running(
-    script: str | AgentCommand, offer: ClientOffer | None = None, within_s: float = 10
-) -> AsyncIterator[Agent]:
+async def running(script: str | AgentCommand, offer: ClientOffer | None = None) -> AsyncIterator[Agent]:
     """A scripted agent, or another, as a process."""
     command = scripted(script) if isinstance(script, str) else script
-    with anyio.fail_after(within_s):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:
             yield await hub.start_agent(command, offer=offer)
 
@@ -83,7 +82,7 @@ async def in_memory(
     recordings: RecordingPlan | None = None,
 ) -> AsyncIterator[tuple[Agent, Counterpart]]:
     """An agent of a hub, and the far end of its connection for the test to play."""
-    with connected() as (wire, stream), anyio.fail_after(WAIT_S), pytest.MonkeyPatch.context() as patch:
+    with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
 
         @asynccontextmanager
         async def running_agent(*_: Any) -> AsyncIterator[MemoryProcess]:

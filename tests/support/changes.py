@@ -20,7 +20,7 @@ from acp_tui.ui.changes_desk import ChangesDesk
 from acp_tui.ui.stylesheets import stylesheets
 from acp_tui.ui.themes import DARK, LIGHT, OWN_THEMES
 from support.dialogs import DialogPage
-from support.screens import WAIT_S
+from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 LOOKS: Final = {
     "80x24-dark": (DARK.name, (80, 24)),
@@ -41,7 +41,7 @@ def make_repository(root: Path, files: dict[str, bytes]) -> None:
     write(root, files)
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
-        subprocess.run(command, cwd=root, capture_output=True, check=True, timeout=30)
+        subprocess.run(command, cwd=root, capture_output=True, check=True, timeout=LIMIT_S)
 
 
 def write(root: Path, files: dict[str, bytes]) -> None:
@@ -106,7 +106,7 @@ class ChangesPage(DialogPage):
     async def until_shown(self, text: str) -> None:
         """Wait until this is to be read."""
         try:
-            with anyio.fail_after(WAIT_S / 3):
+            with anyio.fail_after(LIMIT_S):
                 await self.until(lambda: text in self.words)
         except TimeoutError:
             raise AssertionError(f"{text!r} is not on the screen:\n{self.text}") from None
@@ -128,7 +128,7 @@ def looks_as_it_did(
     app = ChangesApp(root, theme=theme)
 
     async def run(pilot: Pilot[Any]) -> None:
-        with anyio.fail_after(WAIT_S):
+        with anyio.fail_after(TEST_LIMIT_S):
             await app.desk.ready()
             await prepare(ChangesPage(pilot, app, root))
 
@@ -144,7 +144,7 @@ async def open_changes(
 ) -> AsyncIterator[ChangesPage]:
     """The app, and a desk that knows what all files are."""
     app = ChangesApp(root, limits=limits)
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=size, notifications=True) as pilot:
             await app.desk.ready()
             page = ChangesPage(pilot, app, root)

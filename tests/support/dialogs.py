@@ -15,10 +15,10 @@ from textual.screen import Screen
 
 from acp_tui.ui.stylesheets import stylesheets
 from acp_tui.ui.themes import DARK, OWN_THEMES
-from support.screens import WAIT_S, rows
+from support.screens import rows
+from support.waiting import TEST_LIMIT_S, until
 
 SIZE: Final = (100, 30)
-MAX_POLLS: Final = 500
 NOTHING: Final = object()
 """No result yet; None is one."""
 
@@ -101,20 +101,16 @@ class DialogPage:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a worker brings."""
-        for _ in range(MAX_POLLS):
-            if condition():
-                return
-            await self.pilot.pause()
-        raise AssertionError(f"it never happened; the screen shows:\n{self.text}")
+        await until(condition, self.pilot.pause, lambda: self.text)
 
 
 @asynccontextmanager
 async def open_dialog(
     dialog: Screen[Any], *, size: tuple[int, int] = SIZE, theme: str = DARK.name
 ) -> AsyncIterator[DialogPage]:
-    """The dialog, open, no longer than `WAIT_S`."""
+    """The dialog, open, no longer than `TEST_LIMIT_S`."""
     app = DialogApp(dialog, theme=theme)
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=size, notifications=True) as pilot:
             page = DialogPage(pilot, app)
             await page.settled()

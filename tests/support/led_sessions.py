@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import anyio
+import psutil  # type: ignore[import-untyped]
 from anyio.abc import TaskGroup
 
 from acp_tui.client.agents.command import AgentCommand
@@ -29,9 +30,10 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId
 from acp_tui.demo.project import copy_project
 from acp_tui.demo.scenario import Scenario, load
+from support.agents import our_children
 from support.recordings import EVERYTHING, User, as_recorded, demo
+from support.waiting import LIMIT_S, TEST_LIMIT_S
 
-WITHIN_S: Final = 60
 PATIENCE_S: Final = 2.0
 """After it, whatever of a scenario still goes on has said all that it will say."""
 
@@ -104,10 +106,16 @@ class Lead:
             raise lost
 
     async def _end_silence(self, user: User) -> None:
-        await user.hears_nothing(self.patience_s)
+        await self._is_silent(user)
         user.session.cancel()
-        await user.hears_nothing(self.patience_s)
+        await self._is_silent(user)
         await self.agent.stop()
+
+    async def _is_silent(self, user: User) -> None:
+        """Until nothing was heard for our patience, and not because the machine had no time for those who talk."""
+        await user.hears_nothing(self.patience_s)
+        while any(child.status() == psutil.STATUS_RUNNING for child in our_children()):
+            await user.hears_nothing(self.patience_s)
 
     async def _cancel_behind(self, user: User, entries: int) -> None:
         await user.sees(lambda conversation: len(conversation.entries) > entries)
@@ -164,7 +172,7 @@ async def lead(
     recording: Path,
     tour: Callable[[Lead], Awaitable[None]],
     patience_s: float = PATIENCE_S,
-    within_s: float = WITHIN_S,
+    within_s: float = TEST_LIMIT_S,
 ) -> Led:
     """Record an agent, from its start, on the tour that begins behind its handshake, to its end, whoever brings that.
 
@@ -179,7 +187,7 @@ async def lead(
                     agent = await hub.start_agent(command, offer=EVERYTHING, recordings=plan)
             seen.outside = agent._outside
             with suppress(AgentLost):  # the conversations say so
-                await agent.initialize(patience_s)
+                await agent.initialize(LIMIT_S)
                 await tour(Lead(agent, cwd, seen, tasks, patience_s))
             tasks.cancel_scope.cancel()
     return seen

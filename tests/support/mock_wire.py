@@ -14,7 +14,8 @@ from acp_tui.client.transcript.events import Event, Frame
 from acp_tui.mock.agent import PATIENCE_S, MockAgent
 from acp_tui.mock.script import read_script
 from acp_tui.rpc import Direction
-from support.peers import WAIT_S, Counterpart, connected, notification, request, response
+from support.peers import Counterpart, connected, notification, request, response
+from support.waiting import LIMIT_S
 
 OPTIONS = [
     {"optionId": "a1", "name": "Allow", "kind": "allow_once"},
@@ -81,7 +82,7 @@ class Mocked:
 async def mocked(
     *events: Event, patience_s: float = PATIENCE_S, timeout_s: float | None = None
 ) -> AsyncIterator[Mocked]:
-    """A mock of these events, no longer than `WAIT_S`."""
+    """A mock of these events, no longer than `LIMIT_S`."""
     departures: list[str] = []
     notes: list[str] = []
     agent = MockAgent(
@@ -91,7 +92,7 @@ async def mocked(
         patience_s=patience_s,
         timeout_s=timeout_s,
     )
-    with connected() as (client, stream), anyio.fail_after(WAIT_S):
+    with connected() as (client, stream), anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.serve, stream)
             yield Mocked(client, agent, departures, notes)

@@ -20,7 +20,8 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 import pyte
 
-LIMIT_S = 30
+from support.waiting import LIMIT_S
+
 # A session of its own, whose terminal is its stdin.
 LAUNCHER = """
 import fcntl, os, sys, termios

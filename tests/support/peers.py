@@ -18,9 +18,8 @@ from acp_tui.rpc import ErrorCode, Handler, Peer, RequestFailed, Tap
 from acp_tui.rpc.framing import DEFAULT_MAX_FRAME_BYTES
 from acp_tui.rpc.memory import MemoryStream
 from acp_tui.rpc.peer import MAX_WAITING_BYTES
+from support.waiting import LIMIT_S
 
-WAIT_S = 5.0
-"""No test waits longer than this for anything."""
 # In memory a message takes a handful of turns of the loop; anyio's own wait for idleness takes 0.1 s each time.
 _TURNS_TO_SETTLE = 60
 
@@ -138,8 +137,8 @@ async def serving(
     buffered_writes: float = math.inf,
     max_waiting_bytes: int = MAX_WAITING_BYTES,
 ) -> AsyncIterator[tuple[Peer, Counterpart]]:
-    """A peer that is being served, and its counterpart; no longer than `WAIT_S`."""
-    with connected(buffered_writes) as (counterpart, stream), anyio.fail_after(WAIT_S):
+    """A peer that is being served, and its counterpart; no longer than `LIMIT_S`."""
+    with connected(buffered_writes) as (counterpart, stream), anyio.fail_after(LIMIT_S):
         peer = Peer(
             stream,
             handler or RecordingHandler(),

@@ -31,8 +31,8 @@ from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.handler import ClientOffer
+from support.waiting import LIMIT_S
 
-WITHIN_S = 30
 EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
 
 
@@ -138,7 +138,7 @@ async def play(
     """Turns in one session of an agent that is recorded, from its start to its end."""
     agent_command = demo(command) if isinstance(command, str) else command
     run = Run()
-    with anyio.fail_after(WITHIN_S):
+    with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             agent = await hub.start_agent(agent_command, offer=EVERYTHING, recordings=plan)
             await agent.initialize()

@@ -43,13 +43,11 @@ from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.prompt import PromptInput
 from acp_tui.ui.widgets.session_panel import SessionPanel
 from support.folding import ALLOW, REJECT
+from support.waiting import TEST_LIMIT_S, until
 
 CWD: Final = Path("/project")
 AGENT: Final = "Agent"
 SIZE: Final = (100, 30)
-WAIT_S: Final = 120.0
-"""However busy the machine is; a test that hangs ends all the same."""
-MAX_POLLS: Final = 500
 LOADING: Final = re.compile("    │ …[ ▐]*")
 """What stands in the place of a terminal until then."""
 QUIET_ROUNDS: Final = 3
@@ -161,17 +159,18 @@ async def show(pilot: Pilot[Any], session: Session) -> None:
 async def settled(pilot: Pilot[Any]) -> None:
     """Wait until no frame of the conversation is due, and every message is worked off, laid out and painted."""
     quiet, places = 0, _places(pilot)
-    for _ in range(MAX_POLLS):
+
+    async def step() -> None:
+        nonlocal quiet, places
         if _is_frame_due(pilot):
             await pilot.pause()
             quiet = 0
-            continue
-        await _work_off_messages(pilot)
-        before, places = places, _places(pilot)
-        quiet = quiet + 1 if places == before else 0
-        if quiet == QUIET_ROUNDS:
-            return
-    raise AssertionError("the screen does not settle")
+        else:
+            await _work_off_messages(pilot)
+            before, places = places, _places(pilot)
+            quiet = quiet + 1 if places == before else 0
+
+    await until(lambda: quiet >= QUIET_ROUNDS, step, lambda: "the screen does not settle")
 
 
 def _places(pilot: Pilot[Any]) -> dict[Widget, Region]:
@@ -221,11 +220,7 @@ class Page:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a thread or a process brings."""
-        for _ in range(MAX_POLLS):
-            if condition():
-                return
-            await self.pilot.pause()
-        raise AssertionError(f"it never happened; the screen shows:\n{self.text}")
+        await until(condition, self.pilot.pause, lambda: self.text)
 
     async def emulator_loaded(self) -> None:
         """Wait for the terminal emulator, which a thread loads when the first terminal is looked at."""
@@ -354,11 +349,11 @@ class Page:
 async def open_page(
     *updates: SessionUpdate, size: tuple[int, int] = SIZE, theme: str = DARK.name, is_shown: bool = True
 ) -> AsyncIterator[Page]:
-    """A page with a session that has said this so far, shown or not yet; no longer than `WAIT_S`."""
+    """A page with a session that has said this so far, shown or not yet; no longer than `TEST_LIMIT_S`."""
     app = ScreenApp(theme=theme)
     connection = RecordedConnection()
     session = new_session(*updates, connection=connection)
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=size, notifications=True) as pilot:
             if is_shown:
                 await show(pilot, session)
@@ -389,8 +384,8 @@ async def open_agent_page(
     settings: Settings | None = None,
     opening: Opening | None = None,
 ) -> AsyncIterator[Page]:
-    """A page of the whole app with an agent's process; it makes its own session. No longer than `WAIT_S`."""
-    with anyio.fail_after(WAIT_S):
+    """A page of the whole app with an agent's process; it makes its own session. No longer than `TEST_LIMIT_S`."""
+    with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:
             app = AgentApp(hub, command, cwd, settings=settings)
             app.opening = opening

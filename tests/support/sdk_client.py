@@ -18,8 +18,8 @@ from acp import schema
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.mock.script import CANCEL, Script, Step, read_script
 from acp_tui.rpc.messages import Failure, Notification, Request, Result
+from support.waiting import LIMIT_S
 
-WITHIN_S = 60
 Wire: TypeAlias = dict[str, Any]
 
 
@@ -127,7 +127,7 @@ async def follow(recording: Path, cwd: Path) -> Followed:
     client: Any = RecordedClient(script, followed)
     argv = ("-m", "acp_tui", "mock", str(recording), "--speed", "0", "--strict", "--timeout", "20")
     errors = cwd / "stderr"
-    with anyio.fail_after(WITHIN_S), errors.open("wb") as stderr:
+    with anyio.fail_after(LIMIT_S), errors.open("wb") as stderr:
         async with acp.spawn_agent_process(
             client,
             sys.executable,

@@ -17,9 +17,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
-WAIT_S: Final = 60.0
+from support.waiting import LIMIT_S
 
 
 class TerminalProcess:
@@ -30,7 +29,7 @@ class TerminalProcess:
         self.said = b""
         """All that came, raw."""
         self._fd = fd
-        self._deadline = time.monotonic() + WAIT_S
+        self._deadline = time.monotonic() + LIMIT_S
 
     @property
     def text(self) -> str:
@@ -45,7 +44,7 @@ class TerminalProcess:
         """Wait for its end; gives the status."""
         while self.read():
             pass
-        return self.process.wait(WAIT_S)
+        return self.process.wait(LIMIT_S)
 
     def read(self) -> bytes:
         """What comes next; nothing at the end."""

@@ -214,7 +214,7 @@ async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_l
     async with open_desk(terminal.script, IN_TERMINAL) as desk:
         await desk.shows("In here")
         await desk.press("down", "enter")
-        await desk.shows("The login ended with status 2")
+        await desk.shows("The login ended with status 2", "Log in to scripted")
 
 
 async def test_ctrl_c_is_for_the_program_in_the_terminal(
@@ -231,7 +231,7 @@ async def test_ctrl_c_is_for_the_program_in_the_terminal(
     async with open_desk(script, "credentials = ''", IN_TERMINAL) as desk:
         await desk.shows("In here")
         await desk.press("down", "enter")
-        await desk.shows("The login ended with status 3")
+        await desk.shows("The login ended with status 3", "Log in to scripted")
         assert signal.getsignal(signal.SIGINT) is before
 
 

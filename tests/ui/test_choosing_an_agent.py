@@ -11,6 +11,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.screens.agents import AgentsScreen
 from acp_tui.ui.screens.session import SessionScreen
+from support.waiting import LIMIT_S
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +20,7 @@ def no_agent_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 async def test_the_chosen_agent_is_started_where_it_works(tmp_path: Path) -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             app = AcpTuiApp(hub, None, tmp_path)
             async with app.run_test() as pilot:
@@ -38,7 +39,7 @@ async def test_the_chosen_agent_is_started_where_it_works(tmp_path: Path) -> Non
 
 
 async def test_who_chooses_none_is_out(tmp_path: Path) -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             app = AcpTuiApp(hub, None, tmp_path)
             async with app.run_test() as pilot:

@@ -15,9 +15,9 @@ from acp_tui.ui.picturing.errors import CannotRender
 from acp_tui.ui.picturing.rehearsal import DemoUser
 from acp_tui.ui.picturing.render import View, film_of_demo, render
 from acp_tui.ui.replaying.spot import Spot
+from support.waiting import TEST_LIMIT_S
 
 SIZE = (100, 60)
-LIMIT_S = 100.0
 
 pytest.importorskip("pyghostty", reason="the texts were taken with its terminals")
 
@@ -37,7 +37,7 @@ def _the_test_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def pictured(name: str, user: DemoUser, at: Spot | None = None) -> str:
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with film_of_demo(name, user, SIZE) as film:
             return (await render(film, View(at, SIZE), ".txt")).decode()
 

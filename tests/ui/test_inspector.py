@@ -24,7 +24,8 @@ from acp_tui.ui.inspector.frame_view import FrameView, clock_at
 from acp_tui.ui.inspector.keys import INSPECTOR_COMMANDS
 from acp_tui.ui.inspector.screen import InspectorScreen
 from acp_tui.ui.inspector.standing import title_of
-from support.screens import MAX_POLLS, WAIT_S, open_agent_page, rows
+from support.screens import open_agent_page, rows
+from support.waiting import TEST_LIMIT_S, until
 
 TOKEN = "abcdef0123456789"
 LINES: Sequence[tuple[Direction | None, Any]] = (
@@ -59,11 +60,7 @@ class InspectorPage:
         return "\n".join(strip.text.rstrip() for strip in rows(self.pilot))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        for _ in range(MAX_POLLS):
-            if condition():
-                return
-            await self.pilot.pause()
-        raise AssertionError(f"it never happened:\n{self.text}")
+        await until(condition, self.pilot.pause, lambda: self.text)
 
     async def shows(self, *texts: str) -> None:
         await self.until(lambda: all(text in self.text for text in texts))
@@ -91,7 +88,7 @@ async def inspecting(
     inspection = inspect_agent(log)
     app = InspectApp(inspection, folder / "none", settings=settings)
     app._make_screen = lambda: InspectorScreen(inspection, "agent", folder=folder)  # type: ignore[assignment]
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=size, notifications=True) as pilot:
             page = InspectorPage(pilot, inspection, log)
             await page.shows("_demo/ask (3)", "8 frames")

@@ -19,7 +19,8 @@ from acp_tui.ui.inspector.app import InspectApp
 from acp_tui.ui.themes import DARK, LIGHT
 from support.filming import HEADER, form, two_turns
 from support.recordings import write
-from support.screens import MAX_POLLS, rows, settled
+from support.screens import rows, settled
+from support.waiting import until
 
 Compare = Callable[..., bool]
 SMALL, LARGE = (80, 24), (120, 40)
@@ -68,14 +69,13 @@ def looks_as_it_did(
     inspection = inspect_file(file)
 
     async def shows(pilot: Pilot[Any], sign: str) -> None:
-        for _ in range(MAX_POLLS):
-            await pilot.pause()
+        def is_shown() -> bool:
             standing = inspection.standing
             is_done = standing.lines and standing.checked == standing.lines == standing.searched
-            if is_done and sign in "\n".join(row.text for row in rows(pilot)):
-                await settled(pilot)
-                return
-        raise AssertionError(f"it never showed {sign}")
+            return bool(is_done) and any(sign in row.text for row in rows(pilot))
+
+        await until(is_shown, pilot.pause, lambda: sign)
+        await settled(pilot)
 
     async def look_on(pilot: Pilot[Any]) -> None:
         await shows(pilot, "#0 ·")

@@ -28,6 +28,7 @@ from acp_tui.ui.notifying.news import News, Watch
 from acp_tui.ui.notifying.sequences import best_channel, notice, plain, window_title
 from acp_tui.ui.notifying.user_command import run_command
 from acp_tui.ui.status import tab_state
+from support.waiting import LIMIT_S
 
 PROMPT = PromptSent((Text("go"),))
 KEY = RequestKey(1)
@@ -126,13 +127,13 @@ def test_an_agents_text_cannot_act(hostile: str = "a\x1b]0;x\x07\x9c\u202eb\r\nc
 async def test_the_command_finds_what_happened_in_its_environment(tmp_path: Path):
     write = "import os, sys; open(sys.argv[1], 'w').write(os.environ['ACP_TUI_TEXT'])"
     argv = [sys.executable, "-c", write, str(tmp_path / "it's; $(here)")]
-    with anyio.fail_after(20):
+    with anyio.fail_after(LIMIT_S):
         assert await run_command(argv, {"ACP_TUI_TEXT": "$(done)"}) == ""
     assert (tmp_path / "it's; $(here)").read_text() == "$(done)"
 
 
 async def test_what_goes_wrong_with_the_command_is_said(tmp_path: Path):
-    with anyio.fail_after(20):
+    with anyio.fail_after(LIMIT_S):
         assert "cannot be run" in await run_command([str(tmp_path / "none")], {})
         assert await run_command(["sh", "-c", "exit 4"], {}) == "ended with status 4"
         assert "was ended" in await run_command(["sleep", "60"], {}, limit_s=0.05)

@@ -21,6 +21,7 @@ from acp_tui.ui.pacing import (
     PacedFile,
     _rows_of,
 )
+from support.waiting import LIMIT_S
 
 FRAME = 8_000
 SLOW = 60_000
@@ -87,7 +88,7 @@ def test_a_file_writes_everything_and_says_how_much_that_was() -> None:
     with os.fdopen(writing, "w", encoding="utf-8") as terminal:
         pace.note_sent(len(text))
         PacedFile(terminal, pace).write(text)
-        reader.join(timeout=10)
+        reader.join(timeout=LIMIT_S)
     os.close(reading)
     assert b"".join(got).decode() == text
     assert pace.has_room(0.0, is_small=False)

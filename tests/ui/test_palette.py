@@ -19,13 +19,14 @@ from acp_tui.ui.themes import DARK, LIGHT
 from acp_tui.ui.widgets.fields.row_list import RowList
 from support.desks import SESSION, OpenDesk
 from support.screens import open_page
+from support.waiting import LIMIT_S
 
 
 async def test_a_picture_of_the_screen_is_written_where_acp_tui_was_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with anyio.fail_after(30):
+    with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             app = AcpTuiApp(hub, None, tmp_path)
             async with app.run_test() as pilot:

@@ -25,7 +25,7 @@ from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.themes import DARK, LIGHT
 from support.filming import film_of, two_turns
-from support.screens import WAIT_S
+from support.waiting import TEST_LIMIT_S
 
 SMALL = (80, 24)
 PNG_MARK = b"\x89PNG\r\n"
@@ -51,7 +51,7 @@ def elsewhere(monkeypatch: MonkeyPatch) -> Iterator[None]:
 
 
 async def rendered(film: Film, suffix: str, view: View | None = None) -> str:
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         return (await render(film, view or View(size=SMALL), suffix)).decode()
 
 
@@ -155,7 +155,7 @@ async def test_a_film_takes_its_time_and_no_pause_is_longer_than_was_wished(film
 
 async def test_a_png_is_drawn_where_the_extra_is_installed(film: Film) -> None:
     pytest.importorskip("cairosvg", reason="the extra is not installed")
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         assert (await render(film, View(size=SMALL), ".png")).startswith(PNG_MARK)
 
 

@@ -17,7 +17,7 @@ from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
 from support.changes import LOOKS
 from support.filming import begun, form, prompted, said, told, two_turns, unread_film_of
-from support.screens import MAX_POLLS, rows, settled
+from support.screens import rows, settled
 
 Compare = Callable[..., bool]
 
@@ -85,12 +85,8 @@ def test_a_replay_looks_as_it_did(
     settings = Settings(appearance=Appearance(theme=theme))
 
     async def shows(pilot: Pilot[Any], sign: str) -> None:
-        for _ in range(MAX_POLLS):
-            await pilot.pause()
-            if sign in "\n".join(row.text for row in rows(pilot)):
-                await settled(pilot)
-                return
-        raise AssertionError(f"it never showed {sign}")
+        await until(lambda: any(sign in row.text for row in rows(pilot)), pilot.pause, lambda: sign)
+        await settled(pilot)
 
     async def look_on(pilot: Pilot[Any]) -> None:
         await shows(pilot, "‖")

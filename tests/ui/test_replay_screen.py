@@ -21,7 +21,8 @@ from acp_tui.ui.replaying.screen import ReplayScreen
 from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.widgets.request_pane import RequestPane
 from support.filming import begun, film_of, form, prompted, said, two_turns, unread_film_of
-from support.screens import MAX_POLLS, WAIT_S, rows, settled
+from support.screens import rows, settled
+from support.waiting import TEST_LIMIT_S, until
 
 AT_ONCE = Pace(speed=0)
 QUESTION = Spot(is_question=True)
@@ -48,12 +49,8 @@ class Projection:
         return "\n".join(strip.text.rstrip() for strip in rows(self.pilot))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        for _ in range(MAX_POLLS):
-            if condition():
-                await settled(self.pilot)
-                return
-            await self.pilot.pause()
-        raise AssertionError(f"it never happened: {self.position}\n{self.text}")
+        await until(condition, self.pilot.pause, lambda: f"{self.position}\n{self.text}")
+        await settled(self.pilot)
 
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until one is where they lead."""
@@ -71,7 +68,7 @@ async def projected(
 ) -> AsyncIterator[Projection]:
     """A replay of these events, at its end or where it is to pause."""
     app = ReplayApp(unread_film_of(folder, events), pace=AT_ONCE, until=until, is_followed=is_followed)
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             projection = Projection(pilot)
             await projection.paused()
@@ -139,7 +136,7 @@ async def test_keys_pressed_faster_than_it_moves_add_up(tmp_path: Path) -> None:
 
 async def test_space_pauses_and_plays_on_and_begins_anew_at_the_end(tmp_path: Path) -> None:
     film = film_of(tmp_path, two_turns())
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with ReplayApp(film, pace=Pace(max_wait_s=1000.0)).run_test(size=(100, 30)) as pilot:
             replay = Projection(pilot)
             await replay.until(lambda: replay.position.is_playing)
@@ -209,7 +206,7 @@ async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
     )
     with film.recording.path.open("a") as file:
         file.write("no event\n{}\n")
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with ReplayApp(film, pace=AT_ONCE).run_test(size=(120, 30), notifications=True) as pilot:
             replay = Projection(pilot)
             await replay.until(lambda: "Left out: line" in replay.text)
@@ -248,7 +245,7 @@ async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) ->
     chosen = (KeyChoice("find", ("ctrl+g",)), KeyChoice("replay_play", ("x",)))
     film = unread_film_of(tmp_path, two_turns())
     app = ReplayApp(film, pace=AT_ONCE, settings=Settings(keys=chosen))
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             replay = Projection(pilot)
             await replay.paused()

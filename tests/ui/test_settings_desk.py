@@ -15,8 +15,7 @@ from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.settings_desk import PROGRAMS, SettingsDesk
-
-WAIT_S = 20.0
+from support.waiting import LIMIT_S
 
 
 class App:
@@ -70,7 +69,7 @@ def project(desk: SettingsDesk, text: str) -> None:
 @asynccontextmanager
 async def following(desk: SettingsDesk) -> AsyncIterator[None]:
     await desk.open()
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(desk.follow)
             await anyio.wait_all_tasks_blocked()
@@ -119,7 +118,7 @@ async def test_nothing_waits_where_the_files_cannot_be_read(desk: SettingsDesk) 
 
     await desk.open()
 
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(LIMIT_S):
         await desk.ready()
     assert len(desk.notes) == 2
 

@@ -15,11 +15,10 @@ import pytest
 
 from acp_tui.ui import terminal_colours
 from acp_tui.ui.terminal_colours import QUERY, exchange, has_unicode, light_or_dark, shade_of
+from support.waiting import LIMIT_S
 
 DA1 = b"\x1b[?62;22c"
 LIGHT = b"\x1b]11;rgb:fbfb/fafa/f7f7\x1b\\"
-LONG_S = 20.0
-"""Passes only where a test fails."""
 
 
 class Pty(NamedTuple):
@@ -41,11 +40,11 @@ class Pty(NamedTuple):
         for piece in pieces:
             os.write(self.terminal, piece)
 
-    def ask(self, *pieces: bytes, limit_s: float = LONG_S) -> bytes:
+    def ask(self, *pieces: bytes, limit_s: float = LIMIT_S) -> bytes:
         """What a program reads that asks this terminal."""
         thread = self.answer(pieces)
         answer = exchange(self.program, self.program, limit_s)
-        thread.join(LONG_S)
+        thread.join(LIMIT_S)
         return answer
 
     @property
@@ -96,13 +95,13 @@ def test_the_terminal_is_left_as_it_was(pty: Pty) -> None:
 
 def test_what_was_typed_ahead_stays_for_the_prompt(pty: Pty) -> None:
     os.write(pty.terminal, b"hello")
-    assert exchange(pty.program, pty.program, LONG_S) == b""
+    assert exchange(pty.program, pty.program, LIMIT_S) == b""
     assert pty.left_over == b"hello"
 
 
 def test_a_pipe_is_not_asked() -> None:
     read, write = os.pipe()
-    assert exchange(read, write, LONG_S) == b""
+    assert exchange(read, write, LIMIT_S) == b""
     os.close(write)
     assert os.read(read, 1) == b""
     os.close(read)

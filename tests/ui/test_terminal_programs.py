@@ -14,9 +14,9 @@ import pytest
 from acp_tui.client.terminals import Terminals
 from acp_tui.ui.terminal.emulator import GhosttyEmulator, make_emulator
 from acp_tui.ui.terminal.keys import encode_key, encode_paste
+from support.waiting import LIMIT_S
 
 COLUMNS, ROWS = 80, 24
-LIMIT_S = 20
 
 
 class Program:

@@ -18,8 +18,7 @@ from acp_tui.ui.drawings.terminals import MAX_AWAKE, TerminalLines, TerminalScre
 from acp_tui.ui.terminal.emulator import GhosttyEmulator, PlainEmulator, make_emulator
 from acp_tui.ui.terminal.feeder import Feeder
 from acp_tui.ui.terminal.screen import AT_ONCE_BYTES, PIECE_BYTES, TerminalScreen
-
-LIMIT_S = 20
+from support.waiting import LIMIT_S
 
 
 class HeldFeeder:

@@ -33,6 +33,7 @@ from acp_tui.conversation.updates import (
 )
 from support.folding import agent, prompt, thought, user
 from support.folding import call as tool
+from support.waiting import LIMIT_S
 
 CWD = Path("/project")
 DIFF = TextDiff("/project/a.py", "new\n", "old\n")
@@ -55,7 +56,7 @@ class Told:
         """What was told since the last time."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._outbox.run)
-            with anyio.fail_after(30):
+            with anyio.fail_after(LIMIT_S):
                 await self._outbox.flush()
             tasks.cancel_scope.cancel()
         told = [line for text in self._lines for line in text.split("\n")]

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from acp_tui.client.changes import ChangeTracker, Limits
+from support.waiting import LIMIT_S
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 
@@ -17,7 +18,7 @@ Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 def run_git(directory: Path, *words: str) -> str:
     identity = ("-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always")
     done = subprocess.run(
-        ["git", *identity, *words], cwd=directory, capture_output=True, check=True, timeout=30
+        ["git", *identity, *words], cwd=directory, capture_output=True, check=True, timeout=LIMIT_S
     )
     return done.stdout.decode()
 
@@ -70,7 +71,7 @@ def track() -> Track:
     @asynccontextmanager
     async def track(root: Path, limits: Limits | None = None) -> AsyncIterator[ChangeTracker]:
         tracker = ChangeTracker(root, limits=limits or Limits())
-        with anyio.fail_after(60):
+        with anyio.fail_after(LIMIT_S):
             async with anyio.create_task_group() as tasks:
                 await tasks.start(tracker.run)
                 yield tracker

@@ -10,6 +10,7 @@ import pytest
 import watchfiles
 
 from acp_tui.client.changes import ChangeTracker, Limits
+from support.waiting import LIMIT_S
 
 
 class Seen:
@@ -24,7 +25,7 @@ class Seen:
         self._changed = anyio.Event()
 
     async def until(self, condition: Callable[[ChangeTracker], object]) -> None:
-        with anyio.fail_after(20):
+        with anyio.fail_after(LIMIT_S):
             while not condition(self.tracker):
                 await self._changed.wait()
 
@@ -35,7 +36,7 @@ class Seen:
 @asynccontextmanager
 async def following(root: Path, *, live: bool = True) -> AsyncIterator[Seen]:
     seen = Seen(root, Limits())
-    with anyio.fail_after(60):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             await tasks.start(seen.tracker.run)
             if live:
@@ -142,7 +143,7 @@ async def test_where_nothing_can_be_watched_a_rescan_shows_the_changes(
 
 async def test_a_look_at_the_workspace_can_be_cancelled(workspace: Path) -> None:
     tracker = ChangeTracker(workspace)
-    with anyio.fail_after(20):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(tracker.run)
             await anyio.lowlevel.checkpoint()

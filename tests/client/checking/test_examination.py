@@ -18,6 +18,7 @@ from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequir
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.client.transcript.record_to import RecordTo
 from support.agents import our_children, scripted
+from support.waiting import LIMIT_S
 
 REFUSING = """
 while True:
@@ -51,7 +52,7 @@ async def examined(
 ) -> Report:
     """The report of an examination that is done."""
     command = scripted(script) if isinstance(script, str) else script
-    with anyio.fail_after(60):
+    with anyio.fail_after(LIMIT_S):
         report = await Examination(command, Plan(prompt, limit_s=limit_s), record).run()
     assert not our_children()
     return report
@@ -182,7 +183,7 @@ async def test_an_agent_that_is_silent_at_what_it_does_not_know_is_told_soon(
 
 async def test_each_step_is_told_as_it_begins() -> None:
     steps: list[str] = []
-    with anyio.fail_after(60):
+    with anyio.fail_after(LIMIT_S):
         await Examination(scripted(BEHAVING), Plan("hi"), on_step=steps.append).run()
     assert steps[:3] == ["initialize", "session/new", "a turn"]
     assert steps[-1] == "session/close"

@@ -12,6 +12,7 @@ from acp_tui.client.doctor.finding import Finding, Verdict
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
 from acp_tui.client.sessions.policy import Grant, Policy
 from support.agents import our_children, scripted
+from support.waiting import LIMIT_S
 
 SESSION = """
 handshake()
@@ -32,7 +33,7 @@ async def checked(
     check = AgentCheck(
         command, cwd, policy or Policy(), lambda _: (), start_limit_s=limit_s, turn_limit_s=limit_s
     )
-    with anyio.fail_after(30):
+    with anyio.fail_after(LIMIT_S):
         await check.run(prompt)
     assert not our_children()
     return check

@@ -22,8 +22,8 @@ from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Stder
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.rpc import Direction
 from support.filming import two_turns
+from support.waiting import LIMIT_S
 
-WITHIN_S = 30
 TOKEN = "abcdef0123456789"
 
 
@@ -42,7 +42,7 @@ async def looking(inspection: Inspection) -> AsyncIterator[Callable[[Callable[[]
             await changed.wait()
 
     inspection.listener = on_change
-    with anyio.fail_after(WITHIN_S):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(inspection.run)
             yield until

@@ -19,8 +19,8 @@ from acp_tui.client.processes.guardian import Watched, end, obey
 from acp_tui.client.processes.signalling import signal_group
 from acp_tui.client.processes.table import Process, row_of
 from support.agents import our_children
+from support.waiting import LIMIT_S
 
-LIMIT_S = 10
 STUBBORN = "import os, signal, sys\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\n"
 SLEEP = "while True: signal.pause()\n"
 ALONE = "print(flush=True)\n"

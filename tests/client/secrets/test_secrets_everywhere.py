@@ -30,6 +30,7 @@ from acp_tui.conversation.content import Text
 from support.agents import scripted_argv
 from support.recordings import EVERYTHING, User
 from support.secret_samples import NAMED, SHAPED, UNTOLD, some
+from support.waiting import LIMIT_S
 
 IN_TEXTS = (
     "message", "thought", "diff", "title", "raw input", "path", "plan", "session title", "terminal in _meta", "stderr",
@@ -105,7 +106,7 @@ async def run(folder: Path, said: Mapping[str, str], env: Mapping[str, str]) -> 
         ),
     ]
     memory = PromptMemory(folder / "prompts", 100)
-    with anyio.fail_after(30):
+    with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             agent = await hub.start_agent(
                 AgentCommand("scripted", scripted_argv(script), env), offer=EVERYTHING, recordings=plan

@@ -8,8 +8,7 @@ from pathlib import Path
 import anyio
 
 from acp_tui.client.settings.following import changes_of
-
-WAIT_S = 20.0
+from support.waiting import LIMIT_S
 
 
 async def first_change(files: tuple[Path, ...], do: Callable[[], object]) -> frozenset[Path]:
@@ -21,7 +20,7 @@ async def first_change(files: tuple[Path, ...], do: Callable[[], object]) -> fro
             told.append(touched)
             tasks.cancel_scope.cancel()
 
-    with anyio.fail_after(WAIT_S):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(listen)
             await anyio.wait_all_tasks_blocked()

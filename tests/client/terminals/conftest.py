@@ -10,8 +10,7 @@ import anyio
 import pytest
 
 from acp_tui.client.terminals import ExitStatus, TerminalOutputSnapshot, Terminals
-
-LIMIT_S = 20
+from support.waiting import LIMIT_S
 
 
 @dataclass(slots=True)

@@ -13,11 +13,11 @@ import pytest
 
 from acp_tui.client.terminals import input_wait
 from acp_tui.client.terminals.input_wait import LONGEST_PAUSE_S, QUIET_S, InputWatch
+from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:
     from tests.client.terminals.conftest import Session
 
-LIMIT_S = 20
 pytestmark = pytest.mark.skipif(
     not (Path("/proc/self/syscall").exists() and platform.machine() in ("x86_64", "aarch64")),
     reason="only the Linux kernel tells what a process waits for",

@@ -15,11 +15,11 @@ from acp_tui.client.terminals import TerminalSpawnFailed
 from acp_tui.client.terminals import terminals as terminals_module
 from acp_tui.client.terminals.pty import READ_BYTES, WAKE_BYTES, ReadBudget
 from acp_tui.conversation.byte_ring import ByteRing
+from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 if TYPE_CHECKING:
     from tests.client.terminals.conftest import Session
 
-LIMIT_S = 20
 MB = 1_000_000
 FLOOD = (
     "import sys\nline = b'0123456789' * 100 + b'\\n'\nfor _ in range({lines}): sys.stdout.buffer.write(line)"
@@ -80,7 +80,7 @@ async def test_fifty_terminals_one_after_the_other_leave_nothing_behind(session:
             await session.terminals.wait_for_exit(terminal_id)
         await session.terminals.release(terminal_id)
 
-    with anyio.fail_after(LIMIT_S * 3):
+    with anyio.fail_after(TEST_LIMIT_S):
         await cycle("sleep 100")  # what is started once and kept: worker threads, the watch for children
         before = open_files(), threading.active_count(), children()
         for number in range(50):

@@ -12,6 +12,7 @@ import anyio.lowlevel
 import pytest
 
 from acp_tui.client.terminals import Terminals, TerminalSpawnFailed
+from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:
     from tests.client.terminals.conftest import Session
@@ -69,7 +70,7 @@ async def test_a_typed_interrupt_ends_the_command(session: Session) -> None:
     terminal_id = await session.shell("echo ready; exec sleep 1000")
     await session.until_heard(terminal_id, b"ready")
     session.terminals.write(terminal_id, b"\x03")
-    with anyio.fail_after(20):
+    with anyio.fail_after(LIMIT_S):
         assert (await session.terminals.wait_for_exit(terminal_id)).signal == "SIGINT"
 
 
@@ -228,7 +229,7 @@ async def test_failures_and_cancellations_leave_nothing_behind(session: Session)
             tasks.start_soon(session.shell, "sleep 1000")
         await anyio.lowlevel.checkpoint()  # the launchers are on their way
         tasks.cancel_scope.cancel()
-    with anyio.fail_after(20):
+    with anyio.fail_after(LIMIT_S):
         while left_behind() != before:
             await anyio.lowlevel.checkpoint()
     assert session.exits == []

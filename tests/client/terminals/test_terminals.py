@@ -21,11 +21,11 @@ from acp_tui.client.terminals import (
     UnknownTerminal,
 )
 from acp_tui.client.terminals.pty import MAX_WAITING_BYTES
+from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:
     from tests.client.terminals.conftest import Session
 
-LIMIT_S = 20
 HAS_PROC = Path("/proc/self/fd").exists()
 
 

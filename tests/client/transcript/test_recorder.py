@@ -24,6 +24,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalExited, TerminalOutput, TurnEnded
 from acp_tui.rpc import Direction
 from support.recordings import play
+from support.waiting import LIMIT_S
 
 HEADER = Header("agent", ("agent",))
 SESSION, TERMINAL = SessionId("s"), TerminalId("t")
@@ -190,7 +191,7 @@ while not path.exists() or b'"n":9' not in path.read_bytes():
     time.sleep(0.01)
 os.kill(os.getpid(), 9)
 """
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "r")], timeout=30)
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "r")], timeout=LIMIT_S)
     assert done.returncode == -9
     assert len(events(tmp_path / "r")) == 10
 

@@ -25,7 +25,8 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc import Direction
 from support.golden import TRANSCRIPTS
-from support.recordings import EVERYTHING, WITHIN_S, demo, play
+from support.recordings import EVERYTHING, demo, play
+from support.waiting import LIMIT_S
 
 
 async def test_a_cancelled_turn_and_rejected_requests_are_replayed_as_they_were(tmp_path: Path) -> None:
@@ -160,7 +161,7 @@ async def test_sessions_that_are_loaded_resumed_and_closed_are_replayed(tmp_path
     """All of one process stand in one recording."""
     plan = RecordingPlan(tmp_path, file=tmp_path / "run.jsonl")
     live: dict[SessionId, Conversation] = {}
-    with anyio.fail_after(WITHIN_S):
+    with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             agent = await hub.start_agent(demo("sessions"), offer=EVERYTHING, recordings=plan)
             await agent.initialize()

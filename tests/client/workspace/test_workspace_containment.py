@@ -18,6 +18,7 @@ from acp_tui.client.workspace import (
     Workspace,
     WorkspaceError,
 )
+from support.waiting import LIMIT_S
 
 SECRET = "secret"
 HOSTILE_PATHS = int(os.environ.get("ACP_TUI_HOSTILE_PATHS", "1000"))
@@ -275,7 +276,7 @@ async def test_a_thousand_swaps_under_way_let_nothing_out(scene: Scene, workspac
     swapper = threading.Thread(target=swap_a_thousand_times, daemon=True)
     swapper.start()
     calls = 0
-    with anyio.fail_after(60):
+    with anyio.fail_after(LIMIT_S):
         while not ended.is_set():
             await read_and_write_below(workspace, scene.work / "sub")
             calls += 1

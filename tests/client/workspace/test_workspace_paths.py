@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from acp_tui.client.workspace import InvalidPath, NotAbsolute, TooManyLinks, UnusablePath, Workspace
+from support.waiting import LIMIT_S
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ async def test_a_name_that_is_too_long_is_said_to_be(tmp_path: Path, workspace: 
 async def test_links_in_a_circle_end_in_an_error(tmp_path: Path, workspace: Workspace, name: str) -> None:
     for link, target in {"loop": "loop", "ping": "pong", "pong": "ping/x"}.items():
         (tmp_path / link).symlink_to(target)
-    with anyio.fail_after(10), pytest.raises(TooManyLinks):
+    with anyio.fail_after(LIMIT_S), pytest.raises(TooManyLinks):
         await workspace.read_text_file(f"{tmp_path}/{name}")
 
 

@@ -18,6 +18,7 @@ from acp_tui.client.workspace import (
     Workspace,
 )
 from acp_tui.client.workspace import reading as reading_module
+from support.waiting import LIMIT_S
 
 TWO_LINES = "one\ntwo\n"
 
@@ -28,7 +29,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 async def read(workspace: Workspace, name: str, line: int | None = None, limit: int | None = None) -> str:
-    with anyio.fail_after(10):
+    with anyio.fail_after(LIMIT_S):
         return await workspace.read_text_file(f"{workspace.roots[0]}/{name}", line, limit)
 
 
@@ -252,6 +253,6 @@ async def test_reading_leaves_no_descriptor_open(workspace: Workspace, tmp_path:
     await read(workspace, "file")
     before = open_descriptors()
     for name in ("file", "missing/x", "", "loop", "file/x", "../../x/y"):
-        with pytest.raises(Exception) if name != "file" else anyio.fail_after(10):
+        with pytest.raises(Exception) if name != "file" else anyio.fail_after(LIMIT_S):
             await read(workspace, name)
     assert open_descriptors() == before

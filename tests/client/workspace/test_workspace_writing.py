@@ -22,6 +22,7 @@ from acp_tui.client.workspace import (
     Workspace,
     Written,
 )
+from support.waiting import LIMIT_S
 
 OLD = "the old content\n"
 
@@ -32,7 +33,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 async def write(workspace: Workspace, name: str, content: str) -> Written:
-    with anyio.fail_after(10):
+    with anyio.fail_after(LIMIT_S):
         return await workspace.write_text_file(str(workspace.roots[0] / name), content)
 
 
@@ -294,7 +295,7 @@ async def test_writes_go_one_after_another_in_the_order_of_their_calls(
         busy.release()
 
     monkeypatch.setattr(os, "replace", observe)
-    with anyio.fail_after(10):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             for number in range(20):
                 tasks.start_soon(workspace.write_text_file, f"{tmp_path}/file", str(number))
@@ -314,7 +315,7 @@ async def test_a_write_that_has_begun_is_finished_although_its_caller_is_cancell
         replace(*args, **options)
 
     monkeypatch.setattr(os, "replace", hold)
-    with anyio.fail_after(10):
+    with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(workspace.write_text_file, f"{tmp_path}/file", "x")
             await begun.wait()
