@@ -260,6 +260,12 @@ class Page:
             self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
             await self.settled()
 
+    async def press_slowly(self, *keys: str) -> None:
+        """Press these keys with so much time before each that it counts as an answer."""
+        for key in keys:
+            self.clock.pass_guard()
+            await self.press(key)
+
     async def write(self, text: str) -> None:
         """Write into the prompt."""
         self.prompt.insert(text)
@@ -274,6 +280,12 @@ class Page:
         """Click on the first place where this text stands."""
         await self.mouse(MouseDown, text)
         await self.mouse(MouseUp, text)
+
+    async def click_slowly(self, text: str) -> None:
+        """Go to the card that asks, and click on this as an answer."""
+        await self.press_slowly("tab")
+        self.clock.pass_guard()
+        await self.click(text)
 
     async def mouse(self, kind: type[MouseDown | MouseUp], text: str) -> None:
         """Press or release the mouse on the first place where this text stands."""

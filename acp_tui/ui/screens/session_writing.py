@@ -173,7 +173,9 @@ class SessionWriting(SessionStart):
 
     def on_prompt_input_leave_requested(self) -> None:
         """To the card where a decision waits, else into the conversation."""
-        if self._panel is not None:
+        if self._desk is not None and self._desk.questions.card is not None:
+            self._desk.questions.card.enter()
+        elif self._panel is not None:
             (self._panel.card if self._panel.card.display else self._panel.view).focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
