@@ -113,7 +113,9 @@ class QuestionsDesk:
         """Above the prompt; in the dialog of a login, which would hide that. None while the tab is being built."""
         stack: list[Screen[Any]] = self._screen.app.screen_stack
         if self._screen in stack:
-            login: Widget | None = next((screen for screen in reversed(stack) if screen.has_class(ASKING)), None)
+            login: Widget | None = next(
+                (screen for screen in reversed(stack) if screen.has_class(ASKING)), None
+            )
             if login is not None:
                 return login
         found: Iterator[Widget] = iter(self._screen.query("#session"))

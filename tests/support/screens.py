@@ -28,9 +28,11 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
+from acp_tui.protocol.handler import ElicitationAnswer
 from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.screens.session_start import Opening
@@ -49,6 +51,7 @@ WAIT_S: Final = 30.0
 MAX_POLLS: Final = 500
 LOADING: Final = re.compile("    │ …[ ▐]*")
 """What stands in the place of a terminal until then."""
+FRAMES: Final = frozenset("│╭╮╰╯▌▐─")
 QUIET_ROUNDS: Final = 3
 """One message leads to another, which may lead to a layout."""
 
@@ -198,6 +201,7 @@ class Page:
         self.connection = connection
         self.clock = clock
         self._asked: dict[str, asyncio.Task[str | None]] = {}
+        self._elicited: list[asyncio.Future[ElicitationAnswer]] = []
 
     # What happens
 
@@ -237,8 +241,28 @@ class Page:
         self._asked[call_id] = asyncio.ensure_future(decision)
         await self.settled()
 
+    async def elicit(self, elicitation: Elicitation) -> None:
+        """The agent asks for a form to be filled in, or a page to be visited."""
+        answer = asyncio.ensure_future(self.session.elicit(elicitation))
+        self._elicited.append(cast("asyncio.Future[ElicitationAnswer]", answer))
+        await self.settled()
+
+    @property
+    def answers(self) -> list[tuple[str, FormValues | None]]:
+        """What the agent got for its forms and pages so far."""
+        done = [asked.result() for asked in self._elicited if asked.done() and not asked.cancelled()]
+        return [(answer.action, answer.values) for answer in done]
+
+    async def gets_answer(self) -> tuple[str, FormValues | None]:
+        """Wait until the agent has got an answer to a form or a page; gives the last."""
+        await self.until(lambda: bool(self.answers))
+        await self.settled()
+        return self.answers[-1]
+
     def withdraw(self) -> None:
         """The agent asks for nothing any more."""
+        for answer in self._elicited:
+            answer.cancel()
         for decision in self._asked.values():
             decision.cancel()
 
@@ -313,6 +337,11 @@ class Page:
     def text(self) -> str:
         """The screen."""
         return "\n".join(self.lines)
+
+    @property
+    def words(self) -> str:
+        """What the screen says, however its lines break."""
+        return " ".join(word for word in self.text.split() if not set(word) <= FRAMES)
 
     @property
     def status(self) -> str:

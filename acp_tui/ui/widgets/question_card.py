@@ -233,7 +233,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         if not self._has_keyboard:
             return [hint("{leave_prompt}: answer")]
         back, decline = hint("{leave_question}: back"), "0: decline"
-        if not self.has_focus:
+        if self.screen.focused is not self:
             return (
                 ["Enter: answer", back]
                 if self._is_on_button
@@ -322,7 +322,9 @@ class QuestionCard(VerticalScroll, can_focus=True):
     async def on_key(self, event: events.Key) -> None:
         """Do at once what the key does here: when Textual looks for its binding, another question may be here."""
         is_own = self._parts.last is not event
-        if is_own and not self.has_focus:  # it was on its way here when the keyboard went elsewhere
+        if (
+            is_own and self.screen.focused is not self
+        ):  # it was on its way here when the keyboard went elsewhere
             event.stop()
             if self.screen.focused is not None:
                 press_in(self.screen.focused, event)
