@@ -20,6 +20,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.widgets.fields.editors import SECRET_WARNING
+from support.folding import ALLOW
 from support.screens import SIZE, Page, open_page, rows
 
 CHOICES = (FieldChoice("a", "First", "what it is"), FieldChoice("b", "Second"), FieldChoice("c", "Third"))
@@ -415,4 +416,4 @@ async def test_the_oldest_question_goes_first_and_no_other_takes_its_place() -> 
         await page.enter_card()
         await page.press("1")
         await page.until(lambda: "last optional" in page.words)
-        assert page.decisions == {"then": "allow"}
+        assert page.decisions == {"then": ALLOW.option_id}
