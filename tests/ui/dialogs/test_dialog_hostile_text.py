@@ -82,11 +82,11 @@ class _Asking(Screen[Any]):
 
     def __init__(self, asked: Elicitation, agent_title: str) -> None:
         super().__init__()
-        self._card = QuestionCard(asked, agent_title, lambda *_: None, self)
+        self._asked, self._agent_title = asked, agent_title
 
     def compose(self) -> ComposeResult:
         """The card alone."""
-        yield self._card
+        yield QuestionCard(self._asked, self._agent_title, lambda *_: None, self)
 
     def leave(self) -> None:
         """There is nothing else."""
