@@ -60,7 +60,7 @@ class AgentDesk:
         self._on_phase = on_phase
         self.questions = QuestionsDesk(screen, lambda: link.agent or link.starting)
         link.join(self)
-        link.listeners.append(self.questions.look_for_questions)
+        link.listeners.append(self.questions.note_agents_questions)
 
     @property
     def agent(self) -> Agent | None:
@@ -78,7 +78,7 @@ class AgentDesk:
 
     async def leave(self) -> None:
         """This tab is closed."""
-        self._link.listeners.remove(self.questions.look_for_questions)
+        self._link.listeners.remove(self.questions.note_agents_questions)
         await self._link.leave(self)
 
     # The way to the agent

@@ -36,6 +36,8 @@ class KeyedApp(App[None]):
     keymap: var[Keymap] = var(AS_BUILT, init=False)
     pressed_at = math.inf
     """When something was pressed, clicked or pasted last, by `clock`."""
+    pause_s = 0.0
+    """How long nothing was, before that."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether it can be done now: a screen that is no dialog of ours, or has a help of its own, gives that."""
@@ -53,7 +55,8 @@ class KeyedApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         """Do what a chosen key stands for, or pass it on as the key that the widgets know."""
         if isinstance(event, events.Mount | events.Key | events.Paste | events.MouseDown):
-            self.pressed_at = self.clock()
+            now_s = self.clock()
+            self.pause_s, self.pressed_at = now_s - self.pressed_at, now_s
         if isinstance(event, events.Key) and not event.is_forwarded:
             above = self._above_question(event.key)
             if above is not None:
@@ -106,6 +109,12 @@ def idle_s(widget: Widget) -> float:
     """For how long no key was pressed and nothing clicked or pasted."""
     app = widget.app
     return app.clock() - app.pressed_at if isinstance(app, KeyedApp) else 0.0
+
+
+def pause_before_key_s(widget: Widget) -> float:
+    """For how long nothing was pressed, clicked or pasted before the key that came last."""
+    app = widget.app
+    return app.pause_s if isinstance(app, KeyedApp) else 0.0
 
 
 def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:

@@ -22,7 +22,9 @@ from acp_tui.ui.key_names import is_typed, parse_key, shown_key
 _Chosen: TypeAlias = dict[str, tuple[str, ...]]
 
 BY_ID: Final = {command.id: command for command in COMMANDS}
-NEEDED: Final = frozenset({"quit", "send", "leave_prompt", "leave_card", "leave_review", "leave_terminal"})
+NEEDED: Final = frozenset(
+    {"quit", "send", "leave_prompt", "leave_card", "leave_question", "leave_review", "leave_terminal"}
+)
 """Without a key for them there would be no way out, to an answer, or to the agent."""
 _KEPT: Final = frozenset(
     {"enter", "tab", "escape", "up", "down", "left", "right", "space", "backspace", "delete"}
@@ -40,6 +42,7 @@ _TEXTUAL: Final[dict[str, Place]] = {
     "PlanLine": "plan",
     "Welcome": "welcome",
     "PermissionCard": "card",
+    "QuestionCard": "question",
     "FullRequest": "review",
     "FindBar": "find",
     "SessionScreen": "session",
@@ -186,7 +189,7 @@ def _objection(command: Command, key: str, accepted: _Chosen) -> str:
     where = PLACES[command.where].lower()
     if is_typed(key) and command.where in ("prompt", "find", "app"):
         return f"{where} it writes a character"
-    if command.where in ("card", "review", *_ALL_OVER) and (
+    if command.where in ("card", "question", "review", *_ALL_OVER) and (
         key.isdigit() or key in BY_ID["answer_by_kind"].typed.split()
     ):
         return "the digits and y, a, n answer permission requests, always"

@@ -1,28 +1,30 @@
-"""What an agent asks the user beside permissions: forms, and pages to visit. One dialog at a time.
+"""What an agent asks the user beside permissions: forms, and pages to visit. One card at a time, oldest first.
 
-It opens the dialogs over the tab that they belong to; what they look like is `screens.form`'s and `screens.visit`'s.
+It puts the cards on the screen of the tab that they belong to; what they look like is `widgets.question_card`'s.
 """
 
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from anyio import Event, to_thread
-from textual.screen import Screen
 
-from acp_tui.conversation.elicitation import Form, UrlVisit
+from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.asking import ASKING
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+    from textual.widget import Widget
+
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
     from acp_tui.ui.screens.session_actions import SessionActions
-
-T = TypeVar("T")
+    from acp_tui.ui.widgets.question_card import QuestionCard
 
 
 class QuestionsDesk:
@@ -34,31 +36,109 @@ class QuestionsDesk:
         self._agent = agent
         self._session: Session | None = None
         """The one whose questions were looked for last."""
-        self._asked: tuple[Any, Elicitation, Screen[Any]] | None = None
+        self._shown: tuple[Any, Elicitation, QuestionCard] | None = None
+        """Who asks, what, and where it is answered."""
         self._answered = Event()
 
+    @property
+    def card(self) -> QuestionCard | None:
+        """The card that is on the screen of this tab, or above it in the dialog of a login."""
+        return self._shown[2] if self._shown is not None else None
+
     def look_for_questions(self, session: Session | None = None) -> None:
-        """Show the next question of the agent, and take away one that has been withdrawn. Cheap where there is none.
+        """Show the question whose turn it is, and take away one that has been withdrawn. Cheap where there is none.
 
         Without `session`, the agent's own questions have changed, and those of the session last given still count.
         """
         self._session = session or self._session
-        if self._screen not in self._screen.app.screen_stack:
-            return  # another tab is in front; this one says that it needs the user
-        if self._asked is not None:
-            owner, asked, dialog = self._asked
-            # Textual cannot take away a dialog that it still builds: `_open` looks again once it has.
-            if asked.key not in _waiting(owner) and dialog.is_active and dialog.is_mounted:
-                dialog.dismiss(("cancel", None) if isinstance(asked, Form) else "cancel")
-            return
-        front = self._screen.app.screen
-        if front is not self._screen and not front.has_class(ASKING):
-            return  # the keys are for what the user has opened; when that is closed, the screen looks again
-        for owner in (self._session, self._agent()):
-            waiting = next(iter(_waiting(owner).values()), None)
-            if owner is not None and waiting is not None:
-                self._screen.run_worker(self._ask(owner, waiting))
+        had_keyboard = False
+        if self._shown is not None:
+            owner, asked, card = self._shown
+            if asked.key in _waiting(owner) and card.is_attached:
+                card.show_count(self._count)
                 return
+            had_keyboard = self._take_away(card)
+        following = self._whose_turn()
+        if following is not None:
+            self._show(*following, takes_keyboard=had_keyboard)
+        if self._shown is None:
+            self._answered.set()
+
+    def note_agents_questions(self) -> None:
+        """The agent's own questions have changed; told by tasks that know no app."""
+        self._screen.call_later(self.look_for_questions)
+
+    @property
+    def _count(self) -> int:
+        return len(_waiting(self._session)) + len(_waiting(self._agent()))
+
+    def _whose_turn(self) -> tuple[Any, Elicitation] | None:
+        """The oldest of the session's, unless a permission request is older; then the agent's own."""
+        if self._session is not None:
+            conversation = self._session.conversation
+            first = next(iter(conversation.elicitations.values()), None)
+            request = next(iter(conversation.permissions.values()), None)
+            if request is not None and (first is None or request.key < first.key):
+                return None
+            if first is not None:
+                return self._session, first
+        owner = self._agent()
+        first = next(iter(_waiting(owner).values()), None)
+        return (owner, first) if first is not None else None
+
+    def _show(self, owner: Any, asked: Elicitation, *, takes_keyboard: bool) -> None:
+        from acp_tui.ui.widgets.question_card import QuestionCard
+
+        place = self._place()
+        if place is None:
+            return
+        agent = self._agent()
+        title = agent.title if agent is not None else "The agent"
+        answer = partial(self._answer, owner, asked)
+        keys = _KeysGo(self._screen, place.screen)
+        card = QuestionCard(asked, title, answer, keys, clock=self._screen.clock)
+        self._shown = (owner, asked, card)
+        card.show_count(self._count)
+        place.mount(card)
+        self._screen.look_at_requests()
+        if takes_keyboard or self._screen.is_keyboard_free or place.screen is not self._screen:
+            card.call_later(self._focus, card)
+
+    def _focus(self, card: QuestionCard) -> None:
+        """The keyboard goes to the card itself, once it is there."""
+        if self.card is card and card.is_attached:
+            card.take_focus()
+
+    def _place(self) -> Widget | None:
+        """Above the prompt; in the dialog of a login, which would hide that. None while the tab is being built."""
+        stack: list[Screen[Any]] = self._screen.app.screen_stack
+        if self._screen in stack:
+            login: Widget | None = next(
+                (screen for screen in reversed(stack) if screen.has_class(ASKING)), None
+            )
+            if login is not None:
+                return login
+        found: Iterator[Widget] = iter(self._screen.query("#session"))
+        return next(found, None)
+
+    def _take_away(self, card: QuestionCard) -> bool:
+        """Whether it had the keyboard, which goes back to the prompt."""
+        self._shown = None
+        had_keyboard = False
+        if card.is_attached:
+            had_keyboard = card.has_keyboard
+            if had_keyboard:
+                card.action_leave()
+            card.display = False
+            card.remove()
+        self._screen.look_at_requests()
+        return had_keyboard
+
+    def look_again(self) -> None:
+        """The tab, or its screen, is in front again: what is asked there has not been read yet."""
+        if self.card is not None:
+            self.card.look_again()
+        self.look_for_questions()
 
     def cancel_all(self) -> None:
         """Answer every question that waits as cancelled: the user wants to see none of them."""
@@ -66,50 +146,46 @@ class QuestionsDesk:
             for key in tuple(_waiting(owner)):
                 if owner is not None:
                     owner.answer_elicitation(key, "cancel", None)
+        self.look_for_questions()
 
     async def until_nothing_is_asked(self) -> None:
-        """Return when no dialog of ours is open."""
-        while self._asked is not None:
+        """Return when no card of ours is shown."""
+        while self._shown is not None:
             self._answered = Event()
             await self._answered.wait()
 
-    async def _ask(self, owner: Any, elicitation: Elicitation) -> None:
-        if self._asked is not None or elicitation.key not in _waiting(owner):
-            return
-        agent = self._agent()
-        title = agent.title if agent is not None else "The agent"
-        if isinstance(elicitation, UrlVisit):
-            await self._ask_to_visit(owner, elicitation, title)
-        else:
-            from acp_tui.ui.screens.form import FormDialog
-
-            form = FormDialog(elicitation, title, self._screen.type_on)
-            self._asked = (owner, elicitation, form)
-            action, values = await self._open(form)
-            self._answer(owner, elicitation, action, values)
+    def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
+        owner.answer_elicitation(asked.key, action, values)
+        if action == "accept" and isinstance(asked, UrlVisit):
+            self._screen.run_worker(self._visit(asked.url))
         self.look_for_questions()
 
-    async def _ask_to_visit(self, owner: Any, visit: UrlVisit, title: str) -> None:
-        from acp_tui.ui.screens.visit import VisitDialog
-
-        dialog = VisitDialog(visit, title)
-        self._asked = (owner, visit, dialog)
-        consent = await self._open(dialog)
-        self._answer(owner, visit, consent, None)
-        if consent == "accept" and not await to_thread.run_sync(webbrowser.open, visit.url):
-            said = make_visible(f"No browser could be started. The page is {visit.url}")
+    async def _visit(self, url: str) -> None:
+        """Open the page that the user agreed to."""
+        if not await to_thread.run_sync(webbrowser.open, url):
+            said = make_visible(f"No browser could be started. The page is {url}")
             self._screen.notify(said, severity="warning", markup=False)
 
-    async def _open(self, dialog: Screen[T]) -> T:
-        """Over this tab: another may have come to the front by now. Withdrawn below its help, it goes behind that."""
-        dialog.watch(dialog, "stack_updates", lambda: self.look_for_questions(), init=False)
-        dialog.call_later(self.look_for_questions)  # comes behind its being built
-        return await self._screen.app.push_screen_wait(dialog, mode=self._screen.mode)
 
-    def _answer(self, owner: Any, elicitation: Elicitation, action: Any, values: FormValues | None) -> None:
-        self._asked = None
-        self._answered.set()
-        owner.answer_elicitation(elicitation.key, action, values)
+class _KeysGo:
+    """Where the keyboard is when it leaves a card: in the prompt, or where it was in a dialog."""
+
+    def __init__(self, tab: SessionActions, screen: Screen[Any]) -> None:
+        self._tab = tab
+        self._screen = screen
+        self._before = screen.focused
+
+    def leave(self) -> None:
+        """To the prompt."""
+        if self._screen is self._tab:
+            self._tab.action_focus_prompt()
+        elif self._before is not None and self._before.is_attached:
+            self._screen.set_focus(self._before)
+
+    def write(self, text: str, *, is_paste: bool) -> None:
+        """Into the draft; what is typed on a card in a dialog is meant for nothing that can be seen."""
+        if self._screen is self._tab:
+            self._tab.write_on(text, is_paste=is_paste)
 
 
 def _waiting(owner: Any) -> dict[Any, Elicitation]:

@@ -29,7 +29,7 @@ def state_of(conversation: Conversation) -> str:
         return "lost"
     if conversation.turn is Turn.CANCELLING:
         return "cancelling"
-    if conversation.permissions:
+    if conversation.permissions or conversation.elicitations:
         return "waiting"
     return "ready" if conversation.turn is Turn.IDLE else "working"
 

@@ -28,7 +28,7 @@ WIDGET_COMMANDS: Final = (
     ),
     Command(
         "leave_prompt",
-        "Go to the permission card, else to the conversation",
+        "Go to what the agent asks, else to the conversation",
         "or to the recent sessions",
         "tab",
         where="prompt",
@@ -129,6 +129,20 @@ WIDGET_COMMANDS: Final = (
     Command("card_page_up", "Page up", "", "pageup", where="card"),
     Command("card_page_down", "Page down", "", "pagedown,space", where="card"),
     Command("leave_card", "Back to the prompt", "the request stays", "escape,tab,shift+tab", where="card"),
+    # On a form, or the question whether to visit a page
+    Command(
+        "question_answer",
+        "Answer with that choice, or open the page",
+        "in a form of several fields, choose",
+        typed="1-9",
+        where="question",
+    ),
+    Command("decline", "Decline", "outside of the fields; these keys are fixed", typed="0", where="question"),
+    Command("next_field", "Go to the next field, or button", "", "tab", where="question"),
+    Command("field_before", "Field before, or back to the prompt", "", "shift+tab", where="question"),
+    Command("send_form", "Send the form", "as Enter on the last field", "ctrl+enter", where="question"),
+    Command("copy_address", "Copy the page's address", "", "c", where="question"),
+    Command("leave_question", "Back to the prompt", "the question stays", "escape", where="question"),
     Command("review_answer", "Answer with that option", "these keys are fixed", typed="1-9", where="review"),
     Command(
         "review_answer_by_kind",

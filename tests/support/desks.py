@@ -31,7 +31,6 @@ handshake()
 answer(expect("session/new"), sessionId="s1")
 """
 """An agent that offers nothing beside a session."""
-FRAMES: Final = frozenset("│╭╮╰╯▌▐─")
 
 
 class Desk(Page):
@@ -61,11 +60,6 @@ class Desk(Page):
         return list(app.tabs)
 
     # What is to be seen
-
-    @property
-    def words(self) -> str:
-        """What the screen says, however its lines break."""
-        return " ".join(word for word in self.text.split() if not set(word) <= FRAMES)
 
     async def shows(self, *texts: str) -> None:
         """Wait until all of it is to be seen."""

@@ -29,9 +29,11 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
+from acp_tui.protocol.handler import ElicitationAnswer
 from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.screens.session_start import Opening
@@ -50,6 +52,7 @@ AGENT: Final = "Agent"
 SIZE: Final = (100, 30)
 LOADING: Final = re.compile("    │ …[ ▐]*")
 """What stands in the place of a terminal until then."""
+FRAMES: Final = frozenset("│╭╮╰╯▌▐─")
 QUIET_ROUNDS: Final = 3
 """One message leads to another, which may lead to a layout."""
 
@@ -206,6 +209,7 @@ class Page:
         self.connection = connection
         self.clock = clock
         self._asked: dict[str, asyncio.Task[str | None]] = {}
+        self._elicited: list[asyncio.Future[ElicitationAnswer]] = []
 
     # What happens
 
@@ -241,8 +245,28 @@ class Page:
         self._asked[call_id] = asyncio.ensure_future(decision)
         await self.settled()
 
+    async def elicit(self, elicitation: Elicitation) -> None:
+        """The agent asks for a form to be filled in, or a page to be visited."""
+        answer = asyncio.ensure_future(self.session.elicit(elicitation))
+        self._elicited.append(cast("asyncio.Future[ElicitationAnswer]", answer))
+        await self.settled()
+
+    @property
+    def answers(self) -> list[tuple[str, FormValues | None]]:
+        """What the agent got for its forms and pages so far."""
+        done = [asked.result() for asked in self._elicited if asked.done() and not asked.cancelled()]
+        return [(answer.action, answer.values) for answer in done]
+
+    async def gets_answer(self) -> tuple[str, FormValues | None]:
+        """Wait until the agent has got an answer to a form or a page; gives the last."""
+        await self.until(lambda: bool(self.answers))
+        await self.settled()
+        return self.answers[-1]
+
     def withdraw(self) -> None:
         """The agent asks for nothing any more."""
+        for answer in self._elicited:
+            answer.cancel()
         for decision in self._asked.values():
             decision.cancel()
 
@@ -264,6 +288,12 @@ class Page:
             self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
             await self.settled()
 
+    async def press_slowly(self, *keys: str) -> None:
+        """Press these keys with so much time before each that it counts as an answer."""
+        for key in keys:
+            self.clock.pass_guard()
+            await self.press(key)
+
     async def write(self, text: str) -> None:
         """Write into the prompt."""
         self.prompt.insert(text)
@@ -280,6 +310,12 @@ class Page:
         widget, region = self.pilot.app.screen.get_widget_at(column, row)
         await self.pilot.click(widget, offset=(column - region.x, row - region.y))
         await self.settled()
+
+    async def click_slowly(self, text: str) -> None:
+        """Go to the card that asks, and click on this as an answer."""
+        await self.press_slowly("tab")
+        self.clock.pass_guard()
+        await self.click(text)
 
     def _place_of(self, text: str) -> tuple[int, int]:
         row = next((index for index, line in enumerate(self.lines) if text in line), None)
@@ -310,6 +346,11 @@ class Page:
     def text(self) -> str:
         """The screen."""
         return "\n".join(self.lines)
+
+    @property
+    def words(self) -> str:
+        """What the screen says, however its lines break."""
+        return " ".join(word for word in self.text.split() if not set(word) <= FRAMES)
 
     @property
     def status(self) -> str:

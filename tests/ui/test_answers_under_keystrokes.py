@@ -22,20 +22,27 @@ from textual.events import Click, Key, MouseDown, MouseUp, Paste
 from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.screen import ModalScreen
-from textual.widgets import Button
+from textual.widget import Widget
+from textual.widgets import Button, Input
 
 from acp_tui.client.agents.command import AgentCommand, Package
-from acp_tui.conversation.elicitation import BooleanField, Form, UrlVisit
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    FieldChoice,
+    Form,
+    TextField,
+    UrlVisit,
+)
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.screens.first_run import FirstRunDialog
-from acp_tui.ui.screens.form import FormDialog
 from acp_tui.ui.screens.question_screen import QuestionScreen
 from acp_tui.ui.screens.run_question import RunQuestion
 from acp_tui.ui.screens.trust import TrustDialog, TrustQuestion
-from acp_tui.ui.screens.visit import VisitDialog
 from acp_tui.ui.widgets import answer_guard
 from acp_tui.ui.widgets.permission_card import PermissionCard
 from acp_tui.ui.widgets.request_rows import RowCounts
@@ -419,10 +426,6 @@ DIALOGS: dict[str, Callable[[], ModalScreen[Any]]] = {
     "package": lambda: FirstRunDialog(PACKAGE),
     "recorded command": lambda: RunQuestion(("agent",), Path("/project")),
     "closing": lambda: TrustQuestion("Close the tab?", (), yes="Yes"),
-    "page": lambda: VisitDialog(UrlVisit(RequestKey(1), "Log in", "https://a.example/", "1"), "Agent"),
-    "form": lambda: FormDialog(
-        Form(RequestKey(1), "OK?", fields=(BooleanField("b", default=True),)), "Agent"
-    ),
 }
 
 
@@ -453,3 +456,53 @@ async def test_no_dialog_says_yes_to_what_was_not_meant(kind: str, monkeypatch: 
                     break
             with suppress(Exception):
                 page.app.pop_screen()
+
+
+# Forms and pages on their card
+
+QUESTIONS: dict[str, Elicitation] = {
+    "page": UrlVisit(RequestKey(1), "Log in", "1", "https://a.example/"),
+    "yes or no": Form(RequestKey(1), "OK?", (BooleanField("b", default=True),)),
+    "choice": Form(
+        RequestKey(1), "OK?", (ChoiceField("b", (FieldChoice("y", "Yes"), FieldChoice("n", "No"))),)
+    ),
+    "fields": Form(RequestKey(1), "OK?", (TextField("a"), BooleanField("b", default=True))),
+}
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+async def test_no_question_on_a_card_is_accepted_by_what_was_not_meant(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the user has gone to a field behind a pause, what is written there is meant."""
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
+    for seed in range(ON_SCREEN):
+        random = Random(seed)
+        async with open_page() as page:
+            judge = Judge()
+            await page.elicit(QUESTIONS[kind])
+            judge.changes(page.clock.now_s)
+            for _ in range(24):
+                page.clock.now_s += random.choice(WAITS) + random.random() / 1000
+                word = random.choice(WORDS) if random.random() < 0.2 else ""
+                for letter in word or [random.choice((*LETTERS, *"011", "ctrl+enter", "tab", "tab"))]:
+                    page.clock.now_s += random.choice((0.05, 0.2, 0.39)) if word else 0.0
+                    focused = page.pilot.app.focused
+                    is_written = isinstance(focused, Input) and bool(focused.value)
+                    had_focus = _is_on_card(focused)
+                    is_meant = judge.is_meant(letter, page.clock.now_s)
+                    await page.press("space" if letter == " " else letter)
+                    if had_focus != _is_on_card(page.pilot.app.focused):
+                        judge.changes(page.clock.now_s)
+                    if any(action == "accept" for action, _ in page.answers):
+                        assert had_focus, (kind, seed, letter)
+                        assert is_meant or is_written, (kind, seed, letter)
+                        assert letter in ("enter", "ctrl+enter", *"123456789"), (kind, seed, letter)
+                if page.answers:
+                    break
+
+
+def _is_on_card(focused: Widget | None) -> bool:
+    return focused is not None and any(
+        type(each).__name__ == "QuestionCard" for each in focused.ancestors_with_self
+    )

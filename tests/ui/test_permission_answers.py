@@ -8,7 +8,7 @@ from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.widgets import request_pane
 from acp_tui.ui.widgets.answer_guard import GUARD_S, REPEAT_S
-from acp_tui.ui.widgets.session_panel import IDLE_S
+from acp_tui.ui.widgets.prompt.input import IDLE_S
 from support.folding import ALLOW, REJECT
 from support.screens import Page, open_page
 

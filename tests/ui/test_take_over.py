@@ -20,8 +20,8 @@ from acp_tui.conversation.updates import (
     TerminalExited,
     TerminalOutput,
 )
-from acp_tui.ui.screens.form import FormDialog
 from acp_tui.ui.themes import DARK, LIGHT
+from acp_tui.ui.widgets.question_card import QuestionCard
 from acp_tui.ui.widgets.session_panel import BESIDE_TERMINALS
 from acp_tui.ui.widgets.terminal_view import LEAVE_KEY
 from support.folding import ask
@@ -275,7 +275,7 @@ async def test_a_form_opens_when_the_keyboard_is_taken_back(tmp_path: Path) -> N
         await page.shows("the agent waits for your decision: Ctrl+]")
         assert page.is_taken_over
         await page.press(LEAVE_KEY)
-        await page.until(lambda: isinstance(page.pilot.app.screen, FormDialog))
+        await page.until(lambda: bool(page.pilot.app.screen_stack[0].query(QuestionCard)))
         await page.shows("Who are you?")
 
 

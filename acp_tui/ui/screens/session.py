@@ -109,7 +109,7 @@ class SessionScreen(SessionWriting):
         if self._panel is not None and self._panel.is_mounted:
             self._panel.view.come_to_front()
         if self._desk is not None:
-            self._desk.questions.look_for_questions()
+            self._desk.questions.look_again()
 
     def _note_state(self) -> None:
         """What the tabs say of this one; that a turn has ended is news where nobody saw it."""
@@ -210,7 +210,7 @@ class SessionScreen(SessionWriting):
             await shown.remove()
         await self.query(StartingLine).remove()
         for place in self.query("#session"):  # none where the user has quit meanwhile
-            await place.mount(panel)
+            await place.mount(panel, before=next(iter(place.children), None))
             self._tell_sidebar(panel)
             if self.is_blank:
                 self._say_welcome(panel)
@@ -318,10 +318,6 @@ class SessionScreen(SessionWriting):
 
     def on_session_panel_left(self) -> None:
         """Back to the draft."""
-        self._prompt.focus()
-
-    def action_focus_prompt(self) -> None:
-        """Back to the draft, from anywhere else."""
         self._prompt.focus()
 
 

@@ -81,10 +81,34 @@ class SessionActions(Screen[None]):
         """Show this session from now on, where there is one."""
         raise NotImplementedError
 
-    def type_on(self, text: str) -> None:
-        """Into the draft with what is typed while a dialog comes up over it."""
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Gives seconds."""
+        return self._clock
+
+    @property
+    def is_keyboard_free(self) -> bool:
+        """Whether the user writes nothing and presses nothing, so that a card may take the keyboard."""
+        return any(prompt.is_free for prompt in self.query(PromptInput))
+
+    def write_on(self, text: str, *, is_paste: bool) -> None:
+        """Into the draft with what is typed on a card that asks for something else."""
         for prompt in self.query(PromptInput):
-            prompt.insert(text)
+            self.set_focus(prompt)
+            if is_paste:
+                prompt.paste(text)
+            else:
+                prompt.insert(text)
+
+    def action_focus_prompt(self) -> None:
+        """Back to the draft, from anywhere else."""
+        for prompt in self.query(PromptInput):
+            self.set_focus(prompt)
+
+    def look_at_requests(self) -> None:
+        """A form is there, or is gone: permission requests wait behind it, or not any more."""
+        if self._panel is not None and self._panel.is_mounted:
+            self._panel.look_at_requests()
 
     # In the conversation
 
@@ -148,15 +172,19 @@ class SessionActions(Screen[None]):
             await self.run_action(action)
 
     def action_interrupt(self) -> None:
-        """Ctrl+C: copy a selection, else clear the draft, else cancel the turn. Above a question: stop the agent."""
+        """Ctrl+C: copy a selection, else clear the draft, else cancel the turn. With a question: stop the agent."""
+        field = getattr(self.focused, "selected_text", "")
+        selected = (
+            field or self._prompt.selected_text or (self._panel.view.selected_text if self._panel else "")
+        )
         if self.app.screen is not self:
             self._stop_asking()
-            return
-        selected = self._prompt.selected_text or (self._panel.view.selected_text if self._panel else "")
-        if selected:
+        elif selected:
             self.run_worker(self._conversation_desk.copy(selected))
             if self._panel is not None:
                 self._panel.view.clear_selection()
+        elif self._desk is not None and self._desk.questions.card is not None:
+            self._stop_asking()
         elif self._prompt.text or self._prompt.images:
             self._prompt.discard_draft()
         elif self._session is not None and not self._session.conversation.is_idle:

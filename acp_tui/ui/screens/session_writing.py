@@ -173,8 +173,10 @@ class SessionWriting(SessionStart):
             self._prompting.cancel(self._session)
 
     def on_prompt_input_leave_requested(self) -> None:
-        """To the card where a decision waits, else into the conversation, or to the sessions in its place."""
-        if self._panel is not None:
+        """To the card where something waits, else into the conversation, or to the sessions in its place."""
+        if self._desk is not None and self._desk.questions.card is not None:
+            self._desk.questions.card.enter()
+        elif self._panel is not None:
             places = (self._panel.card, self._panel.welcome, self._panel.view)
             place = next((one for one in places if one.display and one.can_focus), None)
             if place is not None:

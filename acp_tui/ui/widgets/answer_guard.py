@@ -54,6 +54,11 @@ class AnswerGuard:
         self._opens_at = max(self._opens_at, self._clock() + GUARD_S)
 
     @property
+    def now_s(self) -> float:
+        """What its clock says."""
+        return self._clock()
+
+    @property
     def is_open(self) -> bool:
         """Whether a key pressed now counts."""
         return self._clock() >= self._opens_at

@@ -21,10 +21,10 @@ from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, Turn
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import value_name
+from acp_tui.ui.asking import ASKING
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
-from acp_tui.ui.keyed_app import idle_s
 from acp_tui.ui.status import Work
 from acp_tui.ui.textual_internals import forget_toasts, press_in
 from acp_tui.ui.widgets.conversation.view import ConversationView
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
-IDLE_S: Final = 1.0
-"""Whoever has pressed nothing for so long is not about to press something else."""
 MAX_NOTICES_SHOWN: Final = 3
 """At a time: the latest, with a word on how many came before them."""
 NOTICES_EVERY_S: Final = 1.0
@@ -146,10 +144,25 @@ class SessionPanel(Vertical):
 
     def _is_about_shown_request(self, change: Change) -> bool:
         """Whether the card shows another request, or its call is another; how many wait behind it can wait too."""
-        request = next(iter(self.conversation.permissions.values()), None)
+        request = next(iter(self._requests_in_turn), None)
         if request is None or request is not self._shown_request:
             return request is not self._shown_request
         return self.conversation.tool_call_entries[request.tool_call_id] in change.entries
+
+    @property
+    def _requests_in_turn(self) -> tuple[PermissionRequest, ...]:
+        """Those that wait, oldest first; none while a form or a page is shown, or an older one waits."""
+        requests = tuple(self.conversation.permissions.values())
+        if self.session is None or not requests:
+            return requests
+        oldest = next(iter(self.conversation.elicitations), None)
+        is_asked = any(other.display and other.has_class(ASKING) for other in self.siblings)
+        return () if is_asked or (oldest is not None and oldest < requests[0].key) else requests
+
+    def look_at_requests(self) -> None:
+        """Show the request whose turn it is; where the screen is being taken away there is nothing to show it on."""
+        if self.query("DockedRequest"):
+            self._show_permissions()
 
     @property
     def is_settled(self) -> bool:
@@ -195,7 +208,7 @@ class SessionPanel(Vertical):
         self.view.show_above(is_alone=not self._is_empty)
 
     def _show_permissions(self) -> None:
-        requests = tuple(self.conversation.permissions.values())
+        requests = self._requests_in_turn
         self._shown_request = requests[0] if requests else None
         call = None
         if requests:
@@ -289,9 +302,8 @@ class SessionPanel(Vertical):
         """Give it the keyboard where the user writes nothing and presses nothing, so that an answer is one key."""
         message.stop()
         prompt = next(iter(self.screen.query(PromptInput)), None)
-        is_free = prompt is not None and prompt.has_focus and prompt.is_blank and self.screen.is_current
         card = self.card
-        if is_free and isinstance(card, PermissionCard) and card.display and idle_s(self) >= IDLE_S:
+        if prompt is not None and prompt.is_free and isinstance(card, PermissionCard) and card.display:
             card.take_focus()
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:

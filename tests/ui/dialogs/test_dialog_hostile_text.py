@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.app import ComposeResult
 from textual.screen import Screen
 
 from acp_tui.client.errors import ClientError
@@ -13,6 +14,7 @@ from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
+    Elicitation,
     FieldChoice,
     Form,
     MultiChoiceField,
@@ -25,13 +27,12 @@ from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, Select
 from acp_tui.conversation.visible import HIDDEN
 from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
 from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
-from acp_tui.ui.screens.form import FormDialog
 from acp_tui.ui.screens.login import LoginDialog, LoginMethod
 from acp_tui.ui.screens.options import OptionsDialog
 from acp_tui.ui.screens.picker import Picker, PickerRow
 from acp_tui.ui.screens.sessions import SessionsDialog
 from acp_tui.ui.screens.trust import TrustDialog
-from acp_tui.ui.screens.visit import VisitDialog
+from acp_tui.ui.widgets.question_card import QuestionCard
 from support.dialogs import open_dialog
 from support.session_sources import HostileSessions
 
@@ -76,6 +77,24 @@ def _card(text: str) -> Screen[Any]:
     return CapabilityCard(AgentFacts(text, text, text, text, (text, text), capabilities, methods, (text,)))
 
 
+class _Asking(Screen[Any]):
+    """Shows a question, and gives no key anywhere else."""
+
+    def __init__(self, asked: Elicitation, agent_title: str) -> None:
+        super().__init__()
+        self._asked, self._agent_title = asked, agent_title
+
+    def compose(self) -> ComposeResult:
+        """The card alone."""
+        yield QuestionCard(self._asked, self._agent_title, lambda *_: None, self)
+
+    def leave(self) -> None:
+        """There is nothing else."""
+
+    def write(self, text: str, *, is_paste: bool) -> None:
+        """There is no prompt."""
+
+
 def _form(text: str) -> Screen[Any]:
     choices = (FieldChoice("a", text, text), FieldChoice(text, text))
     fields = (
@@ -87,11 +106,11 @@ def _form(text: str) -> Screen[Any]:
         MultiChoiceField("m" + text, choices, text, text),
         UnknownField("u" + text, text, {text: text}, True),
     )
-    return FormDialog(Form(RequestKey(1), text, fields, text, text), text)
+    return _Asking(Form(RequestKey(1), text, fields, text, text), text)
 
 
 def _visit(text: str) -> Screen[Any]:
-    return VisitDialog(UrlVisit(RequestKey(1), text, text, f"https://{text}@{text}/{text}"), text)
+    return _Asking(UrlVisit(RequestKey(1), text, text, f"https://{text}@{text}/{text}"), text)
 
 
 def _trust(text: str) -> Screen[Any]:

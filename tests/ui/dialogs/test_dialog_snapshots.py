@@ -11,26 +11,15 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
-from acp_tui.conversation.elicitation import (
-    ChoiceField,
-    FieldChoice,
-    Form,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UrlVisit,
-)
-from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
+from acp_tui.conversation.facts import BooleanOption, Choice, SelectOption
 from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
 from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
-from acp_tui.ui.screens.form import FormDialog
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.login import LoginDialog, LoginMethod
 from acp_tui.ui.screens.options import OptionsDialog
 from acp_tui.ui.screens.picker import Picker, PickerRow
 from acp_tui.ui.screens.sessions import SessionsDialog
 from acp_tui.ui.screens.trust import TrustDialog
-from acp_tui.ui.screens.visit import VisitDialog
 from support.dialogs import SIZE, DialogApp, DialogPage
 from support.session_sources import SampleSessions
 
@@ -84,22 +73,6 @@ def _card() -> Screen[Any]:
     )
 
 
-def _form() -> Screen[Any]:
-    licenses = (FieldChoice("mit", "MIT", "short and permissive"), FieldChoice("agpl", "AGPL"))
-    fields = (
-        TextField("name", "Name", "Of the package", True, "Demo", pattern="^[a-z]+$"),
-        NumberField("workers", "Workers", None, False, True, 4, 1, 8),
-        ChoiceField("license", licenses, "License", default="mit"),
-        MultiChoiceField("parts", (FieldChoice("ci", "CI"), FieldChoice("docs", "Docs")), "Parts"),
-    )
-    return FormDialog(Form(RequestKey(1), "A few things before I begin.", fields, "New project"), AGENT)
-
-
-def _visit() -> Screen[Any]:
-    url = "https://user@xn--80ak6aa92e.com/login?next=%2Fdone&state=2f9c1d7ab0e34c5f8a6b"
-    return VisitDialog(UrlVisit(RequestKey(1), "Connect your account to go on.", "e", url), AGENT)
-
-
 def _trust() -> Screen[Any]:
     files = StdioServer("files", "npx", ("-y", "@example/files", "/home/me/a b"), (("API_KEY", "${KEY}"),))
     web = HttpServer("http", "web", "https://example.org/mcp", (("Authorization", "Bearer ${TOKEN}"),))
@@ -112,8 +85,6 @@ DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "sessions": (_sessions, ("a", "down", "down", "d")),
     "login": (_login, ("enter",)),
     "capability card": (_card, ()),
-    "form": (_form, ("ctrl+enter",)),
-    "visit": (_visit, ("tab",)),
     "trust": (_trust, ()),
     "help": (HelpScreen, ()),
 }

@@ -13,6 +13,8 @@ from acp_tui.ui.rendering.wrapping import width_cells
 from acp_tui.ui.widgets.fields.row_list import GAP, NOWHERE, PickerRow, RowList
 
 MOST_ROWS: Final = 8
+MAX_NUMBER: Final = 9
+"""Up to here a row is chosen by its number."""
 
 
 class ChoiceRows(RowList, can_focus=True):
@@ -24,7 +26,12 @@ class ChoiceRows(RowList, can_focus=True):
         Binding("space", "choose", "Choose or not", show=False),
         Binding("enter", "finish", "Choose and go on", show=False),
         Binding("backspace,delete", "clear", "Choose nothing", show=False),
+        *(
+            Binding(str(number), f"number({number})", f"Choice {number}", show=False)
+            for number in range(1, MAX_NUMBER + 1)
+        ),
     ]
+    mark_cells = 4
 
     class Moved(Message):
         """The cursor stands somewhere else, or another choice was made."""
@@ -42,7 +49,25 @@ class ChoiceRows(RowList, can_focus=True):
         """Show them, from the first chosen one on."""
         super().on_mount()
         values = [row.value for row in self._choices]
-        self.show(self._choices, min(map(values.index, self._chosen), default=NOWHERE))
+        start = min(map(values.index, self._chosen), default=NOWHERE)
+        self.show(
+            self._choices, start if self.can_focus else NOWHERE
+        )  # a cursor there would be what Enter sends
+
+    def show_whole(self) -> None:
+        """Be as high as there are rows, and leave keys to whoever shows it, which scrolls; before it is mounted."""
+        self.can_focus = False
+        self._rows_around, self._most_rows = -len(self._choices), len(self._choices)
+
+    def choose(self, index: int) -> None:
+        """Choose this row, and with `is_multi` no longer where it is chosen already."""
+        value = self.rows[index].value
+        if self._is_multi:
+            self._chosen ^= {value}
+        else:
+            self._chosen = {value}
+        self.move_to(index)
+        self._changed()
 
     @property
     def chosen(self) -> list[str]:
@@ -56,12 +81,18 @@ class ChoiceRows(RowList, can_focus=True):
             return ""
         parts = [part for part in (self.row.label, self.row.description) if part]
         cells = width_cells(make_visible_line(GAP.join(parts)))
-        return "\n".join(parts) if cells > self.scrollable_content_region.width - 2 else ""
+        return "\n".join(parts) if cells > self.scrollable_content_region.width - self.mark_cells else ""
 
     def mark_of(self, index: int) -> str:
-        """Round for one, square for any."""
+        """Its number; round for one, square for any."""
         on, off = ("■ ", "□ ") if self._is_multi else ("◉ ", "○ ")
-        return on if self.rows[index].value in self._chosen else off
+        number = f"{index + 1} " if index < MAX_NUMBER else "  "
+        return number + (on if self.rows[index].value in self._chosen else off)
+
+    def action_number(self, number: int) -> None:
+        """Choose the row with this number, or no longer where any can be chosen; it goes nowhere from here."""
+        if number <= len(self.rows):
+            self.choose(number - 1)
 
     def action_move(self, step: int) -> None:
         """Move the cursor; that chooses nothing."""

@@ -59,7 +59,7 @@ class FieldEditor(Vertical):
     def __init__(self, field: Field) -> None:
         super().__init__()
         self.field = field
-        self._control = _control_for(field)
+        self.control = _control_for(field)
         self._more = Static(classes="field-about", markup=False)
         self._wrong = Static(classes="field-wrong", markup=False)
         self._judged: Raw = None
@@ -73,7 +73,7 @@ class FieldEditor(Vertical):
             yield Static(about, classes="field-about", markup=False)
         if field_asks_for_secret(self.field):
             yield Static(f"⚠ {SECRET_WARNING}", classes="field-warning", markup=False)
-        yield self._control
+        yield self.control
         yield self._more
         yield self._wrong
 
@@ -84,13 +84,13 @@ class FieldEditor(Vertical):
     @property
     def raw(self) -> Raw:
         """The answer as it stands."""
-        match self._control:
+        match self.control:
             case Input():
-                return self._control.value
+                return self.control.value
             case TextArea():
-                return self._control.text
+                return self.control.text
             case ChoiceRows():
-                return self._choice(self._control.chosen)
+                return self._choice(self.control.chosen)
         return None
 
     def _choice(self, chosen: list[str]) -> Raw:
@@ -102,7 +102,7 @@ class FieldEditor(Vertical):
 
     def focus_control(self) -> None:
         """Let the user answer."""
-        self._control.focus()
+        self.screen.set_focus(self.control)  # at once: the next key is for it
         self._reveal()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -135,9 +135,9 @@ class FieldEditor(Vertical):
         """What was wrong may be another answer now; show in full what the row had no room for."""
         event.stop()
         self._forgive()
-        assert isinstance(self._control, ChoiceRows)
-        self._more.update(shown(self._control.cut_text))
-        self._more.display = bool(self._control.cut_text)
+        assert isinstance(self.control, ChoiceRows)
+        self._more.update(shown(self.control.cut_text))
+        self._more.display = bool(self.control.cut_text)
 
     def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
         """Go on."""
@@ -183,9 +183,9 @@ def _hint(field: Field) -> str:
             kind = "a whole number" if field.is_integer else "a number"
             parts = [kind, _span(_shortest(field.minimum), _shortest(field.maximum), "")]
         case MultiChoiceField():
-            parts = ["↑ ↓ and Space choose", _span(field.min_items, field.max_items, "of them")]
+            parts = ["numbers, or ↑ ↓ and Space choose", _span(field.min_items, field.max_items, "of them")]
         case ChoiceField() | BooleanField():
-            parts = ["↑ ↓ and Space choose one"]
+            parts = ["a number, or ↑ ↓ and Space choose one"]
         case UnknownField():
             parts = []
     return " · ".join(filter(None, parts))

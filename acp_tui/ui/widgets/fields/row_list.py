@@ -67,6 +67,8 @@ class RowList(ScrollView, can_focus=False):
             """The list."""
             return self.sender
 
+    mark_cells: ClassVar[int] = 2
+    """What stands before each row takes so many cells."""
     heading_indent: ClassVar[int] = 0
     """Cells before a heading."""
 
@@ -165,7 +167,7 @@ class RowList(ScrollView, can_focus=False):
         self.refresh()
 
     def mark_of(self, index: int) -> str:
-        """What stands before a row, in two cells."""
+        """What stands before a row, in `mark_cells`."""
         return "◉ " if self.rows[index].is_current else "  "
 
     def render_line(self, y: int) -> Strip:
@@ -188,9 +190,10 @@ class RowList(ScrollView, can_focus=False):
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         row = self.rows[index]
-        aside = _aside(row, width - 2)
-        label = cut(make_visible_line(row.label), width - 2 - width_cells(aside))
-        room = width - 2 - width_cells(label)
+        width -= self.mark_cells
+        aside = _aside(row, width)
+        label = cut(make_visible_line(row.label), width - width_cells(aside))
+        room = width - width_cells(label)
         end = " " * (room - width_cells(aside)) + aside if aside else _about(row, room)
         label_style = palette.muted if row.is_disabled_reason else palette.text
         end_style = palette.muted

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.document._document import Location
 from textual.message import Message
 
-from acp_tui.ui.keyed_app import follow_keys, keys_in_force
+from acp_tui.ui.keyed_app import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.rejection_reason import reason_prompt
 from acp_tui.ui.widgets.prompt.assistant import Assistant
 from acp_tui.ui.widgets.prompt.draft import DraftArea
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from acp_tui.conversation.facts import RequestKey
 
 MAX_LINES: Final = 10
+IDLE_S: Final = 1.0
+"""Whoever has pressed nothing for so long is not about to press something else."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} makes a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
 GONE: Final = "The agent is gone; {restart} starts it again"
@@ -345,6 +347,11 @@ class PromptInput(DraftArea):
     def is_blank(self) -> bool:
         """Whether nothing is written, goes along, or is asked for."""
         return not self.text and not self.images and self._rejection is None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the user writes nothing and presses nothing, so that a card may take the keyboard."""
+        return self.has_focus and self.is_blank and self.screen.is_current and idle_s(self) >= IDLE_S
 
     def note_agent(self, *, is_gone: bool) -> None:
         """Whether there is nobody to send anything to: the empty prompt says so."""

@@ -1,0 +1,419 @@
+"""Forms on their card: every kind of field, with the keyboard alone, and what goes back to the agent."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.events import Key
+
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    FieldChoice,
+    Form,
+    FormValues,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+)
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.ui.widgets.fields.editors import SECRET_WARNING
+from support.folding import ALLOW
+from support.screens import SIZE, Page, open_page, rows
+
+CHOICES = (FieldChoice("a", "First", "what it is"), FieldChoice("b", "Second"), FieldChoice("c", "Third"))
+
+
+MORE = TextField("more")
+"""Beside a choice, so that the form is not answered by choosing."""
+
+
+def form(*fields: Field, message: str = "Please say") -> Form:
+    return Form(RequestKey(1), message, fields)
+
+
+@asynccontextmanager
+async def open_form(asked: Form, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
+    """The form, with the user in its first field; where it is one choice, on the card."""
+    async with open_page(size=size) as page:
+        await page.elicit(asked)
+        await page.press_slowly("tab")
+        yield page
+
+
+ANSWERS: list[tuple[Field, tuple[str, ...], FormValues]] = [
+    (TextField("f"), ("h", "i"), {"f": "hi"}),
+    (TextField("f", default="as it is"), (), {"f": "as it is"}),
+    (TextField("f", default="ab"), ("backspace",), {"f": "a"}),
+    (TextField("f"), (), {}),
+    (NumberField("f", is_integer=True), ("4", "2"), {"f": 42}),
+    (NumberField("f", is_integer=True, default=3.0), (), {"f": 3}),
+    (NumberField("f", default=0.5), (), {"f": 0.5}),
+    (NumberField("f", default=0), (), {"f": 0}),
+    (BooleanField("f"), (), {}),
+    (BooleanField("f", default=False), (), {"f": False}),
+    (BooleanField("f"), ("down", "space"), {"f": True}),
+    (BooleanField("f", default=True), ("down", "space"), {"f": False}),
+    (ChoiceField("f", CHOICES), (), {}),
+    (ChoiceField("f", CHOICES, default="b"), (), {"f": "b"}),
+    (ChoiceField("f", CHOICES, default="gone"), (), {}),
+    (ChoiceField("f", CHOICES), ("down", "down", "space"), {"f": "b"}),
+    (ChoiceField("f", CHOICES, default="b"), ("backspace",), {}),
+    (MultiChoiceField("f", CHOICES), (), {}),
+    (MultiChoiceField("f", CHOICES, default=("c", "a")), (), {"f": ["a", "c"]}),
+    (MultiChoiceField("f", CHOICES), ("down", "space", "down", "down", "space"), {"f": ["a", "c"]}),
+    (MultiChoiceField("f", CHOICES, default=("a",)), ("space",), {}),
+    (UnknownField("f", "object", {"a": 1}), (), {}),
+]
+
+
+@pytest.mark.parametrize(("field", "keys", "values"), ANSWERS)
+async def test_ctrl_enter_sends_each_kind_in_its_own_type(
+    field: Field, keys: tuple[str, ...], values: FormValues
+) -> None:
+    async with open_form(form(field, MORE)) as page:
+        await page.press_slowly(*keys, "ctrl+enter")
+        assert await page.gets_answer() == ("accept", values)
+        _, sent = page.answers[0]
+        assert list(map(type, (sent or {}).values())) == list(map(type, values.values()))
+
+
+WRONG: list[tuple[Field, tuple[str, ...], str]] = [
+    (TextField("f", is_required=True), (), "is required"),
+    (TextField("f", min_length=3), ("a",), "at least 3 characters"),
+    (TextField("f", pattern="^b"), ("a",), "must fit"),
+    (NumberField("f", is_integer=True), ("4", ".", "5"), "whole number"),
+    (NumberField("f", maximum=5), ("6",), "at most 5"),
+    (BooleanField("f", is_required=True), (), "is required"),
+    (ChoiceField("f", CHOICES, is_required=True), (), "is required"),
+    (MultiChoiceField("f", CHOICES, max_items=1, default=("a", "b")), (), "at most 1 choice"),
+]
+
+
+@pytest.mark.parametrize(("field", "keys", "words"), WRONG)
+async def test_what_does_not_fit_is_said_beside_the_field_and_not_sent(
+    field: Field, keys: tuple[str, ...], words: str
+) -> None:
+    async with open_form(form(field, MORE)) as page:
+        await page.press_slowly(*keys, "ctrl+enter")
+        assert page.answers == []
+        assert words in page.words
+
+
+async def test_a_mended_answer_is_sent() -> None:
+    async with open_form(form(TextField("a"), TextField("b", min_length=2), TextField("c"))) as page:
+        await page.press_slowly(
+            "tab", "x", "tab", "ctrl+enter", "y", "ctrl+enter"
+        )  # the focus went to what was wrong
+        assert await page.gets_answer() == ("accept", {"b": "xy"})
+
+
+CHANGES: list[tuple[Field, tuple[str, ...], tuple[str, ...]]] = [
+    (TextField("f", is_required=True), (), ("x",)),
+    (TextField("f", default="one\ntwo", max_length=3), (), ("x",)),
+    (NumberField("f", maximum=5), ("6",), ("backspace",)),
+    (BooleanField("f", is_required=True), (), ("down", "space")),
+    (ChoiceField("f", CHOICES, is_required=True), (), ("space", "space")),
+    (MultiChoiceField("f", CHOICES, min_items=3, default=("a", "b")), (), ("space",)),
+]
+
+
+@pytest.mark.parametrize(("field", "before", "change"), CHANGES)
+async def test_what_was_wrong_is_said_until_the_answer_is_another(
+    field: Field, before: tuple[str, ...], change: tuple[str, ...]
+) -> None:
+    async with open_form(form(field, MORE)) as page:
+        await page.press_slowly(*before, "ctrl+enter")
+        assert "✗" in page.words
+        await page.press_slowly(*change[:-1])
+        assert "✗" in page.words
+        await page.press_slowly(change[-1])
+        assert "✗" not in page.words
+
+
+async def test_an_answer_that_was_typed_and_sent_at_once_keeps_what_is_said_of_it() -> None:
+    async with open_form(form(NumberField("f", maximum=5))) as page:
+        for key in ("6", "ctrl+enter"):  # the second comes before the first has been told of
+            page.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+        await page.settled()
+        assert "at most 5" in page.words
+
+
+@pytest.mark.parametrize("field", [BooleanField("f"), ChoiceField("f", CHOICES)])
+async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(field: Field) -> None:
+    async with open_form(form(field, MORE)) as page:
+        assert "a number, or ↑ ↓ and Space choose one" in page.words
+        await page.press_slowly("space")
+        assert "◉" not in page.words
+        await page.press_slowly("space")
+        assert "◉" in page.words
+
+
+async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
+    fields = [TextField(f"field-{number}") for number in range(9)]
+    last = ChoiceField("last", CHOICES, is_required=True)
+    async with open_form(form(*fields, last), size=(80, 24)) as page:
+        assert "▌ field-0" in page.text
+        await page.press_slowly(*["enter"] * 9, "ctrl+enter")
+        for words in ("▌ last", "▌ 1 ○ First", "▌ 3 ○ Third", "▌ ✗ is required"):
+            assert words in page.text
+
+
+async def test_enter_leads_through_the_fields_and_from_the_last_one_sends() -> None:
+    fields = (TextField("a"), BooleanField("b"), ChoiceField("c", CHOICES), MultiChoiceField("d", CHOICES))
+    async with open_form(form(*fields, UnknownField("e", "object", {}))) as page:
+        await page.press_slowly("x", "enter", "enter", "down", "enter", "down", "space")
+        assert page.answers == []
+        await page.press_slowly("enter")
+        assert await page.gets_answer() == ("accept", {"a": "x", "c": "a", "d": ["a"]})
+
+
+async def test_enter_on_a_choice_that_was_not_moved_to_chooses_nothing() -> None:
+    async with open_form(form(BooleanField("delete everything", is_required=True), MORE)) as page:
+        await page.press_slowly("enter")
+        assert page.answers == []
+
+
+async def test_a_form_without_fields_is_not_accepted_by_enter() -> None:
+    async with open_form(form()) as page:
+        await page.press_slowly("enter", "space")
+        assert page.answers == []
+        await page.press_slowly("tab", "enter")
+        assert await page.gets_answer() == ("accept", {})
+
+
+@pytest.mark.parametrize(
+    ("keys", "action"),
+    [
+        (("tab", "tab", "enter"), "decline"),
+        (("tab", "tab", "tab", "enter"), "cancel"),
+        (("shift+tab", "0"), "decline"),
+    ],
+)
+async def test_a_form_is_declined_and_cancelled(keys: tuple[str, ...], action: str) -> None:
+    async with open_form(form(TextField("a"))) as page:
+        await page.press_slowly(*keys)
+        assert await page.gets_answer() == (action, None)
+
+
+async def test_esc_leads_back_to_the_prompt_and_what_is_filled_in_stays() -> None:
+    async with open_form(form(TextField("a"))) as page:
+        await page.press_slowly("x", "escape", "d", "tab", "y", "enter")
+        assert page.draft == "d"
+        assert await page.gets_answer() == ("accept", {"a": "xy"})
+
+
+# A form that is one choice
+
+
+@pytest.mark.parametrize("is_required", [True, False])
+async def test_a_number_answers_a_form_that_is_one_choice(is_required: bool) -> None:
+    async with open_form(form(ChoiceField("f", CHOICES, is_required=is_required))) as page:
+        assert "1 ○ First what it is 2 ○ Second" in page.words
+        await page.press_slowly("2")
+        assert await page.gets_answer() == ("accept", {"f": "b"})
+        assert page.prompt.has_focus
+
+
+async def test_yes_or_no_is_a_number() -> None:
+    async with open_form(form(BooleanField("f"))) as page:
+        await page.press_slowly("2")
+        assert await page.gets_answer() == ("accept", {"f": False})
+
+
+async def test_arrows_and_enter_answer_it_too_and_enter_alone_answers_nothing() -> None:
+    async with open_form(form(ChoiceField("f", CHOICES, default="a"))) as page:
+        await page.press_slowly("enter")
+        assert page.answers == []
+        await page.press_slowly("down", "down", "enter")
+        assert await page.gets_answer() == ("accept", {"f": "b"})
+
+
+async def test_a_number_that_no_choice_has_is_written_in_the_draft() -> None:
+    async with open_form(form(ChoiceField("f", CHOICES))) as page:
+        await page.press_slowly("7", "1")
+        assert (page.answers, page.draft) == ([], "71")
+
+
+async def test_text_that_begins_with_a_number_goes_whole_into_the_draft() -> None:
+    async with open_page() as page:
+        await page.elicit(form(ChoiceField("f", CHOICES)))
+        await page.press("tab", *"1 is wrong")
+        assert (page.answers, page.draft) == ([], "1 is wrong")
+
+
+async def test_a_choice_that_is_out_of_view_comes_into_view_before_its_number_counts() -> None:
+    asked = form(ChoiceField("f", CHOICES), message="word " * 400)
+    async with open_form(asked, size=(60, 20)) as page:
+        assert "Third" not in page.words
+        await page.press_slowly("3")
+        assert page.answers == []
+        assert "Third" in page.words
+        await page.press_slowly("3")
+        assert await page.gets_answer() == ("accept", {"f": "c"})
+
+
+async def test_in_a_form_of_several_fields_a_number_chooses_and_sends_nothing() -> None:
+    fields = (ChoiceField("a", CHOICES), MultiChoiceField("b", CHOICES))
+    async with open_form(form(*fields)) as page:
+        await page.press_slowly("2", "tab", "1", "3", "2", "2")
+        assert page.answers == []
+        await page.press_slowly("ctrl+enter")
+        assert await page.gets_answer() == ("accept", {"a": "b", "b": ["a", "c"]})
+
+
+async def test_it_works_by_mouse() -> None:
+    async with open_form(form(ChoiceField("a", CHOICES))) as page:
+        await page.click("Second")
+        assert page.answers == []
+        page.clock.pass_guard()
+        await page.click("Send")
+        assert await page.gets_answer() == ("accept", {"a": "b"})
+
+
+async def test_a_required_field_of_an_unknown_kind_can_only_be_declined_or_cancelled() -> None:
+    fields = (TextField("a"), UnknownField("where", "object", {"type": "object"}, is_required=True))
+    async with open_form(form(*fields)) as page:
+        assert "This cannot be sent: “where” is required" in page.words
+        assert '{"type": "object"}' in page.words
+        await page.click("Send")
+        await page.press_slowly("tab", "x", "ctrl+enter", "enter")
+        assert page.answers == []
+        await page.press_slowly("tab", "enter")
+        assert await page.gets_answer() == ("decline", None)
+
+
+async def test_it_names_the_agent_and_what_each_field_wants() -> None:
+    fields = (
+        TextField("n", "Name", "of the project", True, min_length=3, max_length=9),
+        NumberField("w", is_integer=True, minimum=1),
+        TextField("p", pattern="("),
+    )
+    async with open_form(form(*fields)) as page:
+        for words in (
+            "The agent asks",
+            "Name required",
+            "of the project",
+            "3 to 9 characters",
+            "w optional",
+            "at least 1",
+        ):
+            assert words in page.words
+        assert "only the agent can check it" in page.words
+
+
+async def test_a_field_that_looks_like_a_secret_is_warned_of() -> None:
+    async with open_form(form(TextField("apiKey"))) as page:
+        assert SECRET_WARNING in page.words
+    async with open_form(form(TextField("name"))) as page:
+        assert SECRET_WARNING not in page.words
+
+
+async def test_a_default_of_several_lines_is_sent_as_it_is() -> None:
+    async with open_form(form(TextField("a", default="one\n\ttwo"))) as page:
+        await page.press_slowly("ctrl+enter")
+        assert await page.gets_answer() == ("accept", {"a": "one\n\ttwo"})
+
+
+async def test_a_default_that_cannot_be_seen_is_not_filled_in_unseen() -> None:
+    async with open_form(form(TextField("a", default="safe\u202e\x1b[2J"))) as page:
+        assert "not filled in: safe⟨U+202E⟩␛[2J" in page.words
+        await page.press_slowly("ctrl+enter")
+        assert await page.gets_answer() == ("accept", {})
+
+
+async def test_a_choice_that_has_no_room_is_shown_whole_under_the_cursor() -> None:
+    long = FieldChoice("a", "A title", "with many words " * 10 + "and an end")
+    async with open_form(form(ChoiceField("a", (long, *CHOICES)), MORE), size=(60, 30)) as page:
+        assert "and an end" not in page.words
+        await page.press_slowly("down")
+        assert "and an end" in page.words
+
+
+async def test_every_field_of_a_long_form_is_reached_on_a_small_screen() -> None:
+    fields = tuple(TextField(f"field-{number}", description="about it") for number in range(12))
+    async with open_form(form(*fields), size=(40, 24)) as page:
+        await page.press_slowly(*["enter"] * 11, "z")
+        assert "field-11" in page.words
+        await page.press_slowly("enter")
+        assert await page.gets_answer() == ("accept", {"field-11": "z"})
+
+
+async def test_an_address_in_its_words_cannot_be_clicked() -> None:
+    """R-ELIC-10."""
+    asked = form(
+        TextField("f", title="See http://a.example"), message="[Go](https://b.example) https://c.example"
+    )
+    async with open_form(asked) as page:
+        segments = [segment for strip in rows(page.pilot) for segment in strip]
+        assert "https://b.example" in page.words
+        assert [segment.text for segment in segments if segment.style and segment.style.link] == []
+        assert not any("click" in str(segment.style.meta) for segment in segments if segment.style)
+
+
+# What was on its way to something else
+
+
+async def test_no_field_takes_a_letter_before_the_user_has_gone_to_it() -> None:
+    async with open_page() as page:
+        await page.elicit(form(TextField("name")))
+        await page.press("tab", *"on and", "space", *"on")
+        assert (page.answers, page.draft) == ([], "on and on")
+        await page.press_slowly("tab")
+        await page.press(*"Ada", "enter")
+        assert await page.gets_answer() == ("accept", {"name": "Ada"})
+
+
+async def test_an_enter_that_was_on_its_way_sends_no_form() -> None:
+    async with open_page() as page:
+        await page.elicit(form(BooleanField("yes", default=True)))
+        await page.press("tab", "ctrl+enter", "enter", "1")
+        assert page.answers == []
+        assert "Too soon to count" in page.words
+        await page.press_slowly("ctrl+enter")
+        assert await page.gets_answer() == ("accept", {"yes": True})
+
+
+@pytest.mark.parametrize(("draft", "has_it"), [("", True), ("I write", False)])
+async def test_a_form_comes_to_the_keyboard_where_nothing_is_written(draft: str, has_it: bool) -> None:
+    async with open_page() as page:
+        await page.write(draft)
+        page.clock.pass_guard()
+        await page.elicit(form(ChoiceField("f", CHOICES)))
+        assert page.prompt.has_focus is not has_it
+        await page.press_slowly("2")
+        assert bool(page.answers) is has_it
+        assert page.draft == (draft and "I write2")
+
+
+async def test_the_draft_and_the_form_keep_what_was_typed_into_them_when_it_is_withdrawn() -> None:
+    async with open_page() as page:
+        await page.write("my draft")
+        await page.elicit(form(TextField("name")))
+        await page.press_slowly("tab", *"Ada")
+        page.withdraw()
+        await page.until(lambda: "The agent asks" not in page.words)
+        await page.press("!")
+        assert page.draft == "my draft!"
+
+
+# One queue with permission requests
+
+
+async def test_the_oldest_question_goes_first_and_no_other_takes_its_place() -> None:
+    async with open_page() as page:
+        await page.elicit(form(TextField("first")))
+        await page.ask("then", title="Delete everything")
+        await page.elicit(form(TextField("last")))
+        assert "1 of 2" in page.words
+        assert not page.card.display
+        await page.press_slowly("tab", "a", "enter")
+        await page.until(lambda: page.card.display)
+        await page.settled()
+        assert "The agent asks" not in page.words
+        await page.enter_card()
+        await page.press("1")
+        await page.until(lambda: "last optional" in page.words)
+        assert page.decisions == {"then": ALLOW.option_id}
