@@ -147,7 +147,7 @@ async def test_the_agent_can_be_started_again_above_its_forms(open_desk: OpenDes
         await desk.shows("Form number 0")
         await desk.press("alt+r")
         await desk.shows("Stop the agent and start it again?")
-        await desk.press("down", "enter")
+        await desk.press_slowly("y")
         await desk.hides("Stop the agent and start it again?")
         await desk.until(lambda: len(desk.sent("initialize")) == 2)
 

@@ -49,7 +49,7 @@ def _first_read(file: Path) -> ServerList:
     try:
         return read_user_servers(file)
     except SettingsError as error:
-        return ServerList(warnings=(str(error),))
+        return ServerList(warnings=(f"{error}: {error.hint}" if error.hint else str(error),))
 
 
 def read_user_servers(file: Path) -> ServerList:
