@@ -57,7 +57,7 @@ async def test_a_notice_covers_no_cell_of_the_card_and_is_said_all_the_same(size
         assert _is_clear(page)
         await _notice(page, "The fourth")
         assert _is_clear(page)
-        assert "The fourth" in page.text
+        await page.until(lambda: "The fourth" in page.text)  # a fourth in one second waits for the next one
 
 
 async def test_when_the_card_is_gone_notices_are_toasts_again() -> None:
