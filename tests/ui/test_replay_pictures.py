@@ -18,6 +18,7 @@ from acp_tui.ui.replaying.spot import Spot
 from support.changes import LOOKS
 from support.filming import begun, form, prompted, said, told, two_turns, unread_film_of
 from support.screens import rows, settled
+from support.waiting import until
 
 Compare = Callable[..., bool]
 
@@ -79,7 +80,7 @@ def test_a_replay_looks_as_it_did(
     state: str, look: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snap_compare: Compare
 ) -> None:
     theme, size = LOOKS[look]
-    events, until, keys, sign = STATES[state]
+    events, end, keys, sign = STATES[state]
     monkeypatch.chdir(tmp_path)
     film = unread_film_of(Path(), events)
     settings = Settings(appearance=Appearance(theme=theme))
@@ -93,5 +94,5 @@ def test_a_replay_looks_as_it_did(
         await pilot.press(*keys)
         await shows(pilot, sign)
 
-    app = ReplayApp(film, pace=Pace(speed=0), until=until, settings=settings)
+    app = ReplayApp(film, pace=Pace(speed=0), until=end, settings=settings)
     assert snap_compare(app, terminal_size=size, run_before=look_on)
