@@ -18,6 +18,12 @@ from textual.theme import Theme
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.terminal_colours import Shade
 
+
+def _reversed(foreground: str, background: str) -> dict[str, str]:
+    """Selected text in the prompt and in fields looks as in the conversation: reversed, which is always legible."""
+    return {"input-selection-background": foreground, "input-selection-foreground": background}
+
+
 DARK: Final = Theme(
     name="acp-dark",
     primary="#7aa2f7",
@@ -31,7 +37,7 @@ DARK: Final = Theme(
     surface="#1c1e26",
     panel="#262933",
     dark=True,
-    variables={"foreground-muted": "#9497a1", "text-disabled": "#9497a1"},
+    variables={"foreground-muted": "#9497a1", "text-disabled": "#9497a1", **_reversed("#d5d9e5", "#16171d")},
 )
 LIGHT: Final = Theme(
     name="acp-light",
@@ -46,7 +52,7 @@ LIGHT: Final = Theme(
     surface="#f1efe9",
     panel="#e4e1d8",
     dark=False,
-    variables={"foreground-muted": "#5e5f64", "text-disabled": "#5e5f64"},
+    variables={"foreground-muted": "#5e5f64", "text-disabled": "#5e5f64", **_reversed("#24262e", "#fbfaf7")},
 )
 OWN_THEMES: Final = (DARK, LIGHT)
 ANSI_DARK: Final = "ansi-dark"

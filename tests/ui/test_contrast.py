@@ -94,9 +94,11 @@ class Piece(NamedTuple):
 
 
 def _pieces(pilot: Pilot[None]) -> Iterator[Piece]:
-    """What is on the screen and has words."""
-    for strip in rows(pilot):
-        for text, style, _ in strip:
+    """What is on the screen and has words; around a dialog all is dimmed, since it is not to be read now."""
+    screen = pilot.app.screen
+    region = screen.children[0].region if screen.is_modal else screen.region
+    for strip in rows(pilot)[region.y : region.bottom]:
+        for text, style, _ in strip.crop(region.x, region.right):
             if style is not None and any(character.isalnum() for character in text):
                 yield Piece(text, _contrast(_rgb(style.color), _rgb(style.bgcolor)))
 

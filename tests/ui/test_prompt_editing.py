@@ -64,6 +64,21 @@ async def test_ctrl_d_quits_from_an_empty_prompt_alone() -> None:
         assert page.pilot.app.return_code == 0
 
 
+async def test_esc_twice_goes_back_to_an_earlier_prompt_to_edit_it() -> None:
+    async with open_page() as page:
+        for text in ("first try", "second try"):
+            await page.send(text)
+            await page.end_turn()
+        await page.press("escape")
+        page.clock.now_s += 2
+        await page.press("escape")
+        assert "Edit an earlier prompt" not in page.text
+        await page.press("escape")
+        await page.until(lambda: "Edit an earlier prompt" in page.text)
+        await page.press("down", "enter")
+        await page.until(lambda: page.draft == "first try")
+
+
 async def test_ctrl_c_with_nothing_to_do_says_beside_the_prompt_how_to_quit() -> None:
     async with open_page() as page:
         await page.press("ctrl+c", "ctrl+c")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import work
 
@@ -21,11 +21,14 @@ from acp_tui.ui.widgets.prompt.input import GONE
 from acp_tui.ui.widgets.queue_lines import QueueLines
 
 if TYPE_CHECKING:
+    from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_link import AgentLink
     from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.history.recall import Recall
     from acp_tui.ui.widgets.history.search import HistorySearch
     from acp_tui.ui.widgets.welcome import Welcome
+
+ESCAPE_AGAIN_S: Final = 1.0
 
 
 class SessionWriting(SessionStart):
@@ -39,6 +42,7 @@ class SessionWriting(SessionStart):
         self._recall: Recall | None = None
         """Earlier prompts, once they are loaded."""
         self._is_written_in = False
+        self._escaped_at = -ESCAPE_AGAIN_S
         self._sent_early: list[str] = []
         """Prompts for a history that is not loaded yet."""
 
@@ -168,9 +172,36 @@ class SessionWriting(SessionStart):
             self._prompting.drop_output(self._session)
 
     def on_prompt_input_escape_requested(self) -> None:
-        """Cancel the turn."""
-        if self._session is not None:
+        """Cancel the turn; pressed twice in an empty prompt while no turn runs, go back to an earlier prompt."""
+        if self._session is None:
+            return
+        if not self._session.conversation.is_idle:
             self._prompting.cancel(self._session)
+        elif not self._prompt.draft:
+            now = self._clock()
+            if now - self._escaped_at <= ESCAPE_AGAIN_S:
+                self.run_worker(self._choose_earlier_prompt(self._session))
+            self._escaped_at = now
+
+    async def _choose_earlier_prompt(self, session: Session) -> None:
+        """Put one of the session's prompts into the draft, to be changed and sent again."""
+        from acp_tui.conversation.entries import Message
+        from acp_tui.conversation.visible import make_visible_line
+        from acp_tui.ui.screens.picker import Picker, PickerRow
+
+        entries = reversed(session.conversation.entries)
+        prompts = (entry.text for entry in entries if isinstance(entry, Message) and entry.role == "user")
+        rows = [
+            PickerRow(text, make_visible_line(text.strip().partition("\n")[0]))
+            for text in prompts
+            if text.strip()
+        ]
+        dialog = Picker(
+            "Edit an earlier prompt · the agent keeps what was said since", rows, empty="No prompts yet"
+        )
+        text = await self.app.push_screen_wait(dialog)
+        if text is not None and not self._prompt.draft:
+            self._prompt.set_draft(text)
 
     def on_prompt_input_leave_requested(self) -> None:
         """To the card where something waits, else into the conversation, or to the sessions in its place."""
