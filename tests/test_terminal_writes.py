@@ -29,6 +29,7 @@ ALLOWED: Final = {
     "client/prompts/history_file.py": {"os.write": "a file"},
     "client/files.py": {"os.fdopen": "a file"},
     "client/completion/peeking.py": {"os.fdopen": "a file that is read"},
+    "client/workspace/branch.py": {"os.fdopen": "a file that is read"},
     "client/settings/project_file.py": {"os.fdopen": "a file that is read"},
     "client/terminals/input_wait.py": {"/dev/tty": "a name that is compared"},
     "client/terminals/launcher.py": {"os.write": "a pipe to the process that forked it"},

@@ -348,9 +348,28 @@ class Page:
         return "\n".join(self.lines)
 
     @property
+    def front_lines(self) -> list[str]:
+        """The rows of the dialog in front, without what is dimmed around it; else those of the screen."""
+        screen = self.pilot.app.screen
+        if not screen.is_modal or not screen.children:
+            return self.lines
+        region = screen.children[0].region
+        strips = rows(self.pilot)[region.y : region.bottom]
+        return [strip.crop(region.x, region.right).text.rstrip() for strip in strips]
+
+    @property
     def words(self) -> str:
-        """What the screen says, however its lines break."""
-        return " ".join(word for word in self.text.split() if not set(word) <= FRAMES)
+        """What the screen says, or the dialog in front of it, however its lines break."""
+        text = "\n".join([*self.front_lines, *self._said_above])
+        return " ".join(word for word in text.split() if not set(word) <= FRAMES)
+
+    @property
+    def _said_above(self) -> list[str]:
+        return (
+            [f"{toast.title} {toast.message}" for toast in self.toasts]
+            if self.pilot.app.screen.is_modal
+            else []
+        )
 
     @property
     def status(self) -> str:

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 import pytest
 from textual.strip import Strip
-from textual.widgets import OptionList
 
 from acp_tui.cli import screen
 from acp_tui.client.settings.tree import Appearance
 from acp_tui.ui.rendering.ascii import STAND_INS
 from acp_tui.ui.rendering.wrapping import width_cells
 from acp_tui.ui.themes import ANSI_DARK, ANSI_LIGHT, DARK, LIGHT, theme_for
+from acp_tui.ui.widgets.fields.row_list import RowList
 from support.folding import agent
 from support.scenes import SCENES, STATES
 from support.screens import Page, ScreenApp, new_session, open_page, rows, settled, show
@@ -116,13 +116,16 @@ async def test_without_colours_the_cursor_of_the_palette_is_told_by_attributes(
     monkeypatch.setenv("NO_COLOR", "1")
     async with open_page() as page:
         await page.press("ctrl+p")
-        options = page.pilot.app.screen.query_one(OptionList)
-        await page.until(lambda: options.highlighted is not None)
-        await page.settled()
-        plain, highlighted = (
-            options.get_visual_style(f"option-list--option{end}") for end in ("", "-highlighted")
-        )
-        assert (plain.underline, highlighted.underline) == (None, True)
+        rows = page.pilot.app.screen.query_one(RowList)
+        await page.until(lambda: len(rows.rows) > 1)
+        await page.press("down")
+        looks = {
+            tuple(
+                (style.bold, style.underline, style.reverse) for _, style, _ in rows.render_line(y) if style
+            )
+            for y in range(rows.size.height)
+        }
+        assert len(looks) > 1
 
 
 # No motion

@@ -38,7 +38,7 @@ async def test_the_agents_commands_stand_before_ours_each_under_its_heading() ->
         assert labels(page)[:2] == ["/review", "/status"]
         assert "/quit" in labels(page)
         assert page.text.index(AGENT) < page.text.index("/review") < page.text.index("Look over the changes")
-        assert page.text.index("Look over the changes") < page.text.index("acp-tui")
+        assert page.text.index("Look over the changes") < page.text.rindex("acp-tui")
 
 
 async def test_commands_are_found_by_name_then_by_description() -> None:

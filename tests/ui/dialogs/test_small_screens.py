@@ -30,7 +30,7 @@ async def test_a_list_shows_rows_and_the_way_out(size: tuple[int, int], keys: Se
         await page.until(lambda: len(rows.rows) > 0)
         await page.settled()
         assert rows.size.height >= min(len(rows.rows), 3)
-        frame = [line for line in page.lines if line.lstrip().startswith(("╭", "│", "╰"))]
+        frame = page.front_lines
         assert frame[0].lstrip().startswith("╭")
         assert frame[-1].lstrip().startswith("╰")
         assert "Esc" in " ".join(frame[-4:-1])
