@@ -43,6 +43,7 @@ async def test_f3_lists_page_by_page_and_asks_for_more_at_the_end(open_desk: Ope
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("Earlier 1", "Earlier 2", "2 in this folder so far")
         await desk.press("down", "down")
         await desk.shows("Earlier 3", "3 in this folder")
@@ -61,6 +62,7 @@ async def test_f3_asks_for_the_sessions_of_this_folder_and_a_for_those_of_all(op
         await desk.has_session()
         (begun,) = desk.sent("session/new")
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("Earlier 1", "1 in this folder")
         await desk.press("a")
         await desk.shows("Earlier 3", "3 in all folders", "/project")
@@ -80,6 +82,7 @@ async def test_a_session_of_the_list_is_loaded_with_its_replay_on_the_screen(ope
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("Earlier 2")
         await desk.press("down", "enter")
         await desk.shows("What was it?", "It was this.")
@@ -97,6 +100,7 @@ async def test_a_session_is_resumed_where_it_cannot_be_loaded(open_desk: OpenDes
     async with open_desk(LISTING, RESUMING, script) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("Earlier 1")
         await desk.press("enter")
         await desk.shows("Where were we?")
@@ -115,6 +119,7 @@ async def test_a_session_that_is_open_already_is_shown_without_asking_the_agent(
         await desk.press("ctrl+n")
         await desk.hides("the first")
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("The first one")
         await desk.press("enter")
         await desk.shows("the first")
@@ -131,6 +136,7 @@ async def test_deleting_asks_first_and_no_keeps_the_session(open_desk: OpenDesk)
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("Earlier 1")
         await desk.press("d")
         await desk.shows("Delete “Earlier 1” in")
@@ -155,6 +161,7 @@ async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(
     async with open_desk(LOADING, script) as desk:
         await desk.shows("the first")
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("The first one")
         await desk.press("d", "y")
         await desk.gets("session/new", times=2)
@@ -183,6 +190,7 @@ async def test_an_agent_that_cannot_list_its_sessions_is_not_asked_to(open_desk:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("There is no session yet in this folder")
         assert desk.sent("session/list") == []
 
@@ -197,6 +205,7 @@ async def test_a_refused_wish_is_told_and_the_session_on_the_screen_stays(open_d
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.shows("the first")
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("Earlier 1")
         await desk.press("enter")
         await desk.shows("file is gone", "the first")  # the toast breaks its lines beside the conversation
@@ -217,6 +226,7 @@ async def test_what_the_agent_asks_while_it_loads_is_seen_and_answered(open_desk
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("Earlier 1")
         await desk.press("enter")
         await desk.shows("Look around", "Go ahead")

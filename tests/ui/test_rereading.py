@@ -36,6 +36,7 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("How are zebras made?", "re-read", "demo", "1 prompt")
         await desk.press("enter")
         await desk.until(lambda: len(desk.tabs) == 2)
@@ -52,6 +53,7 @@ async def test_a_command_that_stands_in_a_recording_is_shown_before_it_runs(
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("How are zebras made?", "somebody")
         await desk.press("enter")
         await desk.shows("Run this command?", "-m acp_tui.demo markdown --speed 0")
@@ -64,6 +66,7 @@ async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path,
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
         await desk.press("enter")
         await desk.shows("Run this command?")
@@ -119,6 +122,7 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
         await desk.press("d")
         await desk.shows("Delete acp-tui's recording of “How are zebras made?”?")

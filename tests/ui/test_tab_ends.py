@@ -36,6 +36,7 @@ async def read_again(desk: Desk) -> None:
     """The session of the past is in a second tab."""
     await desk.has_session()
     await desk.press("f3")
+    await desk.shows("Esc close")
     await desk.shows("How are zebras made?")
     await desk.press("enter")
     await desk.shows("only to be read")
@@ -86,6 +87,7 @@ async def test_where_there_is_no_agent_no_session_is_begun(past: None, open_desk
     async with open_desk(SESSION, IDLE) as desk:
         await read_again(desk)
         await desk.press("f3")
+        await desk.shows("Esc close")
         await desk.shows("n new")
         await desk.press("n")
         await desk.shows("There is no agent here")
