@@ -40,6 +40,7 @@ from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.themes import DARK
 from acp_tui.ui.widgets.answer_guard import REPEAT_S
 from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.fields.frame import Frame
 from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.widgets.plan_line import PlanLine
 from acp_tui.ui.widgets.prompt import PromptInput
@@ -351,9 +352,9 @@ class Page:
     def front_lines(self) -> list[str]:
         """The rows of the dialog in front, without what is dimmed around it; else those of the screen."""
         screen = self.pilot.app.screen
-        if not screen.is_modal or not screen.children:
+        if not screen.is_modal or not screen.query(Frame):
             return self.lines
-        region = screen.children[0].region
+        region = screen.query(Frame).first().region
         strips = rows(self.pilot)[region.y : region.bottom]
         return [strip.crop(region.x, region.right).text.rstrip() for strip in strips]
 

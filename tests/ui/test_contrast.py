@@ -14,6 +14,7 @@ from textual.theme import Theme
 
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.themes import DARK, LIGHT, palette_for
+from acp_tui.ui.widgets.fields.frame import Frame
 from support.scenes import SCENES, STATES
 from support.screens import ScreenApp, new_session, rows, settled, show
 
@@ -96,7 +97,8 @@ class Piece(NamedTuple):
 def _pieces(pilot: Pilot[None]) -> Iterator[Piece]:
     """What is on the screen and has words; around a dialog all is dimmed, since it is not to be read now."""
     screen = pilot.app.screen
-    region = screen.children[0].region if screen.is_modal else screen.region
+    frames = screen.query(Frame)
+    region = frames.first().region if frames else screen.region
     for strip in rows(pilot)[region.y : region.bottom]:
         for text, style, _ in strip.crop(region.x, region.right):
             if style is not None and any(character.isalnum() for character in text):

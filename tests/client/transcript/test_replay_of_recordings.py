@@ -6,8 +6,8 @@ That it does so for every scenario and for real agents is in tests/end_to_end.
 from __future__ import annotations
 
 import json
-import re
 import os
+import re
 import sys
 from pathlib import Path
 
