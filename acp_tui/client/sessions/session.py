@@ -8,6 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from anyio import create_task_group
+
 from acp_tui.client.errors import (
     AgentLost,
     ClientError,
@@ -255,7 +257,7 @@ class Session:
         self._change(PermissionAsked(request, patch))
         if self._is_stopping or not options:
             self._answer(key, None)
-        return self._decision(key, self._look_into(request))
+        return self._decision(key, request)
 
     async def _look_into(self, request: PermissionRequest) -> None:
         """Refuse what a rule of the user's is against, where that can be; note what the agent does not say."""
@@ -296,12 +298,18 @@ class Session:
         """The turn was cancelled, or the session is being closed: no new question is put to the user (R-CANC-4)."""
         return self.is_closed or self.conversation.turn is Turn.CANCELLING
 
-    async def _decision(self, key: RequestKey, rules: Awaitable[None] | None = None) -> str | None:
-        """What becomes of a request, whether the user or a rule decides."""
+    async def _decision(self, key: RequestKey, request: PermissionRequest | None = None) -> str | None:
+        """What becomes of a request, whether the user or a rule decides; an agent's `request` is looked into meanwhile.
+
+        An answer waits for none of that: an agent that reads nothing can hold up a look at a file.
+        """
         try:
-            if rules is not None:
-                await rules
-            return await self._permissions.wait(key)
+            async with create_task_group() as looking:
+                if request is not None:
+                    looking.start_soon(self._look_into, request)
+                answer = await self._permissions.wait(key)
+                looking.cancel_scope.cancel()
+            return answer
         finally:
             # Withdrawn by the agent: the question must not stay on the screen.
             if key in self.conversation.permissions:
