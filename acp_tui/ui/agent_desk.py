@@ -140,12 +140,13 @@ class AgentDesk:
         await self._start_agent()
 
     def _additional_directories(self) -> Sequence[Path]:
-        """Those of the settings, where the agent takes any (R-DIR-1); what is left out is said."""
+        """Those of the settings, where the agent takes any (R-DIR-1).
+
+        What is left out stands in each session that is opened without it: a toast would be gone by then.
+        """
         assert self.agent is not None
         wanted = self._settings.workspace.additional_directories
-        directories, notes = usable_directories(self.agent.capabilities, wanted)
-        for note in notes:
-            self.say(note, severity="warning")
+        directories, self._link.directories_left_out = usable_directories(self.agent.capabilities, wanted)
         return directories
 
     async def _mcp_servers(self) -> Sequence[mcp.Server]:

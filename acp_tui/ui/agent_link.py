@@ -32,6 +32,8 @@ class AgentLink:
         """Set before: it may ask something, and nothing else is to be wanted of it yet."""
         self.servers: Sequence[Server] = ()
         """The MCP servers for each session."""
+        self.directories_left_out: Sequence[str] = ()
+        """Why, in sentences."""
         self.servers_left_out: Sequence[str] = ()
         """What the user is to know of the others, a sentence each."""
         self.directories: Sequence[Path] = ()

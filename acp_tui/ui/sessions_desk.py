@@ -58,11 +58,14 @@ class SessionsDesk:
         return self._with_remark(session)
 
     def _with_remark(self, session: Session) -> Session:
-        """The session, in which it is said, once, which MCP servers it is without."""
-        left_out = "; ".join(self._desk.link.servers_left_out)
-        remark = Remarked(f"MCP servers: {left_out}")
-        if left_out and Remark(remark.text) not in session.conversation.entries:
-            session.apply(remark)
+        """The session, in which it is said, once, which directories and MCP servers it is without."""
+        link = self._desk.link
+        remarks = [*link.directories_left_out]
+        if link.servers_left_out:
+            remarks.append(f"MCP servers: {'; '.join(link.servers_left_out)}")
+        for remark in remarks:
+            if Remark(remark) not in session.conversation.entries:
+                session.apply(Remarked(remark))
         return session
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:

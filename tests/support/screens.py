@@ -35,6 +35,7 @@ from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.handler import ElicitationAnswer
 from acp_tui.ui.app import AcpTuiApp
+from acp_tui.ui.asking import ASKING
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.screens.session_start import Opening
 from acp_tui.ui.themes import DARK
@@ -354,7 +355,7 @@ class Page:
         screen = self.pilot.app.screen
         if not screen.is_modal or not screen.query(Frame):
             return self.lines
-        region = screen.query(Frame).first().region
+        region = Region.from_union([each.region for each in (*screen.query(Frame), *screen.query(f".{ASKING}"))])
         strips = rows(self.pilot)[region.y : region.bottom]
         return [strip.crop(region.x, region.right).text.rstrip() for strip in strips]
 
