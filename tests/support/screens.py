@@ -131,7 +131,7 @@ class ScreenApp(AcpTuiApp):
             cast(Any, SimpleNamespace(agents=[])),
             AgentCommand(AGENT, ("agent",)),
             CWD,
-            settings=Settings(appearance=Appearance(theme)),
+            settings=Settings(appearance=Appearance(theme, reduced_motion=True)),  # pictures stand still
         )
         self.clock = clock or Clock()
 

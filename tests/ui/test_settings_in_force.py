@@ -110,7 +110,9 @@ async def test_a_theme_that_there_is_not_is_named() -> None:
 
 async def test_reduced_motion_comes_and_goes() -> None:
     async with open_page() as page:
+        use(page, SETTINGS)
         before = page.pilot.app.animation_level
+        assert before != "none"
         use(page, replace(SETTINGS, appearance=Appearance(DARK.name, reduced_motion=True)))
         assert page.pilot.app.animation_level == "none"
         use(page, SETTINGS)
