@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
-LIMIT_S: Final = 8.0
+LIMIT_S: Final = 60.0
 """For one thing that is to happen."""
 TEST_LIMIT_S: Final = 180.0
 """For all that one test waits for, one thing after the other."""
