@@ -249,6 +249,9 @@ def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder
         terminal.type("go\n")
         while END.encode() not in terminal.said or b"Zz9" not in terminal.said.split(END.encode())[1]:
             assert terminal.read()
+        # Before there is a prompt again, the terminal itself would take Ctrl+D.
+        while b"\n> " not in terminal.said.split(END.encode())[1]:
+            assert terminal.read()
         terminal.type("\x04")
         terminal.end()
     assert_harmless(terminal.said)
