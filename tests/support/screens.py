@@ -355,7 +355,9 @@ class Page:
         screen = self.pilot.app.screen
         if not screen.is_modal or not screen.query(Frame):
             return self.lines
-        region = Region.from_union([each.region for each in (*screen.query(Frame), *screen.query(f".{ASKING}"))])
+        region = Region.from_union(
+            [each.region for each in (*screen.query(Frame), *screen.query(f".{ASKING}"))]
+        )
         strips = rows(self.pilot)[region.y : region.bottom]
         return [strip.crop(region.x, region.right).text.rstrip() for strip in strips]
 
