@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from support.agents import scripted_argv
+from support.on_terminal import all_end
 from support.waiting import LIMIT_S
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +77,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     family = psutil.Process(process.pid).children(recursive=True)
     out, err = process.communicate(timeout=LIMIT_S)
     assert "Traceback" not in err, err
-    assert not [child for child in family if child.is_running()]
+    assert all_end(family)  # the guardian a moment after what it guards
     return process.returncode, out, err
 
 
