@@ -259,24 +259,26 @@ class Session:
             self._answer(key, None)
         return self._decision(key, request)
 
-    async def _look_into(self, request: PermissionRequest) -> None:
-        """Refuse what a rule of the user's is against, where that can be; note what the agent does not say."""
+    async def _refuse_by_rule(self, request: PermissionRequest) -> None:
+        """Where a rule of the user's is against it; just this once, or told where the agent offers no way to do so."""
         call = self.conversation.tool_call(request.tool_call_id).call
-        notes = []
         rule = await self._rules.against_call(call)
-        if rule is not None:
-            rejection = request.rejection_once
-            if rejection is not None:
-                self._answer(request.key, rejection.option_id, rule)
-                return
-            notes.append(
-                f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
-            )
-        notes += await self.machine.doubts_about(
-            [item for item in call.content if isinstance(item, TextDiff)]
-        )
-        if notes:
-            self.apply(PermissionNoted(request.key, "\n".join(notes)))
+        if rule is None:
+            return
+        rejection = request.rejection_once
+        if rejection is not None:
+            self._answer(request.key, rejection.option_id, rule)
+            return
+        note = f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+        self.apply(PermissionNoted(request.key, note))
+
+    async def _note_doubts(self, request: PermissionRequest) -> None:
+        """Say where what the agent shows of a file is not what the file holds."""
+        call = self.conversation.tool_call(request.tool_call_id).call
+        doubts = await self.machine.doubts_about([item for item in call.content if isinstance(item, TextDiff)])
+        request = self.conversation.permissions.get(request.key, request)
+        if doubts:
+            self.apply(PermissionNoted(request.key, "\n".join(filter(None, [request.note, *doubts]))))
 
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str
@@ -299,14 +301,17 @@ class Session:
         return self.is_closed or self.conversation.turn is Turn.CANCELLING
 
     async def _decision(self, key: RequestKey, request: PermissionRequest | None = None) -> str | None:
-        """What becomes of a request, whether the user or a rule decides; an agent's `request` is looked into meanwhile.
+        """What becomes of a request, whether the user or a rule decides.
 
-        An answer waits for none of that: an agent that reads nothing can hold up a look at a file.
+        A rule comes before any answer. An answer does not wait for a look at the files of an agent's `request`: an
+        agent that reads nothing can hold that up.
         """
         try:
+            if request is not None:
+                await self._refuse_by_rule(request)
             async with create_task_group() as looking:
                 if request is not None:
-                    looking.start_soon(self._look_into, request)
+                    looking.start_soon(self._note_doubts, request)
                 answer = await self._permissions.wait(key)
                 looking.cancel_scope.cancel()
             return answer
