@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.ui.terminal.emulator import MouseReports, TerminalModes
+from acp_tui.client.terminals.emulator import MouseReports, TerminalModes
 from acp_tui.ui.terminal.keys import (
     LEFT,
     NO_BUTTON,

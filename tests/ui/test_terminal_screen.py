@@ -15,8 +15,8 @@ from acp_tui.conversation.entries import TERMINAL_SCROLLBACK_BYTES, TerminalStat
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.drawings import terminals
 from acp_tui.ui.drawings.terminals import MAX_AWAKE, TerminalLines, TerminalScreens
-from acp_tui.ui.terminal.emulator import GhosttyEmulator, PlainEmulator, make_emulator
-from acp_tui.ui.terminal.feeder import Feeder
+from acp_tui.client.terminals.emulator import GhosttyEmulator, PlainEmulator, make_emulator
+from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.ui.terminal.screen import AT_ONCE_BYTES, PIECE_BYTES, TerminalScreen
 from support.waiting import LIMIT_S
 

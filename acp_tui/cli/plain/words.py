@@ -152,7 +152,7 @@ def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None
 
 def _printed(state: TerminalState) -> list[str]:
     """As a terminal would show it: what a program writes over, it takes back."""
-    from acp_tui.ui.terminal.emulator import make_emulator
+    from acp_tui.client.terminals.emulator import make_emulator
 
     emulator = make_emulator(state.columns, state.rows, MAX_OUTPUT_LINES)
     try:

@@ -17,10 +17,10 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import duration
 from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.terminal.feeder import Feeder
+from acp_tui.client.terminals.feeder import Feeder
 
 if TYPE_CHECKING:
-    from acp_tui.ui.terminal.emulator import Emulator, Line
+    from acp_tui.client.terminals.emulator import Emulator, Line
     from acp_tui.ui.terminal.screen import MakeEmulator, TerminalScreen
 
 FLOOD_S: Final = 0.1
@@ -142,7 +142,7 @@ class TerminalScreens:
             self._feeder.run(_load_emulator, self._on_emulator_loaded)
 
     def _on_emulator_loaded(self) -> None:
-        from acp_tui.ui.terminal.emulator import make_emulator
+        from acp_tui.client.terminals.emulator import make_emulator
 
         self._make = make_emulator
         self._on_loaded()
@@ -154,7 +154,7 @@ def _load_emulator() -> None:
     # It is all Python, and the event loop has to ask for the GIL after each of its reads: by default, 5 ms each time.
     sys.setswitchinterval(LOADING_SWITCH_INTERVAL_S)
     try:
-        from acp_tui.ui.terminal.emulator import warm_up
+        from acp_tui.client.terminals.emulator import warm_up
 
         warm_up()
     finally:

@@ -20,8 +20,8 @@ from typing import Final, TypeAlias
 
 from acp_tui.conversation.byte_ring import from_character_boundary
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.ui.terminal.emulator import Emulator, Line, TerminalModes
-from acp_tui.ui.terminal.feeder import Feeder
+from acp_tui.client.terminals.emulator import Emulator, Line, TerminalModes
+from acp_tui.client.terminals.feeder import Feeder
 
 SCROLLBACK_LINES: Final = 5_000
 """About 5 MB a terminal of 120 columns, when they are full."""

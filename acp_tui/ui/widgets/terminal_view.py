@@ -21,7 +21,7 @@ from textual.widget import Widget
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.ui.drawings.terminals import TerminalScreens, strip_of
-from acp_tui.ui.terminal.emulator import Line, MouseReports, TerminalModes
+from acp_tui.client.terminals.emulator import Line, MouseReports, TerminalModes
 from acp_tui.ui.terminal.keys import (
     NO_BUTTON,
     WHEEL_DOWN,

@@ -11,7 +11,7 @@ import pytest
 from rich.color import Color
 from rich.style import Style
 
-from acp_tui.ui.terminal.emulator import (
+from acp_tui.client.terminals.emulator import (
     MAX_REPLY_BYTES,
     Emulator,
     GhosttyEmulator,
@@ -228,7 +228,7 @@ def test_noise_neither_crashes_nor_leaves_the_grid(emulator: Emulator) -> None:
 
 
 def test_pyghostty_is_imported_with_the_first_terminal_and_not_before() -> None:
-    script = "import sys, acp_tui.ui.terminal.emulator; sys.exit('pyghostty' in sys.modules)"
+    script = "import sys, acp_tui.client.terminals.emulator; sys.exit('pyghostty' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
