@@ -11,17 +11,17 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import duration
 from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.client.terminals.feeder import Feeder
 
 if TYPE_CHECKING:
     from acp_tui.client.terminals.emulator import Emulator, Line
-    from acp_tui.ui.terminal.screen import MakeEmulator, TerminalScreen
+    from acp_tui.client.terminals.screen import MakeEmulator, TerminalScreen
 
 FLOOD_S: Final = 0.1
 """As long after a piece that was too large for the event loop, output counts as a flood."""
@@ -116,7 +116,7 @@ class TerminalScreens:
         self._feeder.close()
 
     def _open(self, state: TerminalState) -> TerminalScreen:
-        from acp_tui.ui.terminal.screen import TerminalScreen
+        from acp_tui.client.terminals.screen import TerminalScreen
 
         terminal_id = state.terminal_id
         return TerminalScreen(

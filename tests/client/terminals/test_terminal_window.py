@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
+from acp_tui.client.terminals.emulator import PlainEmulator, make_emulator
+from acp_tui.client.terminals.screen import MakeEmulator, TerminalScreen
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.client.terminals.emulator import PlainEmulator, make_emulator
-from acp_tui.ui.terminal.screen import MakeEmulator, TerminalScreen
 
 WHERE_IS_THE_CURSOR = b"\x1b[6n"
 EMULATORS = [make_emulator, PlainEmulator]

@@ -18,10 +18,10 @@ from functools import partial
 from threading import Lock
 from typing import Final, TypeAlias
 
-from acp_tui.conversation.byte_ring import from_character_boundary
-from acp_tui.conversation.entries import TerminalState
 from acp_tui.client.terminals.emulator import Emulator, Line, TerminalModes
 from acp_tui.client.terminals.feeder import Feeder
+from acp_tui.conversation.byte_ring import from_character_boundary
+from acp_tui.conversation.entries import TerminalState
 
 SCROLLBACK_LINES: Final = 5_000
 """About 5 MB a terminal of 120 columns, when they are full."""
