@@ -79,3 +79,14 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+MAX_TITLE: Final = 120
+"""A title may be a whole program; this much of it says which one is meant."""
+
+
+def reason_prompt(title: str, reason: str) -> str:
+    """The prompt that gives `reason` for having rejected the call of this title, labelled as that."""
+    line = " ".join(title.split())
+    short = line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
+    return f'About the rejected "{short}": {reason}'

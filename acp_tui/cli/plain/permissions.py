@@ -17,7 +17,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.answering import answer_of, keys_told
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.ui.rejection_reason import reason_prompt
+from acp_tui.conversation.wording import reason_prompt
 
 
 class Permissions:

@@ -13,6 +13,7 @@ from acp_tui.client.export.unified import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.places import HERE, shown_path
 from acp_tui.conversation.tool_calls import (
     FAILED,
     BlockContent,
@@ -31,7 +32,6 @@ from acp_tui.conversation.visible import (
     make_visible_line,
     make_visible_path,
 )
-from acp_tui.ui.drawings.places import HERE, shown_path
 
 MARK: Final = "* "
 """Before a line of ours; a line of the agent's that begins with it is moved by a blank."""
