@@ -269,13 +269,17 @@ class Session:
         if rejection is not None:
             self._answer(request.key, rejection.option_id, rule)
             return
-        note = f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+        note = (
+            f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+        )
         self.apply(PermissionNoted(request.key, note))
 
     async def _note_doubts(self, request: PermissionRequest) -> None:
         """Say where what the agent shows of a file is not what the file holds."""
         call = self.conversation.tool_call(request.tool_call_id).call
-        doubts = await self.machine.doubts_about([item for item in call.content if isinstance(item, TextDiff)])
+        doubts = await self.machine.doubts_about(
+            [item for item in call.content if isinstance(item, TextDiff)]
+        )
         request = self.conversation.permissions.get(request.key, request)
         if doubts:
             self.apply(PermissionNoted(request.key, "\n".join(filter(None, [request.note, *doubts]))))
