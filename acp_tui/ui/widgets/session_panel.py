@@ -9,11 +9,12 @@ import asyncio
 import contextvars
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.events import Key, Paste
 from textual.message import Message
 
 from acp_tui.conversation.conversation import Change, Conversation
@@ -285,18 +286,20 @@ class SessionPanel(Vertical):
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
 
-    def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted) -> None:
-        """Whoever types on the card means the prompt; so does who wants to say why they reject it."""
+    def _write(
+        self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
+    ) -> None:
+        """What is typed on the card goes to the prompt, and so do the `keys` behind it, in their order."""
         prompt = self.screen.query_one(PromptInput)
-        prompt.focus()
+        self.screen.set_focus(prompt)  # at once: the next key must not overtake these
         if isinstance(message, PermissionCard.ReasonWanted):
             prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
-        elif message.key is not None:
-            press_in(prompt, message.key)
         elif message.is_paste:
             prompt.paste(message.text)
         else:
             prompt.insert(message.text)
+        for key in keys:
+            press_in(prompt, key)
 
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
         """Give it the keyboard where the user writes nothing and presses nothing, so that an answer is one key."""
