@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Usage
+
+if TYPE_CHECKING:
+    # The first frame needs a few of these words, and no conversation yet.
+    from acp_tui.conversation.conversation import Conversation
+    from acp_tui.conversation.entries import Question
 
 STOP_REASONS: Final = {
     "cancelled": "cancelled",
