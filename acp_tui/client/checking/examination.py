@@ -15,10 +15,10 @@ from anyio import to_thread
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
 from acp_tui.client.checking.procedure import Plan, Procedure
-from acp_tui.client.checking.refusing import Refusing
 from acp_tui.client.checking.report import KEPT_LAST_WORDS, Report
 from acp_tui.client.errors import ClientError, UnsupportedProtocol
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.transcript.events import Exited

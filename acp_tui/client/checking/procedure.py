@@ -13,9 +13,9 @@ from typing import Final, TypeVar
 
 import anyio
 
-from acp_tui.client.checking.refusing import Refusing
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
