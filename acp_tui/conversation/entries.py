@@ -176,8 +176,6 @@ class TerminalState:
     output: ByteRing = field(default_factory=lambda: ByteRing(TERMINAL_SCROLLBACK_BYTES))
     is_waiting: bool = False
     """Its command waits for the user to type."""
-    answered: int = 0
-    """The offset in its output up to which the program's questions to the terminal are answered."""
     has_exited: bool = False
     exit_code: int | None = None
     signal: str | None = None

@@ -54,7 +54,6 @@ from acp_tui.conversation.updates import (
     Reconnected,
     Remarked,
     SessionUpdate,
-    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -101,7 +100,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             entry_id = _append(conversation, OwnCommand(line, terminal_id))
             conversation.terminal_entries[terminal_id] = entry_id
             return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
-        case TerminalOpened() | TerminalExited() | TerminalWaiting() | TerminalResized() | TerminalAnswered():
+        case TerminalOpened() | TerminalExited() | TerminalWaiting() | TerminalResized():
             return apply_terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():
             return _compaction(conversation, update)

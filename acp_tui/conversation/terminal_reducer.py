@@ -9,7 +9,6 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
-    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -18,14 +17,14 @@ from acp_tui.conversation.updates import (
 )
 
 TerminalUpdate: TypeAlias = (
-    TerminalOpened | TerminalOutput | TerminalWaiting | TerminalExited | TerminalResized | TerminalAnswered
+    TerminalOpened | TerminalOutput | TerminalWaiting | TerminalExited | TerminalResized
 )
 
 
 def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change:
     """Change what is known of one terminal."""
-    if isinstance(update, TerminalResized | TerminalAnswered):
-        return _apply_to_ours(conversation, update)
+    if isinstance(update, TerminalResized):
+        return _resize(conversation, update)
     state = conversation.terminals.get(update.terminal_id)
     if state is None:
         state = TerminalState(update.terminal_id, is_ours=False)
@@ -46,13 +45,10 @@ def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change
     return _change(conversation, update.terminal_id)
 
 
-def _apply_to_ours(conversation: Conversation, update: TerminalResized | TerminalAnswered) -> Change:
-    """The size of an agent's own terminal is the agent's, and so is what is typed into it."""
+def _resize(conversation: Conversation, update: TerminalResized) -> Change:
+    """The size of an agent's own terminal is the agent's."""
     state = conversation.terminals.get(update.terminal_id)
     if state is None or not state.is_ours:
-        return NOTHING
-    if isinstance(update, TerminalAnswered):
-        state.answered = max(state.answered, update.position)
         return NOTHING
     state.columns, state.rows = update.columns, update.rows
     return _change(conversation, update.terminal_id)

@@ -26,7 +26,7 @@ from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.tabbed_app import TabbedApp
 from acp_tui.ui.terminal_colours import has_unicode
 from acp_tui.ui.textual_internals import forget_callbacks
-from acp_tui.ui.themes import ANSI_DARK, DARK, OWN_THEMES
+from acp_tui.ui.themes import ANSI_DARK, DARK, OWN_THEMES, theme_notes
 from acp_tui.ui.toasts import ToastingApp
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
         self._set_look(settings.appearance)
         self._style_once()
         self.keymap = keymap_of(settings.keys)
-        self._notes = (*notes, *self._theme_notes(settings.appearance.theme), *self.keymap.notes)
+        self._notes = (*notes, *theme_notes(settings.appearance.theme), *self.keymap.notes)
 
     def _style_once(self) -> None:
         """Nothing is styled yet: the theme is in the first parse of the style sheets, and needs no second one."""
@@ -87,12 +87,6 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
 
     def _known_theme(self, name: str) -> str:
         return name if name in self.available_themes else DARK.name
-
-    def _theme_notes(self, name: str) -> tuple[str, ...]:
-        if not name or name in self.available_themes:
-            return ()
-        known = ", ".join(sorted(self.available_themes))
-        return (f"appearance.theme: there is no theme {name!r}; known: {known}",)
 
     def _draw_anew(self) -> None:
         """What lines go through before they are shown may be another: no line that is drawn counts any more."""
@@ -233,7 +227,7 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
             self.keymap = keymap_of(settings.keys)
         for tab in self.tabs:
             tab.use_settings(self.settings)
-        return (*self._theme_notes(settings.appearance.theme), *self.keymap.notes)
+        return (*theme_notes(settings.appearance.theme), *self.keymap.notes)
 
     def _fitted(self, chosen: Appearance) -> Appearance:
         """With what is not set as it fits the terminal, of which the theme is known from the start only."""

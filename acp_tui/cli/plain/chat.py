@@ -13,24 +13,22 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.failures import code_of, error_text
+from acp_tui.cli.exit_codes import ExitCode, code_of
+from acp_tui.cli.plain.asking import Permissions, Questions
 from acp_tui.cli.plain.commands import Command, command_for
-from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.draft import Draft
-from acp_tui.cli.plain.outbox import Outbox
-from acp_tui.cli.plain.permissions import Permissions
-from acp_tui.cli.plain.questions import Questions
+from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.starting import AgentStart
 from acp_tui.cli.plain.telling import Teller
 from acp_tui.cli.plain.words import ours
+from acp_tui.cli.saying import error_text
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session import Session, Unsubscribe
+from acp_tui.client.sessions.session_calls import shown_early
 from acp_tui.client.settings import Settings, state_folder
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
@@ -40,6 +38,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 
 PROMPT: Final = "> "
 GOES_ON: Final = "... "
+QUOTES: Final = '"""'
 END_LIMIT_S: Final = 2.0
 """How long the last words may take."""
 
@@ -67,6 +66,7 @@ class Chat:
         """There is a session, and nothing more to say before the first prompt."""
         self._was_interrupted = False
         self._outside: Questions | None = None
+        self._unsubscribe: Unsubscribe = lambda: None
         self._start: AgentStart
         self._tasks: TaskGroup
         self._teller: Teller
@@ -150,15 +150,10 @@ class Chat:
     async def open(self, session_id: SessionId, cwd: Path) -> None:
         """Go on with a session that the agent has kept, with its history. Raises ClientError."""
 
-        def use_early(change: Change) -> None:
-            """What the agent asks while it loads must be answered: the loading may wait for it."""
-            session = self.agent.sessions.get(session_id)
-            if session is not None and Fact.PERMISSIONS in change.facts:
-                self.use(session)
-
-        session = await self._logged_in(
-            lambda agent: self._start.open_session(agent, session_id, cwd, use_early)
-        )
+        with shown_early(self.use) as attend:
+            session = await self._logged_in(
+                lambda agent: self._start.open_session(agent, session_id, cwd, attend)
+            )
         if session is not self.session:
             self.use(session)
 
@@ -180,8 +175,7 @@ class Chat:
     def use(self, session: Session) -> None:
         """Talk in this session from now on; of one that goes on, what was said is not told again."""
         is_known = self.session is not None and self.session.conversation is session.conversation
-        if self.session is not None:
-            self.session.listener = None
+        self._unsubscribe()
         self.session = session
         if not is_known:
             self._teller = Teller(session.conversation, session.cwd, self._outbox, self.settings.conversation)
@@ -194,7 +188,7 @@ class Chat:
             queue_first=self._say_first,
         )
         self._questions = Questions(session, self.agent.title, self.console, self._outbox)
-        session.listener = self._hear
+        self._unsubscribe = session.subscribe(self._hear)
         self._hear(Change((), (Fact.PERMISSIONS, Fact.ELICITATIONS, Fact.TURN)))
 
     def _hear(self, change: Change) -> None:
@@ -372,3 +366,44 @@ class Chat:
 def _count(session: Session) -> str:
     count = len(session.queue.prompts)
     return f"{count} prompt waits" if count == 1 else f"{count} prompts wait"
+
+
+class Draft:
+    """A prompt that is typed in several lines: behind a backslash, or in a block of three quotes."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._is_block = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more is to come."""
+        return self._is_block or bool(self._lines)
+
+    def add(self, line: str) -> str | None:
+        """The prompt where it ends with this line, None where it goes on."""
+        if self._is_block:
+            return self._add_to_block(line)
+        if not self._lines and line.lstrip().startswith(QUOTES):
+            self._is_block = True
+            return self._add_to_block(line.lstrip().removeprefix(QUOTES))
+        if line.endswith("\\"):
+            self._lines.append(line[:-1])
+            return None
+        return self._end(line)
+
+    def _add_to_block(self, line: str) -> str | None:
+        text, quotes, _ = line.partition(QUOTES)
+        if not quotes:
+            self._lines.append(line)
+            return None
+        return self._end(text).strip("\n")
+
+    def _end(self, line: str) -> str:
+        text = "\n".join([*self._lines, line])
+        self.drop()
+        return text
+
+    def drop(self) -> None:
+        """Begin anew."""
+        self._lines, self._is_block = [], False

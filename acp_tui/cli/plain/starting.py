@@ -12,12 +12,11 @@ from typing import TypeVar
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exec_slow_start import SlowStart
-from acp_tui.cli.exec_workplace import additional_directories, mcp_servers
-from acp_tui.cli.failures import error_text
 from acp_tui.cli.plain.asking import choose, confirm
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.words import ours
+from acp_tui.cli.saying import error_text
+from acp_tui.cli.session_start import SlowStart, additional_directories, mcp_servers
 from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
@@ -28,7 +27,8 @@ from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.offers import INTERACTIVE
 from acp_tui.client.sessions.policy import policy_of
 from acp_tui.client.sessions.recordings import recording_plan
-from acp_tui.client.sessions.session import Listener, Session
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_calls import Attend
 from acp_tui.client.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.facts import SessionId
@@ -109,14 +109,12 @@ class AgentStart:
             earlier=earlier,
         )
 
-    async def open_session(
-        self, agent: Agent, session_id: SessionId, cwd: Path, listener: Listener
-    ) -> Session:
+    async def open_session(self, agent: Agent, session_id: SessionId, cwd: Path, attend: Attend) -> Session:
         """The one that is open already, else as the agent gives it."""
         return agent.sessions.get(session_id) or await agent.open_session(
             session_id,
             cwd,
-            listener,
+            attend,
             additional_directories=self.directories,
             mcp_servers=self.servers,
         )

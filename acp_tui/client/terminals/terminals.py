@@ -13,6 +13,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.terminals.errors import TerminalsClosed, TerminalSpawnFailed, UnknownTerminal
+from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.client.terminals.pty import ReadBudget
 from acp_tui.client.terminals.spawning import CommandsIn, Order, changed_since, environment
 from acp_tui.client.terminals.terminal import ExitStatus, Terminal, TerminalOutputSnapshot
@@ -57,6 +58,7 @@ class Terminals:
         self.size = (columns, rows)
         """Columns and rows of the terminals that are created from now on."""
         self._read_budget = ReadBudget()
+        self._feeder = Feeder()
         self._terminals: dict[str, Terminal] = {}
         self._starting = 0
         self._is_closed = False
@@ -154,6 +156,7 @@ class Terminals:
             async with anyio.create_task_group() as tasks:
                 while self._terminals:
                     tasks.start_soon(self._terminals.popitem()[1].close)
+        self._feeder.close()
 
     def _open(self, terminal_id: str, command: str, limit_bytes: int | None) -> Terminal:
         if self._is_closed:
@@ -167,6 +170,7 @@ class Terminals:
                 partial(self._on_exit, terminal_id),
                 partial(self._on_waiting, terminal_id),
                 budget=self._read_budget,
+                feeder=self._feeder,
                 columns=columns,
                 rows=rows,
             )

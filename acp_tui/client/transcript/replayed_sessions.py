@@ -29,7 +29,6 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     Reconnected,
     SessionUpdate,
-    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -47,9 +46,7 @@ Declaration: Final = CommandsReplaced | OptionsReplaced | OptionChanged | PlanRe
 MAX_EARLY_UPDATES: Final = 1_000
 """As in `client.sessions.table`: more were not kept when it happened."""
 
-OfTerminal: Final = (
-    TerminalOutput | TerminalWaiting | TerminalResized | TerminalAnswered | TerminalExited | CommandRun
-)
+OfTerminal: Final = TerminalOutput | TerminalWaiting | TerminalResized | TerminalExited | CommandRun
 
 
 class Touch(NamedTuple):

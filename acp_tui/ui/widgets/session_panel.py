@@ -40,7 +40,7 @@ from acp_tui.ui.widgets.welcome import Welcome
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
-    from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session import Session, Unsubscribe
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
@@ -99,6 +99,7 @@ class SessionPanel(Vertical):
         self._look_handle: asyncio.TimerHandle | None = None
         self._notice_handle: asyncio.TimerHandle | None = None
         self._look_context = contextvars.copy_context()
+        self._unsubscribe: Unsubscribe = lambda: None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -112,15 +113,14 @@ class SessionPanel(Vertical):
         self._look_context = contextvars.copy_context()  # changes come from tasks that know no app
         self.view.show(self.conversation, self._cwd)
         if self.session is not None:
-            self.session.listener = self._on_change
+            self._unsubscribe = self.session.subscribe(self._on_change)
         self._show_facts()
 
     def on_unmount(self) -> None:
         """The session goes on without us."""
         for handle in filter(None, (self._look_handle, self._notice_handle)):
             handle.cancel()
-        if self.session is not None:
-            self.session.listener = None
+        self._unsubscribe()
 
     @property
     def card(self) -> DockedRequest:
@@ -310,12 +310,6 @@ class SessionPanel(Vertical):
         """Pass it on: what is posted while the panel handles another message bubbles no further than the panel."""
         message.stop()
         self.post_message(self.Left())
-
-    def on_conversation_window_replied(self, message: ConversationView.Replied) -> None:
-        """Type the answer into the program."""
-        message.stop()
-        if self.session is not None:
-            self.session.machine.answer(message.terminal_id, message.position, message.replies)
 
     def on_conversation_window_following_changed(self, message: ConversationView.FollowingChanged) -> None:
         """Say how much is below."""

@@ -8,21 +8,22 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from rich.color import Color
-from rich.style import Style
 
-from acp_tui.ui.terminal.emulator import (
+from acp_tui.client.terminals.emulator import (
+    LOADING_SWITCH_INTERVAL_S,
     MAX_REPLY_BYTES,
+    CellStyle,
     Emulator,
     GhosttyEmulator,
     MouseReports,
     PlainEmulator,
     TerminalModes,
+    load_emulator,
     make_emulator,
 )
 
 COLUMNS, ROWS = 20, 5
-RED = Color.from_ansi(1)
+RED = 1
 
 
 @pytest.fixture
@@ -38,11 +39,15 @@ def plain() -> Emulator:
     return PlainEmulator(COLUMNS, ROWS, 1000)
 
 
+def styled(attribute: str) -> CellStyle:
+    return CellStyle(attributes=frozenset({attribute}))
+
+
 def texts(emulator: Emulator, start: int = 0, stop: int | None = None) -> list[str]:
     return ["".join(segment.text for segment in line) for line in emulator.lines(start, stop)]
 
 
-def style_of(emulator: Emulator, sgr: str) -> Style | None:
+def style_of(emulator: Emulator, sgr: str) -> CellStyle | None:
     emulator.feed(f"\x1b[{sgr}mx".encode())
     return emulator.lines()[0][0].style
 
@@ -98,41 +103,39 @@ def test_long_lines_wrap_and_flow_anew_on_resize(emulator: Emulator) -> None:
 @pytest.mark.parametrize(
     ("sgr", "style"),
     [
-        ("1", Style(bold=True)),
-        ("2", Style(dim=True)),
-        ("3", Style(italic=True)),
-        ("4", Style(underline=True)),
-        ("4:3", Style(underline=True)),
-        ("21", Style(underline2=True)),
-        ("5", Style(blink=True)),
-        ("7", Style(reverse=True)),
-        ("8", Style(conceal=True)),
-        ("9", Style(strike=True)),
-        ("53", Style(overline=True)),
-        ("31", Style(color=Color.from_ansi(1))),
-        ("97", Style(color=Color.from_ansi(15))),
-        ("42", Style(bgcolor=Color.from_ansi(2))),
-        ("38;5;196", Style(color=Color.from_ansi(196))),
-        ("48;5;20", Style(bgcolor=Color.from_ansi(20))),
-        ("38;2;1;2;3", Style(color=Color.from_rgb(1, 2, 3))),
-        ("48:2::4:5:6", Style(bgcolor=Color.from_rgb(4, 5, 6))),
+        ("1", styled("bold")),
+        ("2", styled("dim")),
+        ("3", styled("italic")),
+        ("4", styled("underline")),
+        ("4:3", styled("underline")),
+        ("21", styled("double_underline")),
+        ("5", styled("blink")),
+        ("7", styled("reverse")),
+        ("8", styled("conceal")),
+        ("9", styled("strike")),
+        ("53", styled("overline")),
+        ("31", CellStyle(1)),
+        ("97", CellStyle(15)),
+        ("42", CellStyle(background=2)),
+        ("38;5;196", CellStyle(196)),
+        ("48;5;20", CellStyle(background=20)),
+        ("38;2;1;2;3", CellStyle((1, 2, 3))),
+        ("48:2::4:5:6", CellStyle(background=(4, 5, 6))),
         (
             "1;3;4;9;31;48;5;20",
-            Style(
-                bold=True, italic=True, underline=True, strike=True, color=RED, bgcolor=Color.from_ansi(20)
-            ),
+            CellStyle(RED, 20, frozenset({"bold", "italic", "underline", "strike"})),
         ),
-        ("4;58;5;3", Style(underline=True)),
+        ("4;58;5;3", styled("underline")),
         ("0", None),
     ],
 )
-def test_styles_and_colours_are_kept(emulator: Emulator, sgr: str, style: Style | None) -> None:
+def test_styles_and_colours_are_kept(emulator: Emulator, sgr: str, style: CellStyle | None) -> None:
     assert style_of(emulator, sgr) == style
 
 
 def test_a_style_goes_on_over_the_end_of_a_line(emulator: Emulator) -> None:
     emulator.feed(b"\x1b[31mone\r\ntwo\x1b[0m\r\nthree")
-    assert [line[0].style for line in emulator.lines()] == [Style(color=RED)] * 2 + [None]
+    assert [line[0].style for line in emulator.lines()] == [CellStyle(RED)] * 2 + [None]
 
 
 def test_wide_and_joined_characters_are_whole_and_take_their_cells(emulator: Emulator) -> None:
@@ -143,14 +146,14 @@ def test_wide_and_joined_characters_are_whole_and_take_their_cells(emulator: Emu
 
 def test_backgrounds_reach_to_the_edge_on_rows_with_and_without_text(emulator: Emulator) -> None:
     emulator.feed(b"\x1b[44m\x1b[2J\x1b[2;1Hhi\x1b[K")
-    blue = Style(bgcolor=Color.from_ansi(4))
+    blue = CellStyle(background=4)
     assert texts(emulator) == [" " * 20, "hi" + " " * 18] + [" " * 20] * 3
     assert {segment.style for line in emulator.lines() for segment in line} == {blue}
 
 
 def test_a_true_colour_background_fills_blank_rows_too(emulator: Emulator) -> None:
     emulator.feed(b"\x1b[48;2;9;8;7m\x1b[2J")
-    assert emulator.lines()[3][0].style == Style(bgcolor=Color.from_rgb(9, 8, 7))
+    assert emulator.lines()[3][0].style == CellStyle(background=(9, 8, 7))
 
 
 def test_questions_are_answered_once(emulator: Emulator) -> None:
@@ -228,8 +231,14 @@ def test_noise_neither_crashes_nor_leaves_the_grid(emulator: Emulator) -> None:
 
 
 def test_pyghostty_is_imported_with_the_first_terminal_and_not_before() -> None:
-    script = "import sys, acp_tui.ui.terminal.emulator; sys.exit('pyghostty' in sys.modules)"
+    script = "import sys, acp_tui.client.terminals.emulator; sys.exit('pyghostty' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_loading_leaves_the_interpreter_as_it_was() -> None:
+    before = sys.getswitchinterval()
+    load_emulator()
+    assert sys.getswitchinterval() == before > LOADING_SWITCH_INTERVAL_S
 
 
 def test_there_is_a_plain_emulator_where_pyghostty_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ and switches of screen among them, which costs more than libghostty's 14 ns a by
 where the ring drops bytes before the emulator has come to them are they missing; it then goes on with the next whole
 line.
 
-Its size is what the conversation's state says; whoever changes that has told the program. A question of the program's
-is answered by the first emulator that meets it.
+Its size is what the conversation's state says; whoever changes that has told the program. What the program asks is
+answered elsewhere, by whoever runs it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from functools import partial
 from threading import Lock
 from typing import Final, TypeAlias
 
+from acp_tui.client.terminals.emulator import Emulator, Line, TerminalModes
+from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.conversation.byte_ring import from_character_boundary
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.ui.terminal.emulator import Emulator, Line, TerminalModes
-from acp_tui.ui.terminal.feeder import Feeder
 
 SCROLLBACK_LINES: Final = 5_000
 """About 5 MB a terminal of 120 columns, when they are full."""
@@ -34,10 +34,6 @@ AFTER_A_GAP: Final = b"\x18\x1b[m\x1b(B\x0f\r\x1b[K"
 
 MakeEmulator: TypeAlias = Callable[[int, int, int], Emulator]
 """Of columns, rows and lines of scrollback."""
-
-
-Reply: TypeAlias = Callable[[int, bytes], None]
-"""Types what a program wants to know of its terminal, which it has asked before this offset in its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +65,11 @@ class TerminalScreen:
         make: MakeEmulator,
         feeder: Feeder,
         on_change: Callable[[], None],
-        reply: Reply = lambda _position, _replies: None,
     ) -> None:
         self.state = state
         self._make = make
         self._feeder = feeder
         self._on_change = on_change
-        self._reply = reply
         self._size = state.columns, state.rows
         self._lock = Lock()
         self._emulator: Emulator | None = None
@@ -92,9 +86,6 @@ class TerminalScreen:
         emulator, data = self._awake, self._next_piece()
         if len(data) <= AT_ONCE_BYTES:
             self._feed(emulator, data)
-            self._pass_on_replies()
-            if self._is_behind:  # the piece ended where the answers begin
-                self.update()
         else:
             self.is_feeding = True
             self._feeder.run(partial(self._feed, emulator, data), self._on_fed)
@@ -169,18 +160,9 @@ class TerminalScreen:
                 with self._lock:
                     self._emulator.resize(*size)
 
-    def _pass_on_replies(self) -> None:
-        """Answer what is new; what an emulator before this one has answered must not be typed again."""
-        with self._lock:
-            replies = self._awake.take_replies()
-        if replies and self._fed > self.state.answered and not self.state.has_exited:
-            self._reply(self._fed, replies)
-
     def _next_piece(self) -> bytes:
         at = max(self._fed, self.state.output.dropped)
-        answered_bytes = self.state.answered - at
-        most = min(answered_bytes, PIECE_BYTES) if answered_bytes > 0 else PIECE_BYTES
-        start, data = self.state.output.read_from(at, most)
+        start, data = self.state.output.read_from(at, PIECE_BYTES)
         has_gap = start > self._fed
         self._fed = start + len(data)
         return _after_a_gap(data) if has_gap else data
@@ -192,7 +174,6 @@ class TerminalScreen:
 
     def _on_fed(self) -> None:
         self.is_feeding = False
-        self._pass_on_replies()
         self.update()
         self._on_change()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.ui.terminal.emulator import MouseReports, TerminalModes
-from acp_tui.ui.terminal.keys import (
+from acp_tui.client.terminals.emulator import MouseReports, TerminalModes
+from acp_tui.client.terminals.keys import (
     LEFT,
     NO_BUTTON,
     WHEEL_UP,

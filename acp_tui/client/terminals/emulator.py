@@ -5,7 +5,7 @@ less, top, progress bars and CJK. Of the others, pyavt (asciinema's avt) draws t
 loads in 2 ms instead of 200 to 500, but gives no replies, without which a program that asks for the cursor's position
 waits for ever, and few modes, without which nobody can type into one; pyte is 40 to 80 times slower and crashes on vim.
 pyghostty has wheels for Linux with glibc and for macOS. Elsewhere (musl, rarer machines) the text is shown without its
-colours and without cursor addressing, which is enough to read a build's log and to answer a question.
+colors and without cursor addressing, which is enough to read a build's log and to answer a question.
 
 Of a row without any text, libghostty's formatter forgets the background; we give it that of its first cell.
 """
@@ -13,26 +13,44 @@ Of a row without any text, libghostty's formatter forgets the background; we giv
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Final, Protocol, TypeAlias
+from threading import Lock
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from rich.cells import cell_len, chop_cells
-from rich.color import Color
-from rich.segment import Segment
-from rich.style import Style
-
-from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.client.terminals.plain_text import cells_of, plain_text
 from acp_tui.conversation.byte_ring import ByteRing
 
-Line: TypeAlias = list[Segment]
+Color: TypeAlias = int | tuple[int, int, int]
+"""A place in the palette of 256, or red, green and blue."""
+
+
+class CellStyle(NamedTuple):
+    """How cells look; what is not set is the terminal's default."""
+
+    foreground: Color | None = None
+    background: Color | None = None
+    attributes: frozenset[str] = frozenset()
+    """Of `bold dim italic underline double_underline blink reverse conceal strike overline`."""
+
+
+class Span(NamedTuple):
+    """Neighboring cells of one style."""
+
+    text: str
+    style: CellStyle | None = None
+
+
+Line: TypeAlias = list[Span]
 """One row, without trailing blanks that have no style."""
 
 MAX_REPLY_BYTES: Final = 64 * 1024
 """More than that nobody has asked for in earnest: the rest of the replies is dropped."""
 PLAIN_KEPT_BYTES: Final = 256 * 1024
+LOADING_SWITCH_INTERVAL_S: Final = 0.0001
 SCROLLBACK_BYTES_PER_CELL: Final = 128
 """What libghostty reckons for a cell, generously: the limit that counts is that in lines."""
 
@@ -105,13 +123,24 @@ def make_emulator(columns: int, rows: int, max_scrollback: int) -> Emulator:
         return PlainEmulator(columns, rows, max_scrollback)
 
 
-def warm_up() -> None:
-    """Load the emulator and make each of its calls once: the binding parses every C type when it first meets it."""
-    emulator = make_emulator(2, 2, 0)
-    emulator.feed(b"x\x1b[6n\r\n\x1b[41m\x1b[K\x1b[48;2;1;2;3m\r\n\x1b[K")
-    emulator.resize(3, 3)
-    _ = emulator.lines(), emulator.cursor, emulator.modes, emulator.take_replies()
-    emulator.close()
+_loading: Final = Lock()
+
+
+def load_emulator() -> None:
+    """Import what an emulator needs and prepare every call; for a thread, since it takes up to half a second."""
+    with _loading:
+        interval = sys.getswitchinterval()
+        # It is all Python, and the event loop has to ask for the GIL after each of its reads: by default, 5 ms each.
+        sys.setswitchinterval(LOADING_SWITCH_INTERVAL_S)
+        try:
+            # The binding parses every C type when it first meets it.
+            emulator = make_emulator(2, 2, 0)
+            emulator.feed(b"x\x1b[6n\r\n\x1b[41m\x1b[K\x1b[48;2;1;2;3m\r\n\x1b[K")
+            emulator.resize(3, 3)
+            _ = emulator.lines(), emulator.cursor, emulator.modes, emulator.take_replies()
+            emulator.close()
+        finally:
+            sys.setswitchinterval(interval)
 
 
 class GhosttyEmulator:
@@ -246,15 +275,15 @@ class GhosttyEmulator:
         core.check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_CONTENT_TAG, tag), "content of a cell")
         if tag[0] == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_PALETTE:
             index = core.ffi.new("GhosttyColorPaletteIndex*")
-            core.check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_COLOR_PALETTE, index), "colour")
-            color = Color.from_ansi(index[0])
+            core.check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_COLOR_PALETTE, index), "color")
+            color: Color = int(index[0])
         elif tag[0] == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_RGB:
             rgb = core.ffi.new("GhosttyColorRgb*")
-            core.check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_COLOR_RGB, rgb), "colour")
-            color = Color.from_rgb(rgb.r, rgb.g, rgb.b)
+            core.check(lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_COLOR_RGB, rgb), "color")
+            color = (int(rgb.r), int(rgb.g), int(rgb.b))
         else:
             return []
-        return [Segment(" " * self._open.get("cols"), Style(bgcolor=color))]
+        return [Span(" " * self._open.get("cols"), CellStyle(background=color))]
 
     @property
     def _native(self) -> Any:
@@ -267,7 +296,7 @@ class GhosttyEmulator:
 
 
 class PlainEmulator:
-    """The text alone, for machines without libghostty: no colours, no cursor addressing, no replies."""
+    """The text alone, for machines without libghostty: no colors, no cursor addressing, no replies."""
 
     def __init__(self, columns: int, rows: int, max_scrollback: int) -> None:
         self._ring: ByteRing | None = ByteRing(PLAIN_KEPT_BYTES)
@@ -295,7 +324,7 @@ class PlainEmulator:
     def lines(self, start: int = 0, stop: int | None = None) -> list[Line]:
         """See Emulator."""
         last = self.line_count if stop is None else min(stop, self.line_count)
-        return [[Segment(line)] if line else [] for line in self._lines()[max(0, start) : last]]
+        return [[Span(line)] if line else [] for line in self._lines()[max(0, start) : last]]
 
     @property
     def screen_top(self) -> int:
@@ -306,7 +335,7 @@ class PlainEmulator:
     def cursor(self) -> tuple[int, int]:
         """See Emulator."""
         wrapped = self._lines()
-        return min(cell_len(wrapped[-1]), self._columns - 1), len(wrapped) - 1
+        return min(sum(map(cells_of, wrapped[-1])), self._columns - 1), len(wrapped) - 1
 
     @property
     def modes(self) -> TerminalModes:
@@ -333,28 +362,40 @@ class PlainEmulator:
         if self._wrapped is None:
             text = plain_text(ring.read(), is_complete=False)
             lines = (line.expandtabs(8) for line in text.split("\n")[-self._max_lines :])
-            wrapped = [part for line in lines for part in chop_cells(line, self._columns) or [""]]
+            wrapped = [part for line in lines for part in _wrap(line, self._columns)]
             self._wrapped = wrapped[-self._max_lines :]
         return self._wrapped
 
 
+def _wrap(line: str, columns: int) -> Iterator[str]:
+    """The line in parts of so many cells at the most; one at least."""
+    start, room = 0, columns
+    for at, char in enumerate(line):
+        cells = cells_of(char)
+        if cells > room and at > start:
+            yield line[start:at]
+            start, room = at, columns
+        room -= cells
+    yield line[start:]
+
+
 _SGR_RUN: Final = re.compile(r"((?:\x1b\[[\d;:]*m)+)")
 _RESET: Final = "\x1b[0m"
-_ATTRIBUTES: dict[str, dict[str, Any]] = {
-    "1": {"bold": True},
-    "2": {"dim": True},
-    "3": {"italic": True},
-    "4": {"underline": True},
-    "4:2": {"underline2": True},
-    "4:3": {"underline": True},
-    "4:4": {"underline": True},
-    "4:5": {"underline": True},
-    "5": {"blink": True},
-    "7": {"reverse": True},
-    "8": {"conceal": True},
-    "9": {"strike": True},
-    "21": {"underline2": True},
-    "53": {"overline": True},
+_ATTRIBUTES: Final = {
+    "1": "bold",
+    "2": "dim",
+    "3": "italic",
+    "4": "underline",
+    "4:2": "double_underline",
+    "4:3": "underline",
+    "4:4": "underline",
+    "4:5": "underline",
+    "5": "blink",
+    "7": "reverse",
+    "8": "conceal",
+    "9": "strike",
+    "21": "double_underline",
+    "53": "overline",
 }
 
 
@@ -367,7 +408,7 @@ def _parse_rows(formatted: str) -> Iterator[Line]:
             if index % 2:
                 state = (state + part).rpartition(_RESET)[2]
             elif part:
-                line.append(Segment(part, _style(state)))
+                line.append(Span(part, _style(state)))
         yield _without_trailing_blanks(line)
 
 
@@ -375,26 +416,27 @@ def _without_trailing_blanks(line: Line) -> Line:
     while line and line[-1].style is None:
         text = line[-1].text.rstrip(" ")
         if text:
-            line[-1] = Segment(text)
+            line[-1] = Span(text)
             break
         line.pop()
     return line
 
 
 @lru_cache(maxsize=4096)
-def _style(sequences: str) -> Style | None:
+def _style(sequences: str) -> CellStyle | None:
     """The style that these SGR sequences set, one attribute each, on top of the default."""
-    attributes: dict[str, Any] = {}
+    colors: dict[str, Color] = {}
+    attributes = set()
     for sequence in sequences.split("m")[:-1]:
         parameters = sequence.removeprefix("\x1b[")
         match parameters.split(";"):
             case [("38" | "48") as ground, "5", index]:
-                attributes[_GROUNDS[ground]] = Color.from_ansi(int(index))
+                colors[ground] = int(index)
             case [("38" | "48") as ground, "2", red, green, blue]:
-                attributes[_GROUNDS[ground]] = Color.from_rgb(int(red), int(green), int(blue))
-            case _:  # what is left out, such as the colour of an underline, cannot be drawn
-                attributes |= _ATTRIBUTES.get(parameters, {})
-    return Style(**attributes) if attributes else None
-
-
-_GROUNDS: Final = {"38": "color", "48": "bgcolor"}
+                colors[ground] = (int(red), int(green), int(blue))
+            case _ if parameters in _ATTRIBUTES:
+                attributes.add(_ATTRIBUTES[parameters])
+            case _:  # such as the color of an underline: it cannot be drawn
+                pass
+    style = CellStyle(colors.get("38"), colors.get("48"), frozenset(attributes))
+    return None if style == CellStyle() else style

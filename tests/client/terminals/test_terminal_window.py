@@ -1,4 +1,4 @@
-"""What a terminal's screen gives to one who types into it: its window, its size, and answers to the program."""
+"""What a terminal's screen gives to one who types into it: its window and its size."""
 
 from __future__ import annotations
 
@@ -6,27 +6,22 @@ from typing import Any, cast
 
 import pytest
 
+from acp_tui.client.terminals.emulator import PlainEmulator, make_emulator
+from acp_tui.client.terminals.screen import MakeEmulator, TerminalScreen
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.ui.terminal.emulator import PlainEmulator, make_emulator
-from acp_tui.ui.terminal.screen import MakeEmulator, TerminalScreen
 
-WHERE_IS_THE_CURSOR = b"\x1b[6n"
 EMULATORS = [make_emulator, PlainEmulator]
 
 
 class Opened:
     """A terminal of 20 by 4; output so short that no thread is needed for it."""
 
-    def __init__(self, *, make: MakeEmulator = make_emulator, output: bytes = b"", answered: int = 0) -> None:
-        self.state = TerminalState(TerminalId("t"), columns=20, rows=4, answered=answered)
-        self.replies: list[tuple[int, bytes]] = []
+    def __init__(self, *, make: MakeEmulator = make_emulator, output: bytes = b"") -> None:
+        self.state = TerminalState(TerminalId("t"), columns=20, rows=4)
         nobody = cast(Any, None)
-        self.screen = TerminalScreen(self.state, make, nobody, nobody, self._note)
+        self.screen = TerminalScreen(self.state, make, nobody, nobody)
         self.prints(output)
-
-    def _note(self, position: int, replies: bytes) -> None:
-        self.replies.append((position, replies))
 
     def prints(self, data: bytes) -> None:
         """The program prints this, and it is shown."""
@@ -55,27 +50,3 @@ def test_a_new_size_is_taken_from_the_state(make: MakeEmulator) -> None:
     opened.state.columns, opened.state.rows = 10, 2
     opened.screen.update()
     assert opened.rows() == ["x" * 10] * 2
-
-
-def test_a_question_is_answered_with_where_it_was_asked() -> None:
-    pytest.importorskip("pyghostty")
-    opened = Opened()
-    opened.prints(b"ab" + WHERE_IS_THE_CURSOR)
-    opened.prints(b"c")
-    assert opened.replies == [(6, b"\x1b[1;3R")]
-
-
-def test_what_another_emulator_has_answered_is_not_answered_again() -> None:
-    pytest.importorskip("pyghostty")
-    old, new = b"ab" + WHERE_IS_THE_CURSOR, b"cd" + WHERE_IS_THE_CURSOR
-    opened = Opened(output=old + new, answered=len(old))
-    assert opened.replies == [(len(old + new), b"\x1b[1;5R")]
-    assert opened.rows() == ["abcd"]
-
-
-def test_a_program_that_has_ended_gets_no_answer() -> None:
-    pytest.importorskip("pyghostty")
-    opened = Opened()
-    opened.state.has_exited = True
-    opened.prints(WHERE_IS_THE_CURSOR)
-    assert opened.replies == []

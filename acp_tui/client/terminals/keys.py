@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_tui.ui.terminal.emulator import MouseReports, TerminalModes
+from acp_tui.client.terminals.emulator import MouseReports, TerminalModes
 
 _PLAIN: Final = {
     "enter": b"\r",
