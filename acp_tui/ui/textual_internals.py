@@ -7,11 +7,13 @@ parser of keys).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
+from textual.await_remove import AwaitRemove
 from textual.binding import Binding
 from textual.events import Key
 from textual.geometry import Region, Size
@@ -52,6 +54,22 @@ class TellingCompositor(Compositor):
 def tell_every_first_size(screen: Screen[Any]) -> None:
     """Give the screen, which shows nothing yet, a compositor that misses no first Resize."""
     screen._compositor = TellingCompositor()
+
+
+class Removal(AwaitRemove):
+    """A removal that goes on though whoever waits for it is cancelled.
+
+    Textual waits for the tasks of the removed widgets by `gather`, which cancels them along with the waiting task: a
+    worker that is cancelled while it removes a widget ended the app with that CancelledError.
+    """
+
+    def __init__(self, removal: AwaitRemove) -> None:
+        super().__init__(removal._tasks, removal._post_remove)
+
+    def __await__(self) -> Generator[None, None, None]:
+        current = asyncio.current_task()
+        shielded: list[Any] = [asyncio.shield(task) for task in self._tasks if task is not current]
+        return AwaitRemove(shielded, self._post_remove).__await__()
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
