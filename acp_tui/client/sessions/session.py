@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -127,8 +127,12 @@ class Session:
         capabilities: AgentCapabilities | None = None,
         policy: Policy | None = None,
         earlier: Session | None = None,
+        keys: Iterator[int] | None = None,
     ) -> None:
-        """Of an `earlier` one, whose agent is gone, it takes over the conversation, who listens, and what is queued."""
+        """Of an `earlier` one, whose agent is gone, it takes over the conversation, who listens, and what is queued.
+
+        `keys` number its questions; all sessions of an agent share them.
+        """
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
@@ -140,7 +144,7 @@ class Session:
         self._connection = connection
         self._explain = explain
         self._capabilities = capabilities or AgentCapabilities()
-        keys = count(1)
+        keys = count(1) if keys is None else keys
         self._permissions = PermissionBroker(keys)
         self._unasked: set[RequestKey] = set()
         """Those that were refused without the user."""

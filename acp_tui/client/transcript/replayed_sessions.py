@@ -21,11 +21,14 @@ from acp_tui.conversation.updates import (
     CommandRun,
     CommandsReplaced,
     Disconnected,
+    ElicitationAnswered,
     ElicitationAsked,
     ElicitationCompleted,
     OptionChanged,
     OptionsReplaced,
+    PermissionAnswered,
     PermissionAsked,
+    PermissionNoted,
     PlanReplaced,
     Reconnected,
     SessionUpdate,
@@ -47,6 +50,7 @@ MAX_EARLY_UPDATES: Final = 1_000
 """As in `client.sessions.table`: more were not kept when it happened."""
 
 OfTerminal: Final = TerminalOutput | TerminalWaiting | TerminalResized | TerminalExited | CommandRun
+OfQuestion: Final = PermissionAnswered | PermissionNoted | ElicitationAnswered
 
 
 class Touch(NamedTuple):
@@ -64,13 +68,8 @@ class ReplayedSession:
 
     session_id: SessionId | None
     conversation: Conversation = field(default_factory=Conversation)
-    keys: count[int] = field(default_factory=lambda: count(1))
     begun_with: tuple[SessionUpdate, ...] = ()
     """What the agent declared of it when it was new."""
-
-    def next_key(self) -> RequestKey:
-        """As the session itself numbered its questions."""
-        return RequestKey(next(self.keys))
 
 
 class _Unanswered(Awaitable[Any]):
@@ -99,6 +98,8 @@ class ReplayedSessions:
         """Of those of ours, where they were opened: under the same id there may be another session by now."""
         self._early: dict[SessionId, list[SessionUpdate]] = {}
         self._awaited = 0
+        self._keys = count(1)
+        """Number the questions of all sessions, as the client did."""
 
     def apply(self, session: ReplayedSession, update: SessionUpdate) -> None:
         """Change the session's conversation."""
@@ -115,7 +116,7 @@ class ReplayedSessions:
         if session is None:
             return
         if isinstance(update, PermissionAsked):
-            session.keys = count(update.request.key + 1)
+            self._keys = count(update.request.key + 1)
         if isinstance(update, TerminalOpened):
             self._terminals[session_id, update.terminal_id] = session
         self.apply(session, update)
@@ -132,6 +133,10 @@ class ReplayedSessions:
         known = self._known(session_id)
         if isinstance(update, OfTerminal):
             return self._terminals.get((session_id, update.terminal_id), known)
+        if isinstance(update, OfQuestion):
+            same_id = (known, self._opening.get(session_id), self.closed.get(session_id))
+            asked = (session for session in same_id if session is not None and _asks(session, update.key))
+            return next(asked, known)
         return known
 
     def _known(self, session_id: SessionId) -> ReplayedSession | None:
@@ -224,7 +229,7 @@ class ReplayedSessions:
     ) -> Awaitable[str | None]:
         """Show the question."""
         session = self._session(session_id)
-        key = session.next_key()
+        key = RequestKey(next(self._keys))
         self.apply(session, PermissionAsked(PermissionRequest(key, patch.tool_call_id, options, meta), patch))
         self.asked = (session, key)
         return _Unanswered()
@@ -232,7 +237,7 @@ class ReplayedSessions:
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Show the question."""
         session = self.outside if session_id is None else self._session(session_id)
-        key = session.next_key()
+        key = RequestKey(next(self._keys))
         self.apply(session, ElicitationAsked(replace(elicitation, key=key)))
         self.asked = (session, key)
         return _Unanswered()
@@ -291,6 +296,10 @@ class ReplayedSessions:
     async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
         """Refused."""
         _refuse()
+
+
+def _asks(session: ReplayedSession, key: RequestKey) -> bool:
+    return key in session.conversation.permissions or key in session.conversation.elicitations
 
 
 def _refuse() -> NoReturn:

@@ -267,6 +267,13 @@ def test_a_session_that_was_being_loaded_when_its_agent_ended_is_what_it_was() -
     assert texts(live[SessionId("s1")]) == [("user", "prompt 0"), ("Failure", "")]
 
 
+def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own() -> None:
+    """One is open, the other is being opened when the agent ends."""
+    begun: Acts = [(begin, "s2", 0), (answer, "s2", 0), (ask, "s2", 1), (elicit, "s2", 1)]
+    check([*OPENED, *begun, (ask, "s2", 0), (load, "s2", 2), (elicit, "s2", 2), (ask, "s2", 1)])
+    check([*OPENED, *begun, (load, "s2", 2), (decide, "s2", 0), (ask, "s2", 1), (hang_up, "s2", 2)])
+
+
 def test_of_a_session_that_is_not_known_yet_as_much_is_kept_as_was_live() -> None:
     early: Acts = [(say, "s1", 0)] * (MAX_EARLY_UPDATES + 1)
     check([(begin, "s1", 0), *early, (answer, "s1", 0)])
