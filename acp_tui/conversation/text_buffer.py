@@ -40,6 +40,9 @@ class TextBuffer:
         first = self._pieces[index][offset - self._starts[index] :]
         return "".join([first, *self._pieces[index + 1 :]])
 
+    def __reduce__(self) -> tuple[type[TextBuffer], tuple[str]]:
+        return TextBuffer, (self.text,)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TextBuffer) and self.length == other.length and self.text == other.text
 

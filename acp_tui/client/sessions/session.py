@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from anyio import create_task_group
 
+from acp_tui.client.entry_store import new_conversation
 from acp_tui.client.errors import (
     AgentLost,
     ClientError,
@@ -98,7 +99,7 @@ class Session:
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
-        self.conversation: Conversation = earlier.conversation if earlier is not None else Conversation()
+        self.conversation: Conversation = earlier.conversation if earlier is not None else new_conversation()
         self.listener: Listener | None = listener or (earlier.listener if earlier is not None else None)
         self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
         """What the user wants to be sent when the turn is over."""

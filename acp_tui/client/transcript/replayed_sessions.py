@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
+from acp_tui.client.entry_store import new_conversation
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.conversation import Change, Conversation
@@ -66,7 +67,7 @@ class ReplayedSession:
     """One session as far as the replay has come."""
 
     session_id: SessionId | None
-    conversation: Conversation = field(default_factory=Conversation)
+    conversation: Conversation = field(default_factory=new_conversation)
     keys: count[int] = field(default_factory=lambda: count(1))
     begun_with: tuple[SessionUpdate, ...] = ()
     """What the agent declared of it when it was new."""
