@@ -226,8 +226,9 @@ class Session:
         self._elicitations.cancel_all()
 
     def _cancel_permissions(self) -> None:
-        for key in self._permissions.waiting:
-            self._answer(key, None)
+        cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
+        for key in reversed(cancelled):  # the oldest is on the screen: it goes last, and none comes in its place
+            self.apply(PermissionAnswered(key, None, self.now()))
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Set a mode, a model or another option of the session.
