@@ -23,6 +23,8 @@ from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import Role
 
 MAX_NOTICES: Final = 50
+MAX_NOTICE_CHARACTERS: Final = 10_000
+"""Of its title, and of its description: a notice is a word for now."""
 
 
 class Change(NamedTuple):

@@ -11,7 +11,14 @@ from typing import Final, assert_never
 
 from acp_tui.conversation import tool_calls
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.conversation import MAX_NOTICES, NOTHING, Change, Conversation, Echo
+from acp_tui.conversation.conversation import (
+    MAX_NOTICE_CHARACTERS,
+    MAX_NOTICES,
+    NOTHING,
+    Change,
+    Conversation,
+    Echo,
+)
 from acp_tui.conversation.elicitation_reducer import apply_elicitation, forget_elicitations
 from acp_tui.conversation.entries import (
     Compaction,
@@ -411,7 +418,9 @@ def _fact(
             conversation.usage = usage
             return Fact.USAGE
         case NoticeShown(severity, title, description):
-            conversation.notices.append(Notice(severity, title, description))
+            description = description and description[:MAX_NOTICE_CHARACTERS]
+            notice = Notice(severity[:MAX_NOTICE_CHARACTERS], title[:MAX_NOTICE_CHARACTERS], description)
+            conversation.notices.append(notice)
             del conversation.notices[:-MAX_NOTICES]
             conversation.notice_count += 1
             return Fact.NOTICES
