@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from itertools import islice
+from typing import Final, TypeAlias
 
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.entries import TerminalState
@@ -15,6 +16,9 @@ from acp_tui.conversation.updates import (
     TerminalResized,
     TerminalWaiting,
 )
+
+KEPT_OF_EARLIER: Final = ((50, 16 << 10), (1_000, 0))
+"""How many terminals came later, and how many bytes of such a one stay."""
 
 TerminalUpdate: TypeAlias = (
     TerminalOpened | TerminalOutput | TerminalWaiting | TerminalExited | TerminalResized
@@ -29,6 +33,7 @@ def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change
     if state is None:
         state = TerminalState(update.terminal_id, is_ours=False)
         conversation.terminals[update.terminal_id] = state
+        _shrink_earlier(conversation)
     match update:
         case TerminalOutput():
             state.output.append(update.data)
@@ -43,6 +48,13 @@ def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change
             state.has_exited, state.is_waiting = True, False
             state.exit_code, state.signal, state.seconds = update.exit_code, update.signal, update.seconds
     return _change(conversation, update.terminal_id)
+
+
+def _shrink_earlier(conversation: Conversation) -> None:
+    """An agent may open any number of terminals: of those far back only the end is kept, at last nothing."""
+    for behind, limit_bytes in KEPT_OF_EARLIER:
+        for state in islice(reversed(conversation.terminals.values()), behind, behind + 1):
+            state.output.shrink(limit_bytes)
 
 
 def _resize(conversation: Conversation, update: TerminalResized) -> Change:

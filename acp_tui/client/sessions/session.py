@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from anyio import create_task_group
 
+from acp_tui.client.entry_store import new_conversation
 from acp_tui.client.errors import (
     AgentLost,
     ClientError,
@@ -136,7 +137,7 @@ class Session:
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
-        self.conversation: Conversation = earlier.conversation if earlier is not None else Conversation()
+        self.conversation: Conversation = earlier.conversation if earlier is not None else new_conversation()
         self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
         """What the user wants to be sent when the turn is over."""
         self.is_closed = False
@@ -269,8 +270,11 @@ class Session:
         self._elicitations.cancel_all()
 
     def _cancel_permissions(self) -> None:
-        for key in self._permissions.waiting:
-            self._answer(key, None)
+        cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
+        for key in reversed(
+            cancelled
+        ):  # the oldest is on the screen: it goes last, and none comes in its place
+            self.apply(PermissionAnswered(key, None, self.now()))
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Set a mode, a model or another option of the session.

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
+from acp_tui.client.early_updates import EarlyUpdates
+from acp_tui.client.entry_store import new_conversation
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.conversation import Change, Conversation
@@ -46,9 +48,6 @@ from acp_tui.rpc import ErrorCode, RequestFailed
 Declaration: Final = CommandsReplaced | OptionsReplaced | OptionChanged | PlanReplaced | UsageReported
 """What a session forgets when another agent goes on with it."""
 
-MAX_EARLY_UPDATES: Final = 1_000
-"""As in `client.sessions.table`: more were not kept when it happened."""
-
 OfTerminal: Final = TerminalOutput | TerminalWaiting | TerminalResized | TerminalExited | CommandRun
 OfQuestion: Final = PermissionAnswered | PermissionNoted | ElicitationAnswered
 
@@ -67,7 +66,7 @@ class ReplayedSession:
     """One session as far as the replay has come."""
 
     session_id: SessionId | None
-    conversation: Conversation = field(default_factory=Conversation)
+    conversation: Conversation = field(default_factory=new_conversation)
     begun_with: tuple[SessionUpdate, ...] = ()
     """What the agent declared of it when it was new."""
 
@@ -96,7 +95,7 @@ class ReplayedSessions:
         self._opening: dict[SessionId, ReplayedSession | None] = {}
         self._terminals: dict[tuple[SessionId | None, TerminalId], ReplayedSession] = {}
         """Of those of ours, where they were opened: under the same id there may be another session by now."""
-        self._early: dict[SessionId, list[SessionUpdate]] = {}
+        self._early = EarlyUpdates()
         self._awaited = 0
         self._keys = count(1)
         """Number the questions of all sessions, as the client did."""
@@ -158,7 +157,7 @@ class ReplayedSessions:
         """A new session."""
         session = self.open[session_id] = ReplayedSession(session_id)
         self.touched.append(Touch(session_id, session.conversation, Change()))
-        heard = (*self._early.pop(session_id, ()), *state)
+        heard = (*self._early.take(session_id), *state)
         session.begun_with = tuple(update for update in heard if isinstance(update, Declaration))
         for update in heard:
             self._hear(session, update)
@@ -204,8 +203,8 @@ class ReplayedSessions:
         session = self.open.get(session_id)
         if session is not None:
             self._hear(session, update)
-        elif self._awaited and sum(map(len, self._early.values())) < MAX_EARLY_UPDATES:
-            self._early.setdefault(session_id, []).append(update)
+        elif self._awaited:
+            self._early.add(session_id, update)
 
     def _hear(self, session: ReplayedSession, update: SessionUpdate) -> None:
         if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited):

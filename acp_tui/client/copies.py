@@ -58,6 +58,9 @@ class Copies:
             if self._file is not None:
                 self._file.close()
 
+    def __del__(self) -> None:
+        self.close()
+
     def _open(self) -> IO[bytes]:
         if self._is_closed:
             raise OSError(errno.EBADF, "the copies are gone")
