@@ -29,9 +29,9 @@ from acp_tui.mock.progress import Progress
 from acp_tui.mock.script import CANCEL, PROMPT, Script, Step, session_of
 from acp_tui.mock.surprises import Surprises
 from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId
-from acp_tui.rpc.framing import FrameSplitter
 from acp_tui.rpc.messages import (
     Failure,
+    FrameSplitter,
     Junk,
     Notification,
     Request,

@@ -40,7 +40,7 @@ EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
         ("exec gemini", "exec", EXEC),
         ("exec gemini --prompt hi --format ndjson", "exec", {**EXEC, "prompt": "hi", "format": "ndjson"}),
         ("exec -p hi gemini", "exec", {**EXEC, "prompt": "hi"}),
-        ("exec -p hi -- a -p b -- c", "exec", {**EXEC, "prompt": "hi", "agent": AgentChoice(argv=("a", "-p", "b", "--", "c"))}),
+        ("exec -p x -- a -p -- c", "exec", {**EXEC, "prompt": "x", "agent": AgentChoice(argv=("a", "-p", "--", "c"))}),
         ("demo", "demo", {"speed": 1.0}),
         ("demo coding --speed 0", "demo", {"word": "coding", "speed": 0.0}),
         ("demo --list", "demo", {"list": True, "speed": 1.0}),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acp_tui.protocol.conformance.exchange import Asked, Event, Told
-from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import as_list, as_object, objects
 from acp_tui.protocol.v1 import methods
+from acp_tui.rpc.pairing import Recent
 
 FIELDS: Final = Rule(
     "A-ELIC-1",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
-from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import CROSSING_S, Scene, as_object, objects
 from acp_tui.protocol.conformance.tool_calls import ToolCallCheck
 from acp_tui.protocol.v1 import methods
+from acp_tui.rpc.pairing import Recent
 
 NOT_AFTER_CANCEL: Final = Rule(
     "A-PERM-1",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event
-from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import as_object
 from acp_tui.protocol.v1 import methods
+from acp_tui.rpc.pairing import Recent
 
 # Required, and yet no error: a connection may end in the middle of a command.
 RELEASED: Final = Rule(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
-from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import Scene, as_object, objects
 from acp_tui.protocol.v1 import methods
+from acp_tui.rpc.pairing import Recent
 
 REPORTED: Final = Rule(
     "A-TOOL-1",
