@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 MAX_FIELDS: Final = 1_000
 """No screen shows more to anybody who reads it."""
 
-MAX_NAME: Final = 200
+MAX_PATH: Final = 200
 """Characters: of a longer way the beginning is named, and what stands at its end is shown all the same."""
 
 
@@ -39,7 +39,7 @@ def reported_fields(value: Any, name: str = "") -> Iterator[ReportedField]:
 
 
 def _below(path: str, step: str) -> str:
-    if len(path) > MAX_NAME:
+    if len(path) > MAX_PATH:
         return path
     longer = path + step
-    return longer if len(longer) <= MAX_NAME or not path else f"{longer} …"
+    return longer if len(longer) <= MAX_PATH or not path else f"{longer} …"

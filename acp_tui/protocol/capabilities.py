@@ -1,10 +1,11 @@
-"""What an agent says of itself in the handshake, as plain values; which protocol version said it does not matter."""
+"""What an agent says of itself in the handshake, and where a session works, as plain values of any protocol version."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from acp_tui.conversation.content import Meta
 
@@ -51,3 +52,54 @@ class AuthMethod:
     env: Mapping[str, str] = field(default_factory=dict)
     """Added to the agent's own environment; only for "terminal"."""
     meta: Meta | None = None
+
+
+class StdioServer(Protocol):
+    """An MCP server that the agent starts."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def command(self) -> str: ...
+    @property
+    def args(self) -> Sequence[str]: ...
+    @property
+    def env(self) -> Sequence[tuple[str, str]]: ...
+
+
+@runtime_checkable
+class HttpServer(Protocol):
+    """An MCP server that the agent reaches over the network."""
+
+    @property
+    def kind(self) -> Literal["http", "sse"]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def headers(self) -> Sequence[tuple[str, str]]: ...
+
+
+McpServer: TypeAlias = StdioServer | HttpServer
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """The directories of a session and its MCP servers."""
+
+    cwd: Path
+    """Absolute."""
+    additional_directories: tuple[Path, ...] = ()
+    """Absolute too; all of them, each time a session is opened (R-DIR-1)."""
+    mcp_servers: tuple[McpServer, ...] = ()
+
+    def __post_init__(self) -> None:
+        relative = [path for path in self.directories if not path.is_absolute()]
+        if relative:
+            raise ValueError(f"not an absolute path: {', '.join(map(str, relative))}")
+
+    @property
+    def directories(self) -> tuple[Path, ...]:
+        """All of them, the working directory first."""
+        return (self.cwd, *self.additional_directories)

@@ -37,11 +37,17 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.capabilities import (
+    AgentCapabilities,
+    AgentIdentity,
+    AuthMethod,
+    HttpServer,
+    McpServer,
+    Workplace,
+)
 from acp_tui.protocol.errors import MalformedMessage
 from acp_tui.protocol.handler import ClientOffer
 from acp_tui.protocol.v1.connection import Connection
-from acp_tui.protocol.workplace import HttpServer, McpServer, Workplace
 from acp_tui.rpc import ErrorCode, RpcError
 
 if TYPE_CHECKING:

@@ -8,15 +8,11 @@ from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.shapes import UNSTABLE_KEYS, own_keys, shape_of, strange_values
 from acp_tui.protocol.v1 import (
-    authenticate,
+    agent_requests,
     elicitation,
-    fs,
     initialize,
     methods,
-    permission,
-    prompt,
     session,
-    terminal,
     updates,
 )
 
@@ -100,32 +96,32 @@ PROBE: Final = "_acp-tui.check/unknown"
 """A method that no agent has: what it makes of a request, and of a notification, shows how it takes the unknown."""
 
 REQUESTS: Final[dict[str, Any]] = {
-    methods.SESSION_REQUEST_PERMISSION: permission.RequestPermissionRequest,
-    methods.FS_READ_TEXT_FILE: fs.ReadTextFileRequest,
-    methods.FS_WRITE_TEXT_FILE: fs.WriteTextFileRequest,
-    methods.TERMINAL_CREATE: terminal.CreateTerminalRequest,
-    methods.TERMINAL_OUTPUT: terminal.TerminalOutputRequest,
-    methods.TERMINAL_WAIT_FOR_EXIT: terminal.WaitForTerminalExitRequest,
-    methods.TERMINAL_KILL: terminal.KillTerminalRequest,
-    methods.TERMINAL_RELEASE: terminal.ReleaseTerminalRequest,
+    methods.SESSION_REQUEST_PERMISSION: agent_requests.RequestPermissionRequest,
+    methods.FS_READ_TEXT_FILE: agent_requests.ReadTextFileRequest,
+    methods.FS_WRITE_TEXT_FILE: agent_requests.WriteTextFileRequest,
+    methods.TERMINAL_CREATE: agent_requests.CreateTerminalRequest,
+    methods.TERMINAL_OUTPUT: agent_requests.TerminalOutputRequest,
+    methods.TERMINAL_WAIT_FOR_EXIT: agent_requests.WaitForTerminalExitRequest,
+    methods.TERMINAL_KILL: agent_requests.KillTerminalRequest,
+    methods.TERMINAL_RELEASE: agent_requests.ReleaseTerminalRequest,
     methods.ELICITATION_CREATE: elicitation.CreateElicitationRequest,
 }
 NOTIFICATIONS: Final[dict[str, Any]] = {
     methods.SESSION_UPDATE: updates.SessionNotification,
     methods.ELICITATION_COMPLETE: elicitation.CompleteElicitationNotification,
-    methods.CANCEL_REQUEST: prompt.CancelRequestNotification,
+    methods.CANCEL_REQUEST: session.CancelRequestNotification,
 }
 RESULTS: Final[dict[str, Any]] = {
     methods.INITIALIZE: initialize.InitializeResponse,
-    methods.AUTHENTICATE: authenticate.AuthenticateResponse,
-    methods.LOGOUT: authenticate.LogoutResponse,
+    methods.AUTHENTICATE: initialize.AuthenticateResponse,
+    methods.LOGOUT: initialize.LogoutResponse,
     methods.SESSION_NEW: session.NewSessionResponse,
     methods.SESSION_LOAD: session.LoadSessionResponse,
     methods.SESSION_RESUME: session.ResumeSessionResponse,
     methods.SESSION_LIST: session.ListSessionsResponse,
     methods.SESSION_DELETE: session.DeleteSessionResponse,
     methods.SESSION_CLOSE: session.CloseSessionResponse,
-    methods.SESSION_PROMPT: prompt.PromptResponse,
+    methods.SESSION_PROMPT: session.PromptResponse,
     methods.SESSION_SET_MODE: session.SetSessionModeResponse,
     methods.SESSION_SET_CONFIG_OPTION: session.SetSessionConfigOptionResponse,
 }

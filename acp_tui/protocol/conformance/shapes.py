@@ -15,10 +15,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from acp_tui.conversation.unset import UnsetType
-from acp_tui.protocol.v1.content import Annotations
-from acp_tui.protocol.v1.permission import PermissionOption
-from acp_tui.protocol.v1.prompt import PromptResponse
-from acp_tui.protocol.v1.tool_calls import ToolCallFields
+from acp_tui.protocol.v1.agent_requests import PermissionOption
+from acp_tui.protocol.v1.content import Annotations, ToolCallFields
+from acp_tui.protocol.v1.session import PromptResponse
 from acp_tui.protocol.v1.updates import CompactionUpdate, Notice, PlanEntry
 from acp_tui.protocol.wire import UNKNOWN, DefaultOnError, WireModel, describe
 
