@@ -10,7 +10,7 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.entries import TERMINAL_SCROLLBACK_BYTES, TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.drawings import terminals

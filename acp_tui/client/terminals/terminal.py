@@ -17,7 +17,7 @@ from acp_tui.client.terminals.input_wait import InputWatch
 from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.pty import Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, Order, spawn
-from acp_tui.conversation.byte_ring import ByteRing, from_character_boundary
+from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 
 DRAIN_GRACE_S: Final = 0.25
 """How long an exit waits for the end of the output, where a grandchild still holds the PTY (R-TERM-8)."""

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from acp_tui.protocol.conformance import (
-    elicitation,
-    ending,
+    client_requests,
     exchange,
     handshake,
     lines,
     messages,
     options,
-    permissions,
     sessions,
-    terminals,
     tool_calls,
-    turns,
     values,
 )
 from acp_tui.protocol.conformance.exchange import Event, Exchange
@@ -33,12 +29,12 @@ RULES: Final[tuple[Rule, ...]] = (
     *handshake.RULES,
     *sessions.RULES,
     *options.RULES,
-    *turns.RULES,
+    *sessions.TURN_RULES,
     *tool_calls.RULES,
-    *permissions.RULES,
-    *terminals.RULES,
-    *elicitation.RULES,
-    *ending.RULES,
+    *tool_calls.PERMISSION_RULES,
+    *client_requests.TERMINAL_RULES,
+    *client_requests.QUESTION_RULES,
+    *lines.END_RULES,
 )
 """From the line to the end of the agent."""
 
@@ -68,11 +64,11 @@ class Linter:
             handshake.HandshakeCheck(self._judge, self._scene),
             sessions.SessionCheck(self._judge, self._scene),
             options.OptionCheck(self._judge, self._scene),
-            turns.TurnCheck(self._judge, self._scene),
-            permissions.PermissionCheck(self._judge, self._scene, calls),
+            sessions.TurnCheck(self._judge, self._scene),
+            tool_calls.PermissionCheck(self._judge, self._scene, calls),
             calls,
-            terminals.TerminalCheck(self._judge),
-            elicitation.ElicitationCheck(self._judge),
+            client_requests.TerminalCheck(self._judge),
+            client_requests.ElicitationCheck(self._judge),
         )
         self._count = 0
 
@@ -116,7 +112,7 @@ class Linter:
         self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool
     ) -> tuple[Finding, ...]:
         """The agent's stdin was closed, and it ended; `exit_code` None: it is not known."""
-        ending.judge_end(
+        lines.judge_end(
             self._judge,
             exit_code=exit_code,
             waited_s=waited_s,
@@ -126,5 +122,5 @@ class Linter:
 
     def died(self, how: str) -> tuple[Finding, ...]:
         """The agent ended while it was wanted."""
-        ending.judge_death(self._judge, how)
+        lines.judge_death(self._judge, how)
         return self._judge.taken()

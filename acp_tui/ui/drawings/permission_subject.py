@@ -16,8 +16,7 @@ from textual.strip import Strip
 from acp_tui.conversation.content import ContentBlock, Text, TextResource, UnknownBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
-from acp_tui.conversation.places import is_outside
-from acp_tui.conversation.reported_fields import MAX_FIELDS, ReportedField, reported_fields
+from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,

@@ -13,10 +13,10 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation import tool_calls
-from acp_tui.conversation.answering import chosen_words
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS
+from acp_tui.conversation.permission_requests import chosen_words
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,

@@ -25,7 +25,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from acp_tui.client.terminals.plain_text import plain_text
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 
 Line: TypeAlias = list[Segment]
 """One row, without trailing blanks that have no style."""

@@ -18,7 +18,7 @@ from functools import partial
 from threading import Lock
 from typing import Final, TypeAlias
 
-from acp_tui.conversation.byte_ring import from_character_boundary
+from acp_tui.conversation.buffers import from_character_boundary
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.ui.terminal.emulator import Emulator, Line, TerminalModes
 from acp_tui.ui.terminal.feeder import Feeder

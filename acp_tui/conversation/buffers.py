@@ -1,12 +1,57 @@
-"""The last bytes of a stream, limited to the byte, and how far the stream has come.
+"""What grows by small pieces: a text, and the last bytes of a stream; appending costs the piece, not the whole.
 
-It does not interpret them: escape sequences and text are for whoever reads.
+Bytes are not interpreted: escape sequences and text are for whoever reads.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from typing import Final
+
+
+class TextBuffer:
+    """Text appended to at its end; two buffers with the same text are equal."""
+
+    __slots__ = ("_pieces", "_starts", "length")
+
+    def __init__(self, text: str = "") -> None:
+        # Most stay as they are made, and a list that was appended to keeps room for more.
+        self._pieces: list[str] = [text] if text else []
+        self._starts: list[int] = [0] if text else []
+        self.length = len(text)
+        """Characters."""
+
+    def append(self, piece: str) -> None:
+        """Add `piece` at the end."""
+        if piece:
+            self._pieces.append(piece)
+            self._starts.append(self.length)
+            self.length += len(piece)
+
+    @property
+    def text(self) -> str:
+        """All of it; joined once and then kept joined."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+            self._starts = [0]
+        return self._pieces[0] if self._pieces else ""
+
+    def since(self, offset: int) -> str:
+        """What came after the first `offset` characters; costs what it returns."""
+        if offset >= self.length:
+            return ""
+        index = len(self._pieces) - 1
+        while self._starts[index] > offset:
+            index -= 1
+        first = self._pieces[index][offset - self._starts[index] :]
+        return "".join([first, *self._pieces[index + 1 :]])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TextBuffer) and self.length == other.length and self.text == other.text
+
+    def __repr__(self) -> str:
+        return f"TextBuffer({self.text!r})"
+
 
 CHUNK_BYTES: Final = 4096
 """Appends smaller than this share a chunk, so that a stream of single bytes costs no object each."""
