@@ -17,7 +17,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.tool_subject import subject_of
+from acp_tui.conversation.tool_text import subject_of
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 

@@ -13,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli.terminal import Terminal, open_terminal
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Text, UnknownBlock
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionRequest, RequestKey
@@ -34,7 +35,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import (
     collapse_blanks,
     collapse_blanks_in_line,

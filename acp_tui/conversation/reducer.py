@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final, TypeAlias, assert_never
 
-from acp_tui.conversation import tool_calls
+from acp_tui.conversation import UNSET, or_else, tool_calls
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import MAX_NOTICES, NOTHING, Change, Conversation, Echo
 from acp_tui.conversation.elicitation import UrlVisit
@@ -31,7 +31,6 @@ from acp_tui.conversation.entries import (
 )
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, Notice, Plan, SelectOption, Turn
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
-from acp_tui.conversation.unset import UNSET, or_else
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,

@@ -21,7 +21,7 @@ from acp_tui.conversation.entries import Compaction, Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import BlockContent, ToolCall
 from acp_tui.conversation.updates import ElicitationAction
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.agents import agent_texts, running
 
 PROMPT = "show me"

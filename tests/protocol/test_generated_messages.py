@@ -18,9 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.protocol import v1
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol import MalformedMessage, v1
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.v1 import inbound, inbound_requests
 from support.golden import needs_schema
 from support.messages_from_schema import Messages, without_unknown_keys

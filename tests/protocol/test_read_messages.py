@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from acp_tui.conversation.facts import Choice, PermissionOption, SelectOption
 from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import OptionsReplaced, TurnEnded
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.v1.agent_requests import (
     CreateTerminalRequest,

@@ -20,8 +20,7 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
-from acp_tui.protocol.capabilities import Workplace
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer, Workplace
 from acp_tui.protocol.v1 import content, inbound_content, outbound
 from acp_tui.protocol.v1.agent_requests import RequestPermissionResponse, SelectedPermissionOutcome
 from acp_tui.protocol.v1.session import (

@@ -11,6 +11,7 @@ from acp_tui.client.export.blocks import block_parts
 from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose
 from acp_tui.client.export.unified import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import (
@@ -23,8 +24,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_subject import subject_of
-from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.tool_text import subject_of
 from acp_tui.conversation.visible import (
     make_visible,
     make_visible_command,

@@ -26,7 +26,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.protocol.conformance import Frame, Linter
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import Direction
 
 OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)

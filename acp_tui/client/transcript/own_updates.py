@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.facts import PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -23,7 +24,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     ToolCallPatch,
 )
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
@@ -45,7 +45,7 @@ from acp_tui.conversation.updates import (
     TerminalWaiting,
     ToolCallReported,
 )
-from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.v1 import agent_requests, content, inbound, outbound
 from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
 from acp_tui.protocol.v1.session import PromptRequest

@@ -25,8 +25,8 @@ from acp_tui.conversation.updates import (
     SessionUpdate,
     TurnFailed,
 )
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.v1 import inbound, methods
 from acp_tui.protocol.v1.inbound import MODE, MODEL
 from acp_tui.protocol.v1.inbound_content import read_block

@@ -11,7 +11,7 @@ from pydantic import Field, Tag, TypeAdapter, ValidationError, WrapValidator, cr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from acp_tui.conversation.unset import UnsetType
+from acp_tui.conversation import UnsetType
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.v1 import (

@@ -13,9 +13,15 @@ from typing import Any, Final, TypeAlias, TypeVar
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId, SessionPage
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod, Workplace
-from acp_tui.protocol.errors import MalformedMessage, UnsupportedVersion
-from acp_tui.protocol.handler import ClientHandler, ClientOffer
+from acp_tui.protocol import MalformedMessage, UnsupportedVersion
+from acp_tui.protocol.roles import (
+    AgentCapabilities,
+    AgentIdentity,
+    AuthMethod,
+    ClientHandler,
+    ClientOffer,
+    Workplace,
+)
 from acp_tui.protocol.v1 import inbound, methods, outbound
 from acp_tui.protocol.v1.inbound_requests import InboundRequests
 from acp_tui.protocol.v1.initialize import AuthenticateRequest, LogoutRequest

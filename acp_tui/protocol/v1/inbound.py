@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Meta, Text
 from acp_tui.conversation.facts import (
     BooleanOption,
@@ -21,7 +22,6 @@ from acp_tui.conversation.facts import (
     Usage,
 )
 from acp_tui.conversation.tool_calls import ToolCallPatch
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
@@ -39,8 +39,8 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call
 from acp_tui.protocol.wire import decode

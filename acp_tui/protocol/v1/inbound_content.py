@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, assert_never
 
+from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import (
     Annotations,
     Audio,
@@ -28,7 +29,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallPatch,
     UnknownContent,
 )
-from acp_tui.conversation.unset import UNSET, UnsetType
 from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
 from acp_tui.protocol.v1 import content, updates
 

@@ -25,8 +25,8 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ClientHandler, ClientOffer, ElicitationAnswer, ExitStatus
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, ExitStatus
 from acp_tui.protocol.v1 import agent_requests, elicitation, inbound, methods
 from acp_tui.protocol.wire import decode, to_wire
 from acp_tui.rpc import ErrorCode, RequestFailed

@@ -16,8 +16,7 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
-from acp_tui.protocol.capabilities import HttpServer, McpServer, Workplace
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer, HttpServer, McpServer, Workplace
 from acp_tui.protocol.v1 import content, initialize, methods, session
 from acp_tui.protocol.wire import WireModel
 

@@ -13,6 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock, Text, TextResource, UnknownBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
@@ -26,8 +27,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_subject import is_place
-from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.tool_text import is_place
 from acp_tui.conversation.visible import (
     collapse_blanks,
     collapse_blanks_in_line,
