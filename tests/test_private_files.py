@@ -14,10 +14,10 @@ PACKAGE: Final = ROOT / "acp_tui"
 
 DOOR: Final = "client/files.py"
 OTHERS: Final = {
-    "cli/exec_streams.py: os.O_WRONLY": "the null device",
-    "cli/exec_terminal.py: os.O_RDWR": "the terminal itself",
+    "cli/exec_output.py: os.O_WRONLY": "the null device",
+    "cli/terminal.py: os.O_RDWR": "the terminal itself",
     "cli/main.py: os.O_WRONLY": "the null device",
-    "cli/rehearsed.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
+    "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "client/agents/demo.py: mkdtemp": "the demo agent's project: 0700, ours, and no conversation",
     "client/copies.py: TemporaryFile": "it has no name, and 0600",
     "client/safe_git.py: TemporaryFile": "the same",

@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from acp_tui.client import settings
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
-from acp_tui.protocol.capabilities import AgentCapabilities
+from acp_tui.protocol.roles import AgentCapabilities
 
 PATIENCE_S: Final = 3.0
 """Some agents are downloaded first; who sees nothing for longer takes it for a hang."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.conversation.facts import Plan, PlanStep
     from acp_tui.conversation.tool_calls import TextDiff, ToolCall
     from acp_tui.protocol.conformance import Finding, Frame, Severity
-    from acp_tui.protocol.handler import ClientOffer
+    from acp_tui.protocol.roles import ClientOffer
     from acp_tui.workbench.testing.agent import AcpAgent
     from acp_tui.workbench.testing.answers import ElicitationAnswers, PermissionAnswers
     from acp_tui.workbench.testing.asked import AskedElicitation, AskedPermission
@@ -91,7 +91,7 @@ _HOMES: Final = {
     "acp_tui.conversation.facts": ("Plan", "PlanStep"),
     "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
     "acp_tui.protocol.conformance": ("Finding", "Frame", "Severity"),
-    "acp_tui.protocol.handler": ("ClientOffer",),
+    "acp_tui.protocol.roles": ("ClientOffer",),
     "acp_tui.workbench.testing.agent": ("AcpAgent",),
     "acp_tui.workbench.testing.answers": ("ElicitationAnswers", "PermissionAnswers"),
     "acp_tui.workbench.testing.asked": ("AskedElicitation", "AskedPermission"),

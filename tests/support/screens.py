@@ -33,7 +33,7 @@ from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
-from acp_tui.protocol.handler import ElicitationAnswer
+from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.asking import ASKING
 from acp_tui.ui.screens.session import SessionScreen

@@ -2,9 +2,9 @@
 
 import pytest
 
-from acp_tui.conversation.answering import KIND_WORDS
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.conversation.permission_requests import KIND_WORDS
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
 from acp_tui.ui.widgets.answer_guard import REPEAT_S

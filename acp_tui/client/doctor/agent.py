@@ -25,8 +25,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import Fact
-from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
-from acp_tui.protocol.workplace import McpServer
+from acp_tui.protocol.roles import AgentCapabilities, AuthMethod, McpServer
 from acp_tui.rpc import Direction
 
 START_LIMIT_S: Final = 60.0

@@ -6,10 +6,9 @@ from copy import copy
 from dataclasses import fields, replace
 from typing import Any
 
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Compaction, Entry, Message, TerminalState, ToolCallEntry
-from acp_tui.conversation.text_buffer import TextBuffer
 
 
 def snapshot(conversation: Conversation) -> Conversation:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from acp_tui.client import settings
-from acp_tui.protocol.capabilities import AgentCapabilities
+from acp_tui.protocol.roles import AgentCapabilities
 
 
 def usable_directories(

@@ -23,7 +23,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.protocol.conformance import Frame, Linter
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import Direction
 from acp_tui.workbench.check.procedure import Plan, Procedure
 from acp_tui.workbench.check.refusing import Refusing

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from acp_tui.client.errors import ClientError
-from acp_tui.protocol.capabilities import AgentIdentity
 from acp_tui.protocol.conformance import RULES, Finding, Frame, Rule, Severity
+from acp_tui.protocol.roles import AgentIdentity
 
 KEPT_FRAME_BYTES: Final = 2000
 KEPT_FRAMES: Final = 100_000

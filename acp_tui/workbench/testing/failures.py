@@ -21,7 +21,7 @@ from acp_tui.client.errors import (
     ClientError,
     Unsupported,
 )
-from acp_tui.protocol.errors import AUTH_REQUIRED
+from acp_tui.protocol import AUTH_REQUIRED
 
 
 class AgentFailure(AssertionError):

@@ -1,14 +1,16 @@
-"""What the answers to a permission request are called and which keys give them, the same wherever one is asked.
+"""A permission request as every front end shows it: what is reported, what lies outside, and what the answers mean.
 
-The words for the kinds are ours. The names are the agent's, who may call an answer what it is not: they stand behind
-our word, in quotation marks, in one line and not for ever.
+The words for the kinds of answers are ours. The names are the agent's, who may call an answer what it is not: they
+stand behind our word, in quotation marks, in one line and not for ever.
 """
 
 from __future__ import annotations
 
+import json
+import posixpath
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.visible import make_visible_line
@@ -69,3 +71,47 @@ def keys_told(answers: Sequence[PermissionOption], most: int | None = None) -> s
     """The keys that answer, such as `1-3 y a n`; numbers up to `most`."""
     last = min(len(answers), most or len(answers))
     return " ".join([f"1-{last}" if last > 1 else "1", *filter(None, letters_of(answers))])
+
+
+def is_outside(path: str, directory: str) -> bool:
+    """Whether the path leads out of the directory; links are not followed. Of no directory ("") nothing is."""
+    if not directory:
+        return False
+    root = posixpath.normpath(directory)
+    return posixpath.commonpath([root, posixpath.normpath(posixpath.join(root, path))]) != root
+
+
+MAX_FIELDS: Final = 1_000
+"""No screen shows more to anybody who reads it."""
+
+MAX_PATH: Final = 200
+"""Characters: of a longer way the beginning is named, and what stands at its end is shown all the same."""
+
+
+class ReportedField(NamedTuple):
+    """A value without parts of its own."""
+
+    name: str
+    """The keys that lead to it, as in `edits[0].path`; "" where the whole is one value."""
+    text: str
+
+
+def reported_fields(value: Any, name: str = "") -> Iterator[ReportedField]:
+    """Every field of a decoded JSON value in its order, however deeply it is nested."""
+    waiting: list[tuple[str, Any]] = [(name, value)]
+    while waiting:
+        path, part = waiting.pop()
+        if isinstance(part, Mapping) and part:
+            waiting += [(_below(path, f".{key}"), inner) for key, inner in part.items()][::-1]
+        elif isinstance(part, list | tuple) and part:
+            waiting += [(_below(path, f"[{at}]"), inner) for at, inner in enumerate(part)][::-1]
+        else:
+            text = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)
+            yield ReportedField(path.removeprefix("."), text)
+
+
+def _below(path: str, step: str) -> str:
+    if len(path) > MAX_PATH:
+        return path
+    longer = path + step
+    return longer if len(longer) <= MAX_PATH or not path else f"{longer} …"
