@@ -14,7 +14,7 @@ from support.pictured import pictured
 from support.recordings import as_recorded, redacted, replayed_whole
 from support.shapes import shape
 
-PICTURED = ("coding", "tour")
+PICTURED = ("coding", "terminal")
 """Scenarios whose pictures are compared too; what the others say is all that their pictures show."""
 
 
