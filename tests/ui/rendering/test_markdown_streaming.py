@@ -216,16 +216,16 @@ def test_an_open_fence_is_never_parsed_as_a_whole(parsed: list[str]) -> None:
 
 
 LONG_BLOCKS = {
-    "table": ["| a | b |\n|--|--|\n", *["| one | `two` |\n"] * 8_000],
-    "list": ["- item\n"] * 10_000,
-    "list within an item": ["- a\n", *["  - item\n"] * 10_000],
-    "list in quotes": ["> > 1. a\n", *["> > 2. item\n"] * 4_000],
-    "code in a list": ["1. a\n\n   ```py\n", *["   x = 1\n"] * 8_000],
-    "table in a list": ["- | a | b |\n  |--|--|\n", *["  | one | two |\n"] * 4_000],
-    "paragraph": ["word\n"] * 10_000,
-    "line": ["word "] * 10_000,
+    "table": ["| a | b |\n|--|--|\n", *["| one | `two` |\n"] * 3_000],
+    "list": ["- item\n"] * 5_000,
+    "list within an item": ["- a\n", *["  - item\n"] * 4_000],
+    "list in quotes": ["> > 1. a\n", *["> > 2. item\n"] * 3_000],
+    "code in a list": ["1. a\n\n   ```py\n", *["   x = 1\n"] * 4_000],
+    "table in a list": ["- | a | b |\n  |--|--|\n", *["  | one | two |\n"] * 2_500],
+    "paragraph": ["word\n"] * 8_000,
+    "line": ["word "] * 8_000,
     "HTML": ["<!--\n", *["text\n\n"] * 5_000],
-    "indented code": ["    x = 1\n"] * 5_000,
+    "indented code": ["    x = 1\n"] * 4_000,
 }
 
 
