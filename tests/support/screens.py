@@ -188,7 +188,9 @@ def _is_frame_due(pilot: Pilot[Any]) -> bool:
     session = pilot.app.screen_stack[0]
     panels = session.query(SessionPanel)
     # A panel that is being made has no conversation in it yet, one that is taken away none any more.
-    return session.is_current and not all(panel.query(ConversationView) and panel.is_settled for panel in panels)
+    return session.is_current and not all(
+        panel.query(ConversationView) and panel.is_settled for panel in panels
+    )
 
 
 async def _work_off_messages(pilot: Pilot[Any]) -> None:
