@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -102,6 +103,7 @@ def _may_write(call: ast.Call) -> bool:
     return isinstance(mode.value, str) and bool(set(mode.value) & set("wax+"))
 
 
+@cache
 def _found() -> set[str]:
     found = set()
     for file in sorted(PACKAGE.rglob("*.py")):
