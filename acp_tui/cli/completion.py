@@ -84,8 +84,8 @@ function __acp_tui
         case :folders
             __fish_complete_directories "$words[-1]"
         case ':behind *'
-            set -l count (string replace ':behind ' '' -- $offers[1])
-            set -l behind (string escape -- $words[-$count..-1])
+            set -l first (string replace ':behind ' - -- $offers[1])
+            set -l behind (string escape -- $words[$first..-1])
             set behind[-1] $words[-1]
             complete -C "$behind"
         case '*'
@@ -202,7 +202,7 @@ def _plain_names(kind: Kind) -> list[str]:
 def _names(kind: Kind) -> Iterable[str]:
     # Only where they are asked for.
     if kind is Kind.SCENARIO:
-        from acp_tui.demo import shipped
+        from acp_tui.workbench.demo import shipped
 
         return shipped.names()
     from acp_tui.client.agents.catalogue import read_catalogue

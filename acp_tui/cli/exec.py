@@ -1,4 +1,4 @@
-"""`acp-tui exec`: one turn without a screen. The agent's words go to stdout, all else to stderr, the outcome is the status."""
+"""`acp-tui exec`: one turn without a screen. The words go to stdout, all else to stderr; the status is the outcome."""
 
 from __future__ import annotations
 

@@ -13,12 +13,20 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli.terminal import Terminal, open_terminal
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.answering import answer_of, keys_told, kind_word, letters_of, quoted_name
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Text, UnknownBlock
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionRequest, RequestKey
-from acp_tui.conversation.places import is_outside
-from acp_tui.conversation.reported_fields import MAX_FIELDS, reported_fields
+from acp_tui.conversation.permission_requests import (
+    MAX_FIELDS,
+    answer_of,
+    is_outside,
+    keys_told,
+    kind_word,
+    letters_of,
+    quoted_name,
+    reported_fields,
+)
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -27,7 +35,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import (
     collapse_blanks,
     collapse_blanks_in_line,

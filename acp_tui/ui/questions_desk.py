@@ -15,6 +15,8 @@ from anyio import Event, to_thread
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.asking import ASKING
+from acp_tui.ui.keyed_app import note_question_gone
+from acp_tui.ui.keymap import is_writing
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -129,6 +131,8 @@ class QuestionsDesk:
         if card.is_attached:
             had_keyboard = card.has_keyboard
             if had_keyboard:
+                took_text = not card.is_answered and is_writing(self._screen.app.focused)
+                note_question_gone(card, took_text=took_text)
                 card.action_leave()
             card.display = False
             card.remove()

@@ -12,7 +12,7 @@ from acp_tui.client.sessions.driver import usable_servers
 from acp_tui.client.sessions.offers import INTERACTIVE
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.settings import ServerList, Skipped, StdioServer
-from acp_tui.protocol.capabilities import AgentCapabilities
+from acp_tui.protocol.roles import AgentCapabilities
 from support.agents import in_memory, shake_hands
 
 HERE = AgentCommand("here", ("a",))

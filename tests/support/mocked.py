@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.conversation import Conversation
 
 CLOCKS = ("at", "seconds")

@@ -8,8 +8,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from acp_tui.conversation.byte_ring import ByteRing
-from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.buffers import ByteRing, TextBuffer
 
 
 def shape(value: Any) -> Any:

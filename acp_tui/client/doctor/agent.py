@@ -24,8 +24,7 @@ from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
-from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
-from acp_tui.protocol.workplace import McpServer
+from acp_tui.protocol.roles import AgentCapabilities, AuthMethod, McpServer
 from acp_tui.rpc import Direction
 
 START_LIMIT_S: Final = 60.0

@@ -6,10 +6,9 @@ from copy import copy
 from dataclasses import fields, replace
 from typing import Any
 
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Compaction, Entry, Message, TerminalState, ToolCallEntry
-from acp_tui.conversation.text_buffer import TextBuffer
 
 
 def snapshot(conversation: Conversation) -> Conversation:
@@ -21,7 +20,7 @@ def snapshot(conversation: Conversation) -> Conversation:
     values: dict[str, Any] = {
         field.name: copy(getattr(conversation, field.name)) for field in fields(Conversation)
     }
-    values["entries"] = [_entry(entry) for entry in conversation.entries]
+    values["entries"] = conversation.entries.copied(_entry)
     values["terminals"] = {key: _terminal(state) for key, state in conversation.terminals.items()}
     return Conversation(**values)
 

@@ -30,8 +30,7 @@ from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.updates import Reconnected
-from acp_tui.protocol.capabilities import AgentCapabilities
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
 from acp_tui.rpc import Tap
 
 T = TypeVar("T")

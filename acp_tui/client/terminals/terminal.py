@@ -21,8 +21,10 @@ from acp_tui.client.terminals.input_wait import InputWatch
 from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.pty import Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, Order, spawn
-from acp_tui.conversation.byte_ring import ByteRing, from_character_boundary
+from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 
+TERMINAL_BYTES: Final = 8 << 10
+"""What a terminal takes beside its output."""
 DRAIN_GRACE_S: Final = 0.25
 """How long an exit waits for the end of the output, where a grandchild still holds the PTY (R-TERM-8)."""
 KILL_GRACE_S: Final = 0.5
@@ -104,6 +106,11 @@ class Terminal:
     def is_running(self) -> bool:
         """Whether its end has not been told yet."""
         return self._exit_status is None
+
+    @property
+    def kept_bytes(self) -> int:
+        """How much of its output is kept, with what may still come while it runs; and itself."""
+        return TERMINAL_BYTES + (self._ring.limit_bytes if self.is_running else len(self._ring))
 
     def output(self) -> TerminalOutputSnapshot:
         """What it has printed so far, without waiting (R-TERM-4)."""

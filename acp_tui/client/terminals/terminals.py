@@ -23,6 +23,8 @@ FOLDER: Final[int] = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_
 MAX_LIMIT_BYTES: Final = 64 * 1024 * 1024
 """No agent makes us keep more than that, whatever limit it asks for."""
 
+MAX_KEPT_BYTES: Final = 256 << 20
+"""Of what all terminals of a session have printed, or may still print; an agent that needs more releases some."""
 MAX_RUNNING: Final = 100
 """Commands at once in a session: each takes a process, a PTY and files of ours, and all agents share those."""
 
@@ -100,6 +102,11 @@ class Terminals:
         if running >= MAX_RUNNING:
             raise TerminalSpawnFailed(
                 order.command, f"{running} others run: wait for one to end, or kill one"
+            )
+        kept = sum(terminal.kept_bytes for terminal in self._terminals.values())
+        if kept > MAX_KEPT_BYTES:
+            raise TerminalSpawnFailed(
+                order.command, f"the terminals before it keep up to {kept >> 20} MB of output: release some"
             )
         self._starting += 1
         try:

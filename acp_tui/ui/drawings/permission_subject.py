@@ -13,11 +13,11 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock, Text, TextResource, UnknownBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
-from acp_tui.conversation.places import HERE, is_outside, shown_location, shown_path
-from acp_tui.conversation.reported_fields import MAX_FIELDS, ReportedField, reported_fields
+from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -27,8 +27,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_subject import is_place
-from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.tool_text import HERE, is_place, shown_location, shown_path
 from acp_tui.conversation.visible import (
     collapse_blanks,
     collapse_blanks_in_line,

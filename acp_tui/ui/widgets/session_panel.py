@@ -10,7 +10,7 @@ import contextvars
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -62,6 +62,8 @@ class SessionPanel(Vertical):
     class Left(Message):
         """The user has nothing more to do here and goes back to the prompt."""
 
+    VIEW: ClassVar = ConversationView
+
     def __init__(
         self,
         conversation: Conversation,
@@ -82,8 +84,8 @@ class SessionPanel(Vertical):
         self.is_following = True
         self._cwd = str(session.cwd) if session is not None else ""
         self._clock = clock
-        self._folds = folds
-        self._images = images
+        self.view = self.VIEW(images=images, folds=folds)
+        """The conversation; it can be asked before it is mounted."""
         self.welcome = Welcome(agent, greeting)
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
@@ -101,7 +103,7 @@ class SessionPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield ConversationView(images=self._images, folds=self._folds)
+        yield self.view
         yield self.welcome
         yield PlanLine()
         yield PermissionCard(clock=self._clock, write=self._write)
@@ -119,11 +121,6 @@ class SessionPanel(Vertical):
         for handle in filter(None, (self._look_handle, self._notice_handle)):
             handle.cancel()
         self._unsubscribe()
-
-    @property
-    def view(self) -> ConversationView:
-        """The conversation."""
-        return self.query_one(ConversationView)
 
     @property
     def card(self) -> DockedRequest:

@@ -1,0 +1,122 @@
+"""The plugin in a pytest of its own: what it loads, what it reports, and how pictures are accepted."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from acp_tui import testing
+from support.pytest_runs import run_pytest
+
+AGENT = Path(__file__).with_name("example_agent.py")
+HEAVY = (
+    "textual",
+    "rich",
+    "pydantic",
+    "anyio",
+    "asyncio",
+    "acp_tui.client",
+    "acp_tui.rpc",
+    "acp_tui.conversation",
+)
+PICTURE = f"""
+from pathlib import Path
+
+def test_it(acp_agent, acp_snapshot):
+    agent = acp_agent(Path({str(AGENT)!r}), files={{"notes.md": "Buy milk.\\n"}})
+    agent.on_permission("ANSWER")
+    agent.prompt("Give my notes a heading")
+    failures = []
+    for form in ("svg", "txt"):
+        try:
+            assert acp_snapshot(agent, form=form)
+        except AssertionError as error:
+            failures.append(str(error))
+    assert not failures, "\\n".join(failures)
+"""
+
+
+def write_test(folder: Path, text: str) -> None:
+    """The one test file of the folder."""
+    (folder / "test_agent.py").write_text(text)
+
+
+def test_the_plugin_loads_nothing_before_a_fixture_is_used(tmp_path: Path) -> None:
+    write_test(tmp_path, "def test_it(acp_agent):\n    pass\n")
+    code = (
+        "import pytest, sys; status = pytest.main(['-q', '--collect-only', '-p', 'acp_tui.testing.plugin']);"
+        f"print('loaded', [name for name in {HEAVY} if name in sys.modules], int(status))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert "loaded [] 0" in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_every_public_name_can_be_imported() -> None:
+    assert [name for name in testing.__all__ if not hasattr(testing, name)] == []
+
+
+def test_a_failure_tells_what_was_seen_or_what_was_expected_in_vain(tmp_path: Path) -> None:
+    write_test(
+        tmp_path,
+        "from pathlib import Path\n"
+        "def test_of_the_author(acp_agent):\n"
+        f"    agent = acp_agent(Path({str(AGENT)!r}), files={{'notes.md': ''}})\n"
+        "    agent.permissions.expect('notes').reject()\n"
+        "    agent.permissions.expect('another').reject()\n"
+        "    agent.new_session()\n"
+        "    assert agent.session.title == 'Heading'\n"
+        "def test_met_by_no_turn(acp_agent):\n"
+        f"    agent = acp_agent(Path({str(AGENT)!r}))\n"
+        "    agent.permissions.expect('notes').reject()\n",
+    )
+
+    printed = run_pytest(tmp_path)
+
+    assert "agent heading" in printed
+    assert '-> {"id":2,"method":"session/new"' in printed
+    assert "acp-tui replay /" in printed
+    assert "heading did not ask for the permission 'notes', which the test expects" in printed
+    assert "1 failed, 1 passed, 1 error" in printed, "the author's own assertion is a failure"
+
+
+def test_pictures_are_accepted_compared_and_shown_where_they_differ(tmp_path: Path) -> None:
+    write_test(tmp_path, picture("test_other") + named_by("'Read src/a.py', 'x' * 300"))
+    printed = run_pytest(tmp_path, "--snapshot-update")
+    assert "4 snapshots generated" in printed
+    assert "give its parameters short ids" in printed, "a whole prompt is one, too long a one is not"
+    assert "1 failed, 2 passed" in printed
+    accepted = [file for file in (tmp_path / "__snapshots__").rglob("*") if file.is_file()]
+    assert sorted(file.suffix for file in accepted) == [".svg", ".svg", ".txt", ".txt"]
+    assert not any(str(tmp_path) in file.read_text() for file in accepted)
+
+    changed = picture("test_other", "reject_once")
+    write_test(tmp_path, changed + picture("test_new") + named_by("'Read src/a.py'"))
+    printed = run_pytest(tmp_path)
+    assert "2 snapshots passed" in printed
+    assert f"the picture of the conversation differs from {tmp_path}/__snapshots__" in printed
+    assert f"side by side in {tmp_path}/snapshot_report.html" in printed
+    assert "I left it alone." in printed
+    assert (tmp_path / "snapshot_report.html").exists()
+    assert "no picture of the conversation has been accepted yet" in printed
+    assert "no text of the conversation has been accepted yet" in printed
+    assert "2 failed, 1 passed" in printed
+
+
+def picture(name: str, answer: str = "allow_once") -> str:
+    return PICTURE.replace("test_it", name).replace("ANSWER", answer)
+
+
+def named_by(prompts: str) -> str:
+    """A test with such parameters."""
+    parametrize = f"import pytest\n@pytest.mark.parametrize('prompt', [{prompts}])\n"
+    body = picture("test_named").replace("acp_snapshot):", "acp_snapshot, prompt):")
+    return body.replace("def test_named", f"{parametrize}def test_named")
