@@ -31,8 +31,8 @@ from acp_tui.ui.questions_desk import QuestionsDesk
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.agent import Agent
-    from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.settings import Settings
     from acp_tui.ui.screens.login import LoginMethod

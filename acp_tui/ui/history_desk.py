@@ -16,12 +16,12 @@ from anyio import to_thread
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
-from acp_tui.client.sessions.recordings import recording_store
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
     line_with,
     recorded_sessions,
+    recording_store,
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage

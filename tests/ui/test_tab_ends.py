@@ -9,7 +9,7 @@ from weakref import ref
 import pytest
 
 from acp_tui.client.sessions import session_calls
-from acp_tui.client.sessions.recordings import recording_store
+from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.ui.app import AcpTuiApp

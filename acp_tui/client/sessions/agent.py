@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import anyio
 from anyio.abc import TaskStatus
 
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.process import AgentProcess, running_agent
+from acp_tui.client.agents.command import AgentCommand, Phase
+from acp_tui.client.agents.process import AgentProcess, StderrLines, running_agent
 from acp_tui.client.errors import (
     AgentLost,
     AgentRefused,
@@ -25,9 +25,7 @@ from acp_tui.client.errors import (
 )
 from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.calls import AgentCalls
-from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.policy import Policy
-from acp_tui.client.sessions.stderr_lines import StderrLines
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation.updates import Disconnected, SessionUpdate
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion

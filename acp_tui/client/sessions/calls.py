@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.extensions import require_extension_name
-from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.session_calls import SessionCalls
 from acp_tui.conversation.elicitation import Elicitation, FormValues, UrlVisit
 from acp_tui.conversation.facts import RequestKey

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from anyio import move_on_after
 
 from acp_tui import __version__
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.quirks import Quirks, quirks_of
+from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
 from acp_tui.client.errors import (
     AgentLost,
     AgentRefused,
@@ -28,12 +27,10 @@ from acp_tui.client.errors import (
     Unsupported,
 )
 from acp_tui.client.extensions import Extensions
-from acp_tui.client.sessions.client_role import ClientRole
+from acp_tui.client.sessions.client_role import ClientRole, SessionTable
 from acp_tui.client.sessions.elicitations import Elicitations
-from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.table import SessionTable
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import Fact, SessionId, SessionPage, Turn

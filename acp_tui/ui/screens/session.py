@@ -153,7 +153,7 @@ class SessionScreen(SessionWriting):
         self._show_status()
 
     async def _show_agents_session(self, session: Session | None) -> None:
-        from acp_tui.client.sessions.rereading import RereadSession
+        from acp_tui.client.sessions.session_history import RereadSession
 
         self._is_reread = isinstance(session, RereadSession)
         if isinstance(session, RereadSession):

@@ -18,8 +18,8 @@ from acp_tui.ui.screens.session_actions import SessionActions
 from acp_tui.ui.tabs import TabState
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import Phase
     from acp_tui.client.errors import ClientError
-    from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_link import AgentLink
     from acp_tui.ui.changes_desk import ChangesDesk
