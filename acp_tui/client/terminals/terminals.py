@@ -16,8 +16,8 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.processes.guard import guard
-from acp_tui.client.processes.signalling import group_exists, terminate
+from acp_tui.client.processes.guard import guard, terminate
+from acp_tui.client.processes.signalling import group_exists
 from acp_tui.client.terminals.answering import Answerer
 from acp_tui.client.terminals.errors import (
     TerminalInputFull,
