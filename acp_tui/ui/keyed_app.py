@@ -23,7 +23,6 @@ from acp_tui.ui.keymap import AS_BUILT, Keymap, is_writing, places_of
 from acp_tui.ui.textual_internals import bindings_of_key, has_priority
 from acp_tui.ui.widgets.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
 
-
 ACTING_KEYS: Final = frozenset({"enter", "escape"})
 """They send the draft, cancel the turn, or choose what is marked in a dialog."""
 
