@@ -16,6 +16,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
 from acp_tui.client.errors import ClientError, UnsupportedProtocol
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.transcript.events import Exited
@@ -26,7 +27,6 @@ from acp_tui.protocol.conformance import Frame, Linter
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import Direction
 from acp_tui.workbench.check.procedure import Plan, Procedure
-from acp_tui.workbench.check.refusing import Refusing
 from acp_tui.workbench.check.report import KEPT_LAST_WORDS, Report
 
 OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
