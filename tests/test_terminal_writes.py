@@ -35,12 +35,14 @@ ALLOWED: Final = {
     "client/terminals/launcher.py": {"os.write": "a pipe to the process that forked it"},
     "client/terminals/pty.py": {"os.write": "the keys of a command's own terminal"},
     "client/workspace/writing.py": {"os.write": "a file"},
-    "workbench/demo/main.py": {"sys.stderr": "of an agent"},
+    "workbench/demo/main.py": {
+        "sys.stderr": "of an agent",
+        "sys.stdout": "of a login: constants, and a name that the user typed",
+    },
     "workbench/demo/faults.py": {"sys.stderr": "of an agent"},
-    "workbench/demo/login.py": {"sys.stdout": "constants, and a name that the user typed"},
     "workbench/demo/programs.py": {"sys.stdout": "of a command that the agent runs"},
     "workbench/demo/stdio.py": {"os.write": "the protocol, to a client"},
-    "workbench/demo/turn.py": {"sys.stderr": "of an agent"},
+    "workbench/demo/playing.py": {"sys.stderr": "of an agent"},
     "ui/pacing.py": {
         "os.write": "what Textual draws: drawings are made of visible text",
         "rich.console": "writes to sys.stderr",

@@ -1,4 +1,4 @@
-"""What every file was when the session began, and its content as far as that was kept or git has it.
+"""What every file was when the session began, by area, and its content as far as that was kept or git has it.
 
 It watches nothing; `capture` fills it.
 """

@@ -1,6 +1,6 @@
 """Looks at the files below one directory without following a symbolic link, waiting at a pipe, or reading too much.
 
-It changes nothing; `swapping` does.
+It changes nothing but what `swap` puts in the place of a file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What is said about changed files: limits, the state of a file, how two states differ, and a review of them.
 
-It reads no file and compares nothing; `tree` reads, `comparing` compares.
+It reads no file; `tree` does.
 """
 
 from __future__ import annotations

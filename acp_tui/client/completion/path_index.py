@@ -1,4 +1,4 @@
-"""Many paths, ready to be searched at every key; where they come from is not its matter.
+"""Many paths, ready to be searched at every key, and single folders that are read while a path is written.
 
 All paths stand in one text, the short ones first: finding in it is one call for thousands of them, and a search that
 has found enough has found the short ones.

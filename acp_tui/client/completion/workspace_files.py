@@ -1,4 +1,4 @@
-"""The files of one workspace as they were a moment ago, for looking among them; `listing` reads them.
+"""The files of one workspace as they were a moment ago, listed and ready for looking among them.
 
 It decides nothing about when: its owner asks whether they are old, and has them read.
 """

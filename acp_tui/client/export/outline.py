@@ -1,4 +1,4 @@
-"""Turns a conversation into the sections of a page, the same for every format; writes none of them."""
+"""Turns a conversation, with the facts about it, into the sections of a page, the same for every format."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Records one agent process while it runs: the event loop only takes note, a thread writes.
 
-What stands in a line is `scribe`'s; which file it is, the caller's.
+A `Scribe` turns events into lines without secrets. Which file they go to is the caller's decision.
 """
 
 from __future__ import annotations

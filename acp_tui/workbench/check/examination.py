@@ -1,4 +1,7 @@
-"""One check of one agent: starts it, runs the procedure, shows every frame to the rules, and ends it for certain."""
+"""One check of one agent: starts it, runs the procedure, shows every frame to the rules, and ends it for certain.
+
+`Report` is what came of it: the findings, the frames they speak of, and what could not be looked at.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one line is, read from it alone: a request, an update of which kind. What belongs together, is `index`'s."""
+"""What one line is, read from it alone, and what it is about in a few words. `index` says what belongs together."""
 
 from __future__ import annotations
 

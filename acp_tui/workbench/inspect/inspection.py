@@ -1,4 +1,4 @@
-"""One look at the lines of an agent: reads, indexes, searches and checks them in slices, as long as somebody looks.
+"""One look at the lines of an agent: reads, indexes, searches, checks and masks them in slices, while somebody looks.
 
 Nothing is done before `run`. All but the slices runs on the event loop; what is found is there while it goes on.
 """

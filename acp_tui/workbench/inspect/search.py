@@ -1,4 +1,4 @@
-"""Finds the frames that a query means: by the index as far as that says it, by their text where it does not."""
+"""What a user writes to see fewer frames, and the frames that it means: by the index, else by their text."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How far a recording has been played: which step is next, and what of the client's has come; it says nothing itself.
+"""How far a recording has been played: the next step, what the client has said of it, and its names for what was recorded.
 
 The order is that of the recording. Where the client leaves the agent waiting for something (it is overdue), only what
 depends on that waits on: the rest of its session for a prompt, an answer, a cancellation or the opening of a session,
-nothing for any other request.
+nothing for any other request. `Surprises` answers requests that the recording does not have, or not so often.
 """
 
 from __future__ import annotations

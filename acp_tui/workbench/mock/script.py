@@ -1,4 +1,4 @@
-"""What an agent did in a recording, step by step, with what each step answers; who plays it is not its matter."""
+"""What an agent did in a recording, step by step, what each step answers, and which differences matter to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The secrets that are known, and what stands for each; where they stand in a text is `texts`'."""
+"""The secrets that are known, what stands for each, and where a text ends in the midst of one.
+
+A stand-in is as long and as wide as the secret, and always the same. Letters and digits are replaced one by one and
+all else stays, so a path stays a path, and what is split over several pieces of text can be replaced piece by piece.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who and where: the users and folders that paths name, and which names tell nothing; it replaces nothing."""
+"""What tells who and where: users, folders, hosts, and addresses of people and machines. It replaces nothing."""
 
 from __future__ import annotations
 

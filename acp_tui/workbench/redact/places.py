@@ -1,6 +1,6 @@
 """What the strings of a recording are, as far as their place tells: pieces of a stream, contents of a file, a secret.
 
-It reads along and changes nothing.
+It reads along and changes nothing. `Contents` knows which files are left out, and what stands for their text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Replaces what is secret in one text, in every way it can be read; the text keeps its length and its width."""
+"""Replaces what is secret in one text, in every way it can be read; the text keeps its length and its width.
+
+`Streams` does so for texts that come in pieces, where a secret may begin in one and end in a later one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways to read a text in which a secret may stand otherwise than it is: escaped, encoded, wrapped, or with colours.
+"""The ways to read a text in which a secret may stand otherwise than it is: escaped, wrapped, with colors, or encoded.
 
 A view knows where each of its characters came from, so that what is found in it can be replaced in the text itself.
 """

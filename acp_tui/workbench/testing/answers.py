@@ -1,4 +1,4 @@
-"""What a test has the user answer. Nothing here answers by itself: what no word of the test fits is left open."""
+"""What a test's user was asked, and what the test answers. What no word of the test fits is left open."""
 
 from __future__ import annotations
 

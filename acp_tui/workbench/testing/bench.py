@@ -1,4 +1,4 @@
-"""Where the agents of one test run: an event loop in a thread, a hub on it, and folders to work in. All of it ends."""
+"""Where the agents of one test run: an event loop in a thread, a hub on it, folders, recordings. All of it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A session with an agent under test, as a test calls it: every call blocks, and fails with what it has seen."""
+"""A session with an agent under test, as a test calls it: every call blocks, and fails with what it has seen.
+
+The files of its workspace are compared before and after a turn.
+"""
 
 from __future__ import annotations
 

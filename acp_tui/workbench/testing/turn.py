@@ -1,4 +1,4 @@
-"""A turn of an agent under test as plain values, and what can be asserted of it."""
+"""A turn of an agent under test as plain values, with the commands that it ran, and what can be asserted of it."""
 
 from __future__ import annotations
 
