@@ -230,7 +230,7 @@ def _options(request: PermissionRequest) -> Iterator[str]:
 
 
 def _diff_lines(diff: TextDiff) -> Iterator[str]:
-    from acp_tui.client.export.unified import told_diff  # only for questions about edits
+    from acp_tui.client.export.tool_calls import told_diff
 
     for line in told_diff(diff.path, diff.old_text, diff.new_text).split("\n"):
         yield f"  {line}"
