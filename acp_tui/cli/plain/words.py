@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from acp_tui.client.export.blocks import block_parts
-from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose
-from acp_tui.client.export.unified import told_diff
+from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose, block_parts
+from acp_tui.client.export.tool_calls import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock

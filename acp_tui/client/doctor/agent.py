@@ -13,7 +13,7 @@ import anyio
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
-from acp_tui.client.doctor.finding import Finding, Verdict, note, ok, wrong
+from acp_tui.client.doctor.machine import Finding, Verdict, note, ok, wrong
 from acp_tui.client.errors import AgentLost, AuthenticationRequired, ClientError
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent

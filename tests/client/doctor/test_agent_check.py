@@ -8,7 +8,7 @@ import anyio
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor.agent import AgentCheck
-from acp_tui.client.doctor.finding import Finding, Verdict
+from acp_tui.client.doctor.machine import Finding, Verdict
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.policy import Grant, Policy
