@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.client.errors import AgentLost, AgentRefused, ClientError, SessionNotOpened
-from acp_tui.client.sessions.session_calls import shown_early
+from acp_tui.client.sessions.session import shown_early
 from acp_tui.conversation.entries import Remark
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Reconnected, Remarked

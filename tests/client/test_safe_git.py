@@ -37,8 +37,8 @@ STARTS_A_PROGRAM: Final = re.compile(
     r"|posix_spawn\("
 )
 STARTERS: Final = {
-    "cli/plain/main_thread.py": "an agent's own login",
-    "cli/terminal_check.py": "tmux, about its options",
+    "cli/plain/console.py": "an agent's own login",
+    "cli/doctor.py": "tmux, about its options",
     "client/agents/process.py": "the agents that the user starts",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor/machine.py": "programs, for their versions",

@@ -21,8 +21,7 @@ from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Settings
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.policy import policy_of
-from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_calls import shown_early
+from acp_tui.client.sessions.session import Session, shown_early
 from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import RecordingSettings, Settings
 from acp_tui.client.transcript.record_to import RecordTo

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
@@ -36,6 +37,7 @@ from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import (
     BooleanOption,
     ConfigOption,
+    Fact,
     PermissionOption,
     PermissionRequest,
     RequestKey,
@@ -477,3 +479,26 @@ def _is_offered(option: ConfigOption, value: str | bool) -> bool:
     if isinstance(option, BooleanOption):
         return isinstance(value, bool)
     return any(choice.value == value for choice in option.choices)
+
+
+Attend: TypeAlias = Callable[[Session], object]
+"""Called with a session that is being opened, before the agent says anything in it."""
+
+
+@contextmanager
+def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
+    """Gives an `attend` that shows a session at the first permission that its agent asks for inside of the block.
+
+    Whoever opens a session in the block sees that question: the opening may wait for the answer.
+    """
+    with ExitStack() as opening:
+
+        def attend(session: Session) -> None:
+            def look(change: Change) -> None:
+                if Fact.PERMISSIONS in change.facts:
+                    opening.close()
+                    show(session)
+
+            opening.callback(session.subscribe(look))
+
+        yield attend
