@@ -117,7 +117,7 @@ class AcpAgent:
         async def open_it(watch: Watch) -> Session:
             return await self._link.agent.new_session(
                 cwd or self.workspace,
-                watch.note,
+                watch.attend,
                 mcp_servers=mcp_servers,
                 additional_directories=additional_directories,
             )
@@ -132,7 +132,7 @@ class AcpAgent:
         known, place = SessionId(session_id), cwd or self.workspace
         return self._open(
             f"the session {session_id!r} (session/load)",
-            lambda watch: self._link.agent.load_session(known, place, watch.note),
+            lambda watch: self._link.agent.load_session(known, place, watch.attend),
             timeout_s,
         )
 
@@ -144,7 +144,7 @@ class AcpAgent:
         known, place = SessionId(session_id), cwd or self.workspace
         return self._open(
             f"the session {session_id!r} (session/resume)",
-            lambda watch: self._link.agent.resume_session(known, place, watch.note),
+            lambda watch: self._link.agent.resume_session(known, place, watch.attend),
             timeout_s,
         )
 

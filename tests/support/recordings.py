@@ -57,7 +57,12 @@ class User:
     """Terminals that were answered."""
 
     def __post_init__(self) -> None:
-        self.session.listener = self.agent.on_elicitations = lambda *_: self.changed.set()
+        self.session.subscribe(self.note)
+        self.agent.on_elicitations = self.note
+
+    def note(self, *_: object) -> None:
+        """Something has changed."""
+        self.changed.set()
 
     async def attend(self) -> None:
         """Until the turn is over, and this is cancelled."""

@@ -33,7 +33,7 @@ class Refusing:
             if Fact.ELICITATIONS in change.facts:
                 self._tasks.start_soon(_decline, session)
 
-        session.listener = on_change
+        session.subscribe(on_change)
 
 
 async def _reject(session: Session) -> None:

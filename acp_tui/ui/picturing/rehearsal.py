@@ -191,7 +191,7 @@ async def _play(agent: Agent, attendant: _Attendant, cwd: Path, prompts: Sequenc
     await agent.initialize()
     session = await logged_in(lambda: agent.new_session(cwd), attendant.log_in)
     attendant.session = session
-    session.listener = attendant.look
+    session.subscribe(attendant.look)
     for prompt in prompts:
         with suppress(AgentRefused):  # the next turn may end otherwise
             await session.send_prompt([Text(prompt)])

@@ -39,7 +39,7 @@ from acp_tui.ui.widgets.welcome import Welcome
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
-    from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session import Session, Unsubscribe
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
@@ -96,6 +96,7 @@ class SessionPanel(Vertical):
         self._look_handle: asyncio.TimerHandle | None = None
         self._notice_handle: asyncio.TimerHandle | None = None
         self._look_context = contextvars.copy_context()
+        self._unsubscribe: Unsubscribe = lambda: None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -109,15 +110,14 @@ class SessionPanel(Vertical):
         self._look_context = contextvars.copy_context()  # changes come from tasks that know no app
         self.view.show(self.conversation, self._cwd)
         if self.session is not None:
-            self.session.listener = self._on_change
+            self._unsubscribe = self.session.subscribe(self._on_change)
         self._show_facts()
 
     def on_unmount(self) -> None:
         """The session goes on without us."""
         for handle in filter(None, (self._look_handle, self._notice_handle)):
             handle.cancel()
-        if self.session is not None:
-            self.session.listener = None
+        self._unsubscribe()
 
     @property
     def view(self) -> ConversationView:
