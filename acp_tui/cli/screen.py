@@ -19,7 +19,7 @@ from acp_tui.ui.terminal_colours import ask_terminal, has_unicode, light_or_dark
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
-    from acp_tui.ui.reopening import LeftSession, Reopening
+    from acp_tui.ui.tab.reopening import LeftSession, Reopening
 
 
 def run_screen(

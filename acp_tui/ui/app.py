@@ -16,15 +16,16 @@ from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.agent_link import AgentLink
 from acp_tui.ui.command import Command
 from acp_tui.ui.commands import COMMANDS
 from acp_tui.ui.keymap import places_of
-from acp_tui.ui.preloading import preload
-from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.settings_app import SettingsApp
 from acp_tui.ui.stylesheets import split_stylesheets
-from acp_tui.ui.tabs import TabState
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.loading import preloaded
+from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab_state import TabState
 from acp_tui.ui.terminal_input import mend_terminal_input
 from acp_tui.ui.textual_internals import write_to_terminal
 
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.notifying.notifier import Notifier
-    from acp_tui.ui.reopening import LeftSession
-    from acp_tui.ui.screens.session_start import Opening
+    from acp_tui.ui.tab.reopening import LeftSession
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
@@ -164,7 +164,7 @@ class AcpTuiApp(SettingsApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        from acp_tui.ui.reopening import left_sessions  # a session has loaded most of it
+        from acp_tui.ui.tab.reopening import left_sessions  # a session has loaded most of it
 
         return left_sessions(tabs)
 
@@ -184,9 +184,7 @@ class AcpTuiApp(SettingsApp):
     @work
     async def action_inspect(self) -> None:
         """Show what passes between us and the agent of the tab in front."""
-        from anyio import to_thread
-
-        await to_thread.run_sync(preload, ("acp_tui.ui.inspector.desk",))
+        await preloaded(["acp_tui.ui.inspector.desk"])
         from acp_tui.ui.inspector.desk import inspect_tab
 
         if self.tabs.front is not None:
@@ -201,7 +199,7 @@ class AcpTuiApp(SettingsApp):
         if not isinstance(screen, SessionScreen):
             yield from super().commands_for(screen)
             return
-        from acp_tui.ui.possible import is_possible
+        from acp_tui.ui.tab.possible import is_possible
 
         here = {"session", "conversation", "app", *places_of(screen.focused or screen)}
         for command in COMMANDS:

@@ -89,16 +89,13 @@ class ChangesDesk:
         """Return once it is known what all files are, or that it will not be: then the agent may begin."""
         await self._ready.wait()
 
-    def open(self) -> None:
-        """Show the list, or say why there is none."""
+    def is_listed_or_say(self) -> bool:
+        """Whether there is a list; where there is none, the user is told why."""
         if not self._ready.is_set():
             self._say(f"Still {TAKING_STOCK}.")
         elif self._failure:
             self._say(self._failure, severity="warning")
-        else:
-            from acp_tui.ui.screens.changes import ChangesScreen  # when it is first asked for
-
-            self._app.push_screen(ChangesScreen(self))
+        return self._ready.is_set() and not self._failure
 
     # What is known
 

@@ -10,7 +10,12 @@ import shutil
 import subprocess
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
+
+from anyio import to_thread
+from textual.screen import Screen
+
+from acp_tui.ui.textual_internals import write_to_terminal
 
 TOOLS: Final = (
     # What it needs in the environment, and its command line.
@@ -80,3 +85,14 @@ def said(length: int, tool: str, *, by_terminal: bool) -> str:
     if by_terminal:
         return f"Offered {characters} to the terminal (OSC 52), which does not say whether it takes them"
     return "Nothing took the copy: it is too long for the terminal, and there is no wl-copy, xclip, xsel or pbcopy"
+
+
+async def copy(screen: Screen[Any], text: str) -> None:
+    """Put this on the clipboard, and say by which ways that was tried. To be awaited in a worker."""
+    app, by_terminal = screen.app, fits_terminal(text)
+    if by_terminal:
+        app.copy_to_clipboard(text)
+        if os.environ.get("TMUX"):
+            write_to_terminal(app, through_tmux(text))
+    tool = await to_thread.run_sync(copy_by_tool, text)
+    screen.notify(said(len(text), tool, by_terminal=by_terminal), markup=False)

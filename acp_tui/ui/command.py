@@ -61,7 +61,7 @@ class Command:
     keys: str = ""
     """As Textual spells them, separated by commas; the first is the one that is shown."""
     action: str = ""
-    """The action of the session screen; "" where it belongs to the widget that has the focus."""
+    """The action of the screen that it counts on; "" where it belongs to the widget that has the focus."""
     where: Place = "session"
     has_priority: bool = False
     """Works whatever has the focus."""

@@ -23,29 +23,33 @@ COMMANDS: Final = (
     *INSPECTOR_COMMANDS,
     *REPLAY_COMMANDS,
     # With a session
-    Command("next_mode", "Next mode of the agent", "where it has modes", "shift+tab", "next_mode"),
+    Command("next_mode", "Next mode of the agent", "where it has modes", "shift+tab", "do('next_mode')"),
     Command(
         "find",
         "Find in the conversation",
         "",
         "f9,ctrl+shift+f",
-        "find",
+        "do('find')",
         has_priority=True,
         slash="find",
         slash_argument="words",
     ),
     Command(
-        "send_queued_now", "Send the next queued prompt now", "it interrupts the turn", "", "send_queued_now"
+        "send_queued_now",
+        "Send the next queued prompt now",
+        "it interrupts the turn",
+        "",
+        "do('send_queued_now')",
     ),
-    Command("prompt_above", "Go to the prompt above", "", "ctrl+up", "to_prompt(-1)"),
-    Command("prompt_below", "Go to the prompt below", "", "ctrl+down", "to_prompt(1)"),
-    Command("follow", "Go to the end of the conversation", "and follow it", "ctrl+end", "follow"),
+    Command("prompt_above", "Go to the prompt above", "", "ctrl+up", "do('to_prompt', -1)"),
+    Command("prompt_below", "Go to the prompt below", "", "ctrl+down", "do('to_prompt', 1)"),
+    Command("follow", "Go to the end of the conversation", "and follow it", "ctrl+end", "do('follow')"),
     Command(
         "toggle_all",
         "Unfold or fold everything",
         "diffs, output, thoughts, raw input",
         "ctrl+o",
-        "toggle_all",
+        "do('toggle_all')",
         has_priority=True,
     ),
     Command(
@@ -53,7 +57,7 @@ COMMANDS: Final = (
         "Unfold or fold the plan",
         "where the agent has one",
         "ctrl+t",
-        "toggle_plan",
+        "do('toggle_plan')",
         has_priority=True,
     ),
     Command(
@@ -61,7 +65,7 @@ COMMANDS: Final = (
         "Show the sidebar, go to it, hide it",
         "plan, changed files, facts of the session",
         "alt+s",
-        "turn_sidebar",
+        "do('turn_sidebar')",
         has_priority=True,
         slash="sidebar",
     ),
@@ -70,7 +74,7 @@ COMMANDS: Final = (
         "Change a setting of the session",
         "mode, model, what the agent has",
         "f2",
-        "choose_option",
+        "do('choose_option')",
         has_priority=True,
         slash="options",
     ),
@@ -78,14 +82,14 @@ COMMANDS: Final = (
         "choose_model",
         "Change the model",
         "where the agent offers several",
-        action="choose_value('model')",
+        action="do('choose_value', 'model')",
         slash="model",
     ),
     Command(
         "choose_mode",
         "Change the mode",
         "where the agent has modes",
-        action="choose_value('mode')",
+        action="do('choose_value', 'mode')",
         slash="mode",
     ),
     Command(
@@ -93,7 +97,7 @@ COMMANDS: Final = (
         "Open, delete or begin a session",
         "as the agent lists them",
         "f3",
-        "choose_session",
+        "do('choose_session')",
         has_priority=True,
         slash="sessions",
     ),
@@ -102,7 +106,7 @@ COMMANDS: Final = (
         "Show what this agent offers and lacks",
         "with its command and its log",
         "f4",
-        "show_agent",
+        "do('show_agent')",
         has_priority=True,
         slash="agent",
     ),
@@ -110,7 +114,7 @@ COMMANDS: Final = (
         "show_mcp",
         "Show the MCP servers of the session",
         "and what was left out, and why",
-        action="show_mcp",
+        action="do('show_mcp')",
         slash="mcp",
     ),
     Command(
@@ -118,7 +122,7 @@ COMMANDS: Final = (
         "Show what has changed in the workspace",
         "since the start, whoever did it; review, revert",
         "f5",
-        "show_changes",
+        "do('show_changes')",
         has_priority=True,
         slash="changes",
     ),
@@ -127,7 +131,7 @@ COMMANDS: Final = (
         "Begin another session",
         "of this agent, in a new tab",
         "ctrl+n",
-        "begin_session",
+        "do('begin_session')",
         has_priority=True,
         slash="new",
     ),
@@ -203,7 +207,7 @@ COMMANDS: Final = (
         "Start the agent again",
         "and go on with the session, as far as the agent remembers it",
         "alt+r",
-        "restart",
+        "do('restart')",
         has_priority=True,
         works_above_questions=True,
         slash="restart",
@@ -213,7 +217,7 @@ COMMANDS: Final = (
         "Type into a running command",
         "passwords, prompts, a pager",
         "f6",
-        "take_over",
+        "do('take_over')",
         has_priority=True,
     ),
     Command(
@@ -221,7 +225,7 @@ COMMANDS: Final = (
         "Press Ctrl+C in a running command",
         "as from its keyboard",
         "f7",
-        "interrupt_terminal",
+        "do('interrupt_terminal')",
         has_priority=True,
     ),
     Command(
@@ -229,7 +233,7 @@ COMMANDS: Final = (
         "End a running command",
         "the agent sees that it was ended",
         "f8",
-        "end_terminal",
+        "do('end_terminal')",
         has_priority=True,
     ),
     Command(
@@ -245,17 +249,20 @@ COMMANDS: Final = (
         "copy_reply",
         "Copy the agent's last reply",
         "as the agent wrote it",
-        action="copy_reply",
+        action="do('copy_reply')",
         slash="copy",
     ),
     Command(
-        "copy_code", "Copy a piece of code", "of the agent's last reply that has any", action="copy_code"
+        "copy_code",
+        "Copy a piece of code",
+        "of the agent's last reply that has any",
+        action="do('copy_code')",
     ),
     Command(
         "export",
         "Write the conversation to a file",
         ".md, .html or .jsonl",
-        action="export",
+        action="do('export')",
         slash="export",
         slash_argument="file",
     ),
@@ -263,15 +270,15 @@ COMMANDS: Final = (
         "dismiss_visits",
         "Be done with the pages you opened for the agent",
         "where the agent does not say that they are dealt with",
-        action="dismiss_visits",
+        action="do('dismiss_visits')",
     ),
-    Command("log_out", "Log out of the agent", "where the agent offers it", action="log_out"),
+    Command("log_out", "Log out of the agent", "where the agent offers it", action="do('log_out')"),
     Command(
         "interrupt",
         "Copy the selection, clear the draft, or cancel the turn",
         "the first that applies",
         "ctrl+c",
-        "interrupt",
+        "do('interrupt')",
         has_priority=True,
         works_above_questions=True,
     ),
@@ -289,7 +296,7 @@ COMMANDS: Final = (
         "Help for where you are",
         "? outside of the prompt",
         "f1,question_mark",
-        "help",
+        "do('help')",
         has_priority=True,
         slash="help",
     ),
@@ -344,7 +351,9 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
         return None
     for command in COMMANDS:
         if command.slash == name and command.action:
-            return f"{command.action}({rest.strip()!r})" if command.slash_argument else command.action
+            if not command.slash_argument:
+                return command.action
+            return f"{command.action.removesuffix(')')}, {rest.strip()!r})"
     return None
 
 

@@ -21,8 +21,8 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.command import Command
 from acp_tui.ui.keyed_app import KeyedApp
 from acp_tui.ui.keymap import BY_ID, keymap_of, places_of
-from acp_tui.ui.preloading import preload
 from acp_tui.ui.rendering.ascii import Ascii
+from acp_tui.ui.tab.loading import preloaded
 from acp_tui.ui.tabbed_app import TabbedApp
 from acp_tui.ui.terminal_colours import has_unicode
 from acp_tui.ui.textual_internals import forget_callbacks
@@ -211,9 +211,7 @@ class SettingsApp(ToastingApp, KeyedApp, TabbedApp):
         return self.settings
 
     async def _loaded_desk(self) -> SettingsDesk:
-        from anyio import to_thread
-
-        await to_thread.run_sync(preload, ("acp_tui.ui.settings_desk",))
+        await preloaded(["acp_tui.ui.settings_desk"])
         from acp_tui.client.settings.location import settings_file
         from acp_tui.ui.settings_desk import SettingsDesk
 

@@ -12,7 +12,6 @@ from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import duration, value_name
-from acp_tui.ui.tabs import TabState
 
 SILENCE_S: Final = 30
 """Whoever has heard nothing of an agent for so long wants to know that."""
@@ -64,19 +63,6 @@ def _tokens(count: int) -> str:
     if count < 1000:
         return str(count)
     return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
-
-
-def tab_state(conversation: Conversation, *, has_news: bool) -> TabState:
-    """How a tab with this conversation stands; `has_news`: a turn ended unseen."""
-    if not conversation.is_connected:
-        return TabState.FAILED
-    if conversation.permissions or conversation.elicitations:
-        return TabState.NEEDS_YOU
-    if not conversation.is_idle:
-        return TabState.WORKING
-    if has_news:
-        return TabState.FAILED if conversation.last_stop_reason is None else TabState.DONE
-    return TabState.IDLE
 
 
 def title_of(conversation: Conversation) -> str:

@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import work
-from textual.screen import Screen
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.pacing import PacedApp
-from acp_tui.ui.tabs import FIRST_MODE, Tabs
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
 
 if TYPE_CHECKING:
     from acp_tui.client.prompts import PromptMemory
-    from acp_tui.ui.agent_link import AgentLink
     from acp_tui.ui.changes_desk import ChangesDesk
-    from acp_tui.ui.screens.session import SessionScreen
-    from acp_tui.ui.screens.session_start import Opening
 
 
 class TabbedApp(PacedApp):
@@ -33,12 +32,8 @@ class TabbedApp(PacedApp):
         self._changes: dict[Path, ChangesDesk] = {}
         self._memory: PromptMemory | None = None
 
-    async def open_tab(
-        self, link: AgentLink | None, cwd: Path, opening: Opening | None = None
-    ) -> SessionScreen:
+    async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
         """A new tab for a session of this agent, in front."""
-        from acp_tui.ui.screens.session import SessionScreen
-
         make = partial(SessionScreen, link, cwd, opening=opening, settings=self.settings)
         return await self.tabs.open(make)
 
@@ -92,7 +87,7 @@ class TabbedApp(PacedApp):
         if self.tabs.front is not None:
             await self.close_tab(self.tabs.front)
 
-    async def close_tab(self, tab: SessionScreen) -> None:
+    async def close_tab(self, tab: Tab) -> None:
         """Close a tab and its session, once the user is sure; in place of the last one, begin another session."""
         if not await tab.may_close():
             return
@@ -102,7 +97,11 @@ class TabbedApp(PacedApp):
         else:
             await tab.begin_anew()
 
-    async def take_away(self, tab: Screen[None]) -> None:
+    def take_away_later(self, tab: Tab) -> None:
+        """Take this tab away once it has done what it is doing."""
+        self.run_worker(self.take_away(tab))
+
+    async def take_away(self, tab: Tab) -> None:
         """Take a tab away, and what was followed for it alone."""
         await self.tabs.close(tab)
         followed = [tab.changes for tab in self.tabs]
@@ -115,4 +114,4 @@ class TabbedApp(PacedApp):
         """Show all tabs, and what each is about."""
         from acp_tui.ui.screens.board import Board
 
-        await self.push_screen_wait(Board(self.tabs))
+        await self.push_screen_wait(Board(self.tabs, self.close_tab))

@@ -46,7 +46,9 @@ WIDGET_COMMANDS: Final = (
     Command(
         "pull_back", "Take the last queued prompt back", "to change or to drop it", "alt+up", where="prompt"
     ),
-    Command("edit_queue", "Go to the queued prompts", "edit, remove, move them", "alt+down", "edit_queue"),
+    Command(
+        "edit_queue", "Go to the queued prompts", "edit, remove, move them", "alt+down", "do('edit_queue')"
+    ),
     Command(
         "walk_history",
         "Earlier prompts of this project",
@@ -59,7 +61,7 @@ WIDGET_COMMANDS: Final = (
         "Search earlier prompts",
         "of this project, or of all",
         "ctrl+r",
-        "search_history",
+        "do('search_history')",
         slash="history",
     ),
     Command("queue_above", "Prompt above", "", "up", where="queue"),
@@ -181,7 +183,7 @@ WIDGET_COMMANDS: Final = (
         "Open a tool call's file in your editor",
         "at its line",
         "ctrl+e",
-        "edit_location",
+        "do('edit_location')",
         "conversation",
     ),
     Command(
@@ -189,7 +191,7 @@ WIDGET_COMMANDS: Final = (
         "Save what the agent attached",
         "",
         "ctrl+s,ctrl+y",
-        "save_attached",
+        "do('save_attached')",
         "conversation",
     ),
     # In the plan, and while searching

@@ -36,8 +36,8 @@ from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded
 from acp_tui.protocol.handler import ElicitationAnswer
 from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.asking import ASKING
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.screens.session_start import Opening
+from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.themes import DARK
 from acp_tui.ui.widgets.answer_guard import REPEAT_S
 from acp_tui.ui.widgets.conversation.view import ConversationView

@@ -34,5 +34,5 @@ def loaded() -> frozenset[str]:
 
 @pytest.mark.parametrize("module", LATER)
 def test_the_first_frame_does_not_wait_for(module: str, loaded: frozenset[str]) -> None:
-    assert "acp_tui.ui.screens.session" in loaded
+    assert "acp_tui.ui.tab.screen" in loaded
     assert module not in loaded

@@ -22,7 +22,7 @@ from acp_tui.conversation.updates import (
     TerminalExited,
     TerminalOutput,
 )
-from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.themes import DARK, LIGHT
 from acp_tui.ui.widgets.question_card import QuestionCard
 from acp_tui.ui.widgets.session_panel import BESIDE_TERMINALS

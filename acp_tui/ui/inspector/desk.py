@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.inspection.inspection import Inspection, inspect_agent, inspect_file
 from acp_tui.client.sessions.rereading import RereadSession
 from acp_tui.ui.inspector.screen import InspectorScreen
-
-if TYPE_CHECKING:
-    from acp_tui.ui.screens.session_actions import SessionActions
+from acp_tui.ui.tab.tabs import Tab
 
 
-async def inspect_tab(tab: SessionActions) -> None:
+async def inspect_tab(tab: Tab) -> None:
     """Show what has passed so far, and what passes."""
     session, link = tab.session, tab.link
-    agent = None if link is None else link.agent or link.starting
+    agent = link.agent or link.starting
     if agent is not None and agent.frames is not None:
         screen = InspectorScreen(inspect_agent(agent.frames), agent.title, folder=tab.cwd)
     elif isinstance(session, RereadSession):
@@ -26,10 +22,10 @@ async def inspect_tab(tab: SessionActions) -> None:
         try:
             inspection: Inspection = await to_thread.run_sync(inspect_file, file)
         except ClientError as error:
-            tab.notify(str(error), severity="error", markup=False)
+            tab.screen.notify(str(error), severity="error", markup=False)
             return
         screen = InspectorScreen(inspection, file.name, folder=tab.cwd, grows=file)
     else:
-        tab.notify("There is no agent yet whose frames could be looked at.")
+        tab.screen.notify("There is no agent yet whose frames could be looked at.")
         return
-    await tab.app.push_screen(screen)
+    await tab.screen.app.push_screen(screen)

@@ -26,7 +26,7 @@ from acp_tui.client.inspection.inspection import Detail, Inspection
 from acp_tui.client.inspection.outline import pretty
 from acp_tui.client.inspection.query import Query, QueryError, Term, read_query, toggled
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.conversation_desk import ConversationDesk
+from acp_tui.ui.clipboard import copy
 from acp_tui.ui.inspector.ask_line import AskLine, Wish
 from acp_tui.ui.inspector.choices import choices, like
 from acp_tui.ui.inspector.frame_list import FrameList
@@ -339,7 +339,7 @@ class InspectorScreen(Screen[None]):
             await self._copy(text)
 
     async def _copy(self, text: str) -> None:
-        await ConversationDesk(self).copy(text)
+        await copy(self, text)
 
     @work
     async def action_save(self) -> None:

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from acp_tui.ui.notifying import sequences
 from acp_tui.ui.notifying.news import News, Watch
 from acp_tui.ui.notifying.user_command import run_command
 from acp_tui.ui.rendering.ascii import TABLE
-from acp_tui.ui.tabs import TabState
-from acp_tui.ui.widgets.session_panel import SessionPanel
-from acp_tui.ui.widgets.tab_line import MARKS
+from acp_tui.ui.tab.tabs import Tab, Tabs
+from acp_tui.ui.tab_state import MARKS, TabState
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.tree import Notifications
-    from acp_tui.ui.app import AcpTuiApp
-    from acp_tui.ui.screens.session import SessionScreen
+    from acp_tui.client.settings.tree import Notifications, Settings
 
 TOLD: Final = (TabState.WORKING, TabState.NEEDS_YOU, TabState.FAILED, TabState.DONE)
 """What the window's title says of the tabs."""
@@ -29,12 +26,22 @@ URGENCY: Final = tuple(TabState)
 """The most urgent last."""
 
 
+class _App(Protocol):
+    tabs: Tabs
+    settings: Settings
+    app_focus: bool
+
+    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> object: ...
+
+    def notify(self, message: str, *, severity: Literal["warning"], markup: bool) -> None: ...
+
+
 class Notifier:
     """Watches the tabs of one app."""
 
     def __init__(
         self,
-        app: AcpTuiApp,
+        app: _App,
         write: Callable[[str], None],
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
@@ -44,7 +51,7 @@ class Notifier:
         self._write = write
         self._environ = environ
         self._clock = clock
-        self._watches: dict[SessionScreen, Watch] = {}
+        self._watches: dict[Tab, Watch] = {}
         self._title = ""
         self._has_failed = False
         """The user's command has, and that was said."""
@@ -54,9 +61,7 @@ class Notifier:
         tabs = tuple(self._app.tabs)
         self._watches = {tab: self._watches.get(tab) or Watch() for tab in tabs}
         for tab, watch in self._watches.items():
-            panel = _panel_of(tab)
-            conversation = panel.conversation if panel is not None else None
-            news = watch.look(tab.state, conversation, self._clock())
+            news = watch.look(tab.state, tab.conversation, self._clock())
             if news is not None and not self._app.app_focus:
                 self._tell(tab, news)
         self._show_title()
@@ -73,7 +78,7 @@ class Notifier:
 
     # A notice
 
-    def _tell(self, tab: SessionScreen, news: News) -> None:
+    def _tell(self, tab: Tab, news: News) -> None:
         if news.kind == "done" and news.seconds < self._settings.minimum_turn_s:
             return
         channels = self._channels(news)
@@ -92,13 +97,13 @@ class Notifier:
             case "failed":
                 return self._settings.failed
 
-    async def _run_command(self, tab: SessionScreen, news: News) -> None:
+    async def _run_command(self, tab: Tab, news: News) -> None:
         env = {
             "ACP_TUI_EVENT": news.kind,
             "ACP_TUI_TITLE": sequences.plain(tab.tab_title),
             "ACP_TUI_TEXT": sequences.plain(news.text),
             "ACP_TUI_SECONDS": f"{news.seconds:.0f}",
-            "ACP_TUI_CWD": _cwd_of(tab),
+            "ACP_TUI_CWD": str(tab.session.cwd) if tab.session is not None else "",
         }
         command = self._settings.command
         problem = await run_command(command, env)
@@ -130,12 +135,3 @@ class Notifier:
             return front.tab_title
         mark, _ = MARKS[urgent]
         return f"{mark.translate(TABLE) if self._app.settings.appearance.ascii else mark} {front.tab_title}"
-
-
-def _panel_of(tab: SessionScreen) -> SessionPanel | None:
-    return next(iter(tab.query(SessionPanel)), None)
-
-
-def _cwd_of(tab: SessionScreen) -> str:
-    panel = _panel_of(tab)
-    return str(panel.session.cwd) if panel is not None and panel.session is not None else ""

@@ -11,30 +11,33 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import anyio
-from textual import work
-from textual.app import App
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.drawings.folds import folds_of
+from acp_tui.ui.drawings.sidebar import Section, SidebarState
 from acp_tui.ui.picturing.errors import CannotRender
 from acp_tui.ui.picturing.formats import Frame, tidy_svg
-from acp_tui.ui.picturing.sidebar import RecordedSidebar
 from acp_tui.ui.replaying.film import Film
 from acp_tui.ui.replaying.panel import RecordedPanel
 from acp_tui.ui.replaying.player import Player
-from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.settings_app import SettingsApp
 from acp_tui.ui.status import facts_of, state_of
 from acp_tui.ui.stylesheets import stylesheets
 from acp_tui.ui.textual_internals import lay_out_and_paint, painted_rows
 from acp_tui.ui.themes import DARK
-from acp_tui.ui.widgets.session_panel import SessionPanel
-from acp_tui.ui.widgets.status_line import Status
+from acp_tui.ui.widgets.prompt import PromptFrame, PromptInput
+from acp_tui.ui.widgets.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar
+from acp_tui.ui.widgets.status_line import Status, StatusLine
 
 QUIET_ROUNDS: Final = 3
 """One message leads to another, which may lead to a layout."""
@@ -42,40 +45,94 @@ POLL_S: Final = 0.005
 SETTLE_LIMIT_S: Final = 60.0
 
 
-class _PictureScreen(SessionScreen):
-    """A session's screen whose session is a film's: it neither starts an agent nor knows earlier prompts."""
+class PictureScreen(Screen[None]):
+    """A session's screen whose session is a film's: nothing can be done in it but to look."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "toggle_plan", "Fold the plan", show=False, priority=True),
+        Binding("ctrl+o", "toggle_all", "Unfold everything", show=False, priority=True),
+    ]
 
     def __init__(self, film: Film, settings: Settings) -> None:
-        super().__init__(None, Path(film.header.cwd), settings=settings)
+        super().__init__()
         self._film = film
-        self._agent_title = make_visible_line(film.agent)
-        self._phase = "waiting for the agent"
+        self._settings = settings
+        self.panel: RecordedPanel | None = None
 
-    @work
-    async def _help_writing(self) -> None:
-        """Nothing: what was written here before is nobody's business."""
+    def compose(self) -> ComposeResult:
+        """From top to bottom, as in a tab."""
+        yield Vertical(id="session")
+        yield PromptFrame(id="prompt-frame")
+        yield StatusLine(id="status")
 
-    async def show_film(self, conversation: Conversation, cwd: str) -> None:
+    def on_mount(self) -> None:
+        """Nothing is recorded yet."""
+        self.query_one(PromptInput).focus()
+        self.show_facts()
+
+    async def show(self, conversation: Conversation) -> None:
         """Show this conversation from now on."""
+        before = self.panel
         folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
-        await self._show_panel(RecordedPanel(conversation, cwd, folds=folds, images=images))
+        self.panel = RecordedPanel(conversation, self._film.header.cwd, folds=folds, images=images)
+        if before is not None:
+            await before.remove()
+        place = self.query_one("#session")
+        await place.mount(self.panel, before=next(iter(place.children), None))
+        self.show_facts()
 
-    def _tell_sidebar(self, panel: SessionPanel) -> None:
-        if self._sidebar is None:
-            self._sidebar = RecordedSidebar(self, panel, self._film)
-        super()._tell_sidebar(panel)
+    def show_facts(self) -> None:
+        """Say in the status line and the sidebar how it stands."""
+        prompt, line = self.query_one(PromptInput), self.query_one(StatusLine)
+        if self.panel is None:
+            line.show(Status(phase="waiting for the agent"))
+            return
+        conversation = self.panel.conversation
+        prompt.note_agent(is_gone=not conversation.is_connected)
+        prompt.note_requests(conversation.permissions)
+        agent = make_visible_line(self._film.agent)
+        line.show(Status(agent=agent, state=state_of(conversation), facts=facts_of(conversation)))
+        if self.app.size.width >= SIDEBAR_FROM_COLUMNS:
+            self._show_sidebar(conversation)
 
-    def look_at_sidebar(self) -> None:
-        """Commands have begun and ended, of which the panel tells nothing."""
-        self._show_sidebar()
+    def _show_sidebar(self, conversation: Conversation) -> None:
+        """What the recording knows: which files have changed, it does not."""
+        if not self.query(Sidebar):
+            self.add_class("-with-sidebar")
+            self.query_one("#session").mount(Sidebar(id="sidebar"))
+        # Not the whole path: whose home it was in is nobody's business.
+        folder = Path(self._film.header.cwd).name
+        facts = session_facts(conversation, self._film.agent, folder, None)
+        plans = tuple(conversation.plans.values())
+        for sidebar in self.query(Sidebar):
+            sidebar.show(SidebarState(plans, (), "", facts, are_changes_known=False))
 
-    def _show_status(self) -> None:
-        panel = self._panel
-        if panel is None:
-            self._say_status(Status(phase=self._phase))
-        else:
-            facts, state = facts_of(panel.conversation), state_of(panel.conversation)
-            self._say_status(Status(agent=self._agent_title, state=state, facts=facts))
+    def on_session_panel_facts_changed(self) -> None:
+        """Say so."""
+        self.show_facts()
+
+    def action_toggle_plan(self) -> None:
+        """Fold or unfold the plan, in the sidebar where that is shown."""
+        for sidebar in self.query(Sidebar):
+            sidebar.toggle(Section.PLAN)
+            return
+        if self.panel is not None:
+            self.panel.toggle_plan()
+
+    def action_toggle_all(self) -> None:
+        """Fold or unfold everything."""
+        if self.panel is not None:
+            self.panel.view.toggle_all()
+
+    def on_prompt_input_leave_requested(self) -> None:
+        """To the card where something waits, else into the conversation."""
+        if self.panel is not None:
+            (self.panel.card if self.panel.card.display else self.panel.view).focus()
+
+    def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
+        """Page through the conversation."""
+        if self.panel is not None:
+            self.panel.view.action_page(message.direction)
 
 
 class _PictureApp(SettingsApp):
@@ -97,9 +154,9 @@ class _PictureApp(SettingsApp):
         self.theme = self._known_theme(appearance.theme)  # whatever NO_COLOR says of this terminal
         self.no_color, self._looks = False, []
 
-    def get_default_screen(self) -> _PictureScreen:
+    def get_default_screen(self) -> PictureScreen:
         """The only one."""
-        return _PictureScreen(self._film, self.settings)
+        return PictureScreen(self._film, self.settings)
 
 
 class Studio:
@@ -119,8 +176,8 @@ class Studio:
         conversation = self.conversation
         is_there = player.front is not None or conversation.entries
         if is_there and (panel is None or panel.conversation is not conversation):
-            await self._screen.show_film(conversation, player.film.header.cwd)
-        self._screen.look_at_sidebar()
+            await self._screen.show(conversation)
+        self._screen.show_facts()
         await self.settle()
         if is_at_top and self._panel is not None:
             self._panel.view.action_top()
@@ -147,14 +204,14 @@ class Studio:
         return picture_of(self._pilot.app)
 
     @property
-    def _screen(self) -> _PictureScreen:
+    def _screen(self) -> PictureScreen:
         screen = self._pilot.app.screen_stack[0]
-        assert isinstance(screen, _PictureScreen)
+        assert isinstance(screen, PictureScreen)
         return screen
 
     @property
     def _panel(self) -> RecordedPanel | None:
-        return next(iter(self._screen.query(RecordedPanel)), None)
+        return self._screen.panel
 
     async def settle(self) -> None:
         """Wait until everything is read, drawn and laid out."""

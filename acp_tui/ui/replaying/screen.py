@@ -19,7 +19,7 @@ from acp_tui.client.transcript.events import Dropped, Event, Exited, TerminalCut
 from acp_tui.client.transcript.replay import Step
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.conversation_desk import ConversationDesk
+from acp_tui.ui.clipboard import copy
 from acp_tui.ui.drawings.folds import folds_of
 from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.replaying.about import about
@@ -303,7 +303,7 @@ class ReplayScreen(Screen[None]):
         """Copy the selection."""
         selected = self._panel.view.selected_text
         if selected:
-            await ConversationDesk(self).copy(selected)
+            await copy(self, selected)
             self._panel.view.clear_selection()
         else:
             self.notify("Nothing is selected. q quits.")
@@ -323,13 +323,13 @@ class ReplayScreen(Screen[None]):
 
         self.app.push_screen(ReadingScreen("The recording", about(self._film)))
 
-    def action_edit_location(self) -> None:
-        """No editor is opened."""
-        self.action_refuse("opening a file in the editor")
-
-    def action_save_attached(self) -> None:
-        """No file is written."""
-        self.action_refuse("saving; acp-tui render -o FILE writes files")
+    def action_do(self, name: str) -> None:
+        """No editor is opened, and no file is written."""
+        refused = {
+            "edit_location": "opening a file in the editor",
+            "save_attached": "saving; acp-tui render -o FILE writes files",
+        }
+        self.action_refuse(refused[name])
 
     def action_refuse(self, what: str) -> None:
         """Say why a key of a session does nothing."""

@@ -9,8 +9,9 @@ from textual.widgets import Static
 
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
-from acp_tui.ui.status import tab_state, title_of
-from acp_tui.ui.widgets.tab_line import LEAST_CELLS, MARKS, MOST_CELLS
+from acp_tui.ui.status import title_of
+from acp_tui.ui.tab_state import MARKS, state_of_tab
+from acp_tui.ui.widgets.tab_line import LEAST_CELLS, MOST_CELLS
 
 
 class SessionLine(Static):
@@ -35,7 +36,7 @@ class SessionLine(Static):
 
 
 def _label(number: int, conversation: Conversation, cells: int, *, is_shown: bool) -> Content:
-    mark, style = MARKS[tab_state(conversation, has_news=False)]
+    mark, style = MARKS[state_of_tab(conversation, has_news=False)]
     look = "bold $text on $surface" if is_shown else "$foreground-muted"
     before = f" {number} "
     name = Content(title_of(conversation) or "session").truncate(cells - len(before) - 3, ellipsis=True)

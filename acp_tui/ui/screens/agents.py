@@ -20,7 +20,7 @@ from textual.widgets import Static
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_file, update_registry
-from acp_tui.ui.conversation_desk import ConversationDesk
+from acp_tui.ui.clipboard import copy
 from acp_tui.ui.screens.agent_list import AgentList
 from acp_tui.ui.screens.first_run import agreed_command
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
@@ -101,7 +101,7 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         agent = self._list.agent
         text = "" if agent is None else agent.remedy if agent.obstacle else agent.command.line
         if text:
-            await ConversationDesk(self).copy(text)
+            await copy(self, text)
 
     def action_choose(self, index: int) -> None:
         """Start the agent at this place."""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from acp_tui.ui.tabbed_app import TabbedApp
-from acp_tui.ui.tabs import Tabs
+from acp_tui.ui.tab.tabs import Tab, Tabs
+from acp_tui.ui.tab_state import MARKS
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame
 from acp_tui.ui.widgets.fields.row_list import PickerRow
-from acp_tui.ui.widgets.tab_line import MARKS
-
-if TYPE_CHECKING:
-    from acp_tui.ui.screens.session import SessionScreen
 
 KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+W close it · Esc close"
 
@@ -32,9 +29,11 @@ class Board(ModalScreen[None]):
         Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
     ]
 
-    def __init__(self, tabs: Tabs) -> None:
+    def __init__(self, tabs: Tabs, close: Callable[[Tab], Coroutine[Any, Any, None]]) -> None:
+        """`close` closes a tab once the user is sure."""
         super().__init__(classes="dialog")
         self._tabs = tabs
+        self._close = close
         self._list = FilteredList(_rows(tabs), empty="No such tab")
 
     def compose(self) -> ComposeResult:
@@ -62,9 +61,9 @@ class Board(ModalScreen[None]):
     def action_close_tab(self) -> None:
         """Close the tab at the cursor; the board goes first, since it may stand over that tab."""
         row = self._list.row
-        if row is not None and isinstance(self.app, TabbedApp):
+        if row is not None:
             self.dismiss(None)
-            self.app.run_worker(self.app.close_tab(row.value))
+            self.app.run_worker(self._close(row.value))
 
     async def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Go there."""
@@ -72,11 +71,11 @@ class Board(ModalScreen[None]):
         await self._tabs.go_to(message.row.value)
 
 
-def _rows(tabs: Tabs) -> tuple[PickerRow[SessionScreen], ...]:
+def _rows(tabs: Tabs) -> tuple[PickerRow[Tab], ...]:
     return tuple(_row(number, tab, is_front=tab is tabs.front) for number, tab in enumerate(tabs, 1))
 
 
-def _row(number: int, tab: SessionScreen, *, is_front: bool) -> PickerRow[SessionScreen]:
+def _row(number: int, tab: Tab, *, is_front: bool) -> PickerRow[Tab]:
     mark, _ = MARKS[tab.state]
     state = f"{tab.state.value} · here" if is_front else tab.state.value
     return PickerRow(tab, f"{number:>2} {mark} {tab.tab_name()}", tab.doing, aside=state)

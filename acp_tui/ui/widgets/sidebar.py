@@ -24,6 +24,9 @@ from acp_tui.ui.themes import palette_for
 KEYS: Final = "Enter opens or folds; {sidebar} hides; Esc back to the prompt"
 GAP: Final = Line(Strip([]))
 
+SIDEBAR_FROM_COLUMNS: Final = 150
+"""On so wide a screen there is room for it without being asked for."""
+
 
 class Sidebar(ScrollView, can_focus=True):
     """With the focus, a cursor stands on a heading or a file."""

@@ -9,20 +9,11 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
-from acp_tui.ui.tabs import Tabs, TabState
+from acp_tui.ui.tab_state import MARKS
 
 if TYPE_CHECKING:
-    from acp_tui.ui.screens.session import SessionScreen
+    from acp_tui.ui.tab.tabs import Tab, Tabs
 
-# The status line, the board and the window's title use these too: a mark means the same everywhere.
-MARKS: Final = {
-    TabState.STARTING: ("○", "$foreground-muted"),
-    TabState.IDLE: ("●", "$foreground-muted"),
-    TabState.DONE: ("✓", "$text-success"),
-    TabState.WORKING: ("◐", "$text-accent"),
-    TabState.FAILED: ("✗", "$text-error"),
-    TabState.NEEDS_YOU: ("▲", "$text-warning"),
-}
 LEAST_CELLS: Final = 8
 """A title is not shortened to less."""
 MOST_CELLS: Final = 36
@@ -36,7 +27,7 @@ class TabLine(Static):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, markup=False)
         self._tabs: Tabs | None = None
-        self._spans: list[tuple[int, int, SessionScreen]] = []
+        self._spans: list[tuple[int, int, Tab]] = []
         """The cells of each tab that is shown."""
 
     def show(self, tabs: Tabs) -> None:
@@ -75,7 +66,7 @@ class TabLine(Static):
                 await self._tabs.go_to(tab)
 
 
-def _label(number: int, tab: SessionScreen, cells: int, *, is_front: bool) -> Content:
+def _label(number: int, tab: Tab, cells: int, *, is_front: bool) -> Content:
     mark, style = MARKS[tab.state]
     look = "bold $text on $surface" if is_front else "$foreground-muted"
     before = f" {number} "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from anyio import to_thread
 
@@ -16,13 +16,10 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.workspace.branch import branch_of
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.history_desk import HistoryDesk
-from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.screens.session_rows import Way, session_rows
+from acp_tui.ui.tab.history import HistoryController
+from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.widgets.welcome import Welcome
-
-if TYPE_CHECKING:
-    from acp_tui.ui.screens.session_actions import SessionActions
 
 MOST_KEPT: Final = 9
 TIPS: Final = (
@@ -44,24 +41,24 @@ TIPS: Final = (
 class Welcoming:
     """Tells one tab's welcome what there is, and opens what is chosen there."""
 
-    def __init__(self, screen: SessionActions) -> None:
-        self._screen = screen
-        self._desk = HistoryDesk(screen)
+    def __init__(self, host: TabHost, history: HistoryController) -> None:
+        self._host = host
+        self._history = history
         self._recent: dict[str, PastSession] = {}
 
     async def tell(self, welcome: Welcome) -> None:
         """Read what there is, and have it shown. To be awaited in a worker."""
-        session = self._screen.session
-        cwd = session.cwd if session is not None else self._screen.cwd
+        session = self._host.session
+        cwd = session.cwd if session is not None else self._host.cwd
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
-            past = await self._desk.recorded("", is_everywhere=False)
+            past = await self._history.recorded("", is_everywhere=False)
         except ClientError:
             past = ()  # the sessions' dialog says what is wrong
         useful = [one for one in past if self._is_useful(one)][:MOST_KEPT]
         self._recent = {one.key: one for one in useful}
         make_rows = partial(
-            session_rows, useful, judge=self._desk.judge, here=cwd, now=datetime.now().astimezone()
+            session_rows, useful, judge=self._history.judge, here=cwd, now=datetime.now().astimezone()
         )
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
@@ -69,15 +66,15 @@ class Welcoming:
     def _is_useful(self, past: PastSession) -> bool:
         """Whether something was said there, and it can be shown again."""
         said = past.recorded is not None and past.recorded.prompts > 0
-        return said and self._desk.judge(past)[0] not in (Way.HERE, Way.NONE)
+        return said and self._history.judge(past)[0] not in (Way.HERE, Way.NONE)
 
     def _tip(self, past: Sequence[PastSession]) -> str:
         """Another one after each prompt: who works much sees all of them."""
-        tips = [shown for tip in TIPS if (shown := keys_in_force(self._screen).hint(tip))]
+        tips = [shown for tip in TIPS if (shown := self._host.hint(tip))]
         prompts = sum(one.recorded.prompts for one in past if one.recorded is not None)
         return tips[prompts % len(tips)]
 
     async def open(self, key: str) -> None:
         """Open this recent session, as the sessions' dialog does."""
         if key in self._recent:
-            await self._desk.open(self._recent[key])
+            await self._history.open(self._recent[key])

@@ -5,17 +5,19 @@ It lists those of the tab's agent and those that were recorded of any; where eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Final, TypeVar
 
 from anyio import to_thread
 
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.recordings import recording_store
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
@@ -23,36 +25,40 @@ from acp_tui.client.sessions.session_history import (
     line_with,
     recorded_sessions,
 )
+from acp_tui.client.terminals import plain_text
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage
-from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.agent_link import AgentLink
-from acp_tui.ui.reopening import Reopening, is_of
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.screens.export import ExportDialog
 from acp_tui.ui.screens.run_question import RunQuestion
 from acp_tui.ui.screens.session_rows import Way
 from acp_tui.ui.screens.sessions import SessionsDialog
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from acp_tui.client.sessions.agent import Agent
-    from acp_tui.ui.app import AcpTuiApp
-    from acp_tui.ui.screens.session import SessionScreen
-    from acp_tui.ui.screens.session_actions import SessionActions
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.reopening import Reopening, is_of
+from acp_tui.ui.tab.sessions import SessionsController
+from acp_tui.ui.tab.tabs import Tab
 
 T = TypeVar("T")
 
+NO_AGENT_HERE: Final = "There is no agent here that could begin another session."
 
-class HistoryDesk:
+
+class HistoryController:
     """The source of the sessions' dialog (screens.session_source.Source), for one tab; to be used in a worker."""
 
-    def __init__(self, screen: SessionActions) -> None:
-        self._screen = screen
-        self._index = SessionIndex(recording_store(screen.tabbed.settings.recordings))
+    def __init__(
+        self, host: TabHost, sessions: SessionsController, until_starting: Callable[[], Awaitable[object]]
+    ) -> None:
+        """`until_starting` waits until the agent's start is under way, where it is to be started."""
+        self._host = host
+        self._sessions = sessions
+        self._until_starting = until_starting
+        self._index = SessionIndex(recording_store(host.shell.settings.recordings))
 
     async def choose(self) -> None:
         """Let the user open a session of the past, or begin one."""
-        wish = await self._ask(SessionsDialog(self, here=self._screen.cwd))
+        wish = await self._host.ask(SessionsDialog(self, here=self._host.cwd))
         if wish is None:
             return
         if wish.session is not None:
@@ -61,17 +67,16 @@ class HistoryDesk:
             await self._begin()
 
     async def _begin(self) -> None:
-        desk, _ = await self._screen.desks()
-        if desk.link.can_start:
-            await self._screen.tabbed.open_tab(desk.link, self._screen.cwd)
+        if self._host.link.can_start:
+            await self._host.shell.open_tab(self._host.link, self._host.cwd)
         else:
-            self._say("There is no agent here that could begin another session.", "warning")
+            self._host.say(NO_AGENT_HERE, severity="warning")
 
     # Where the sessions come from
 
     @property
     def _agent(self) -> Agent | None:
-        agent = self._screen.link.agent if self._screen.link is not None else None
+        agent = self._host.link.agent
         return agent if agent is not None and agent.lost is None else None
 
     @property
@@ -81,17 +86,17 @@ class HistoryDesk:
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         """What the agent lists."""
-        desk, _ = await self._screen.desks()
-        async with desk.link.starting_again:  # it may be about to start
+        await self._until_starting()
+        async with self._host.link.starting_again:  # it may be about to start
             agent = self._agent
         if agent is None or not agent.capabilities.list_sessions:
             return SessionPage(())
         # fast-agent 0.10.46 and Qwen Code 0.24.4, asked for all, list those of their own process's folder only.
-        return await agent.list_sessions(cwd=None if is_everywhere else self._screen.cwd, cursor=cursor)
+        return await agent.list_sessions(cwd=None if is_everywhere else self._host.cwd, cursor=cursor)
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         """What was recorded."""
-        cwd = None if is_everywhere else self._screen.cwd
+        cwd = None if is_everywhere else self._host.cwd
         return await self._in_thread(partial(recorded_sessions, self._index, cwd, words))
 
     async def line_with(self, session: PastSession, words: str) -> str:
@@ -112,14 +117,14 @@ class HistoryDesk:
         """A tab that shows it goes before all else."""
         tab = self._tab_of(session)
         if tab is not None:
-            return (Way.HERE if tab is self._screen else Way.TAB), ""
+            return (Way.HERE if tab.screen is self._host.screen else Way.TAB), ""
         why = self._why_not(session)
         if not why:
             return Way.AGENT, ""
         return (Way.RECORDING if session.recorded is not None else Way.NONE), why
 
-    def _tab_of(self, session: PastSession) -> SessionScreen | None:
-        return next((tab for tab in self._screen.tabbed.tabs if tab.shows(session)), None)
+    def _tab_of(self, session: PastSession) -> Tab | None:
+        return next((tab for tab in self._host.shell.tabs if tab.shows(session)), None)
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open it."""
@@ -132,8 +137,8 @@ class HistoryDesk:
 
     def _running_link(self, session: PastSession) -> AgentLink | None:
         """The agent that it belongs to, where that runs in this tab, else in another."""
-        links = [tab.link for tab in (self._screen, *self._screen.tabbed.tabs)]
-        return next((link for link in links if link is not None and is_of(session, link)), None)
+        links = (self._host.link, *(tab.link for tab in self._host.shell.tabs))
+        return next((link for link in links if is_of(session, link)), None)
 
     def no_delete(self, session: PastSession) -> str:
         """Only the agent that lists it is asked to."""
@@ -147,9 +152,8 @@ class HistoryDesk:
 
     async def delete(self, session: PastSession) -> None:
         """In the agent; a tab that shows it begins another."""
-        _, sessions = await self._screen.desks()
         tab = self._tab_of(session)
-        await sessions.delete(session.session_id)
+        await self._sessions.delete(session.session_id)
         if tab is not None:
             await tab.begin_anew()
 
@@ -157,14 +161,10 @@ class HistoryDesk:
         """What was recorded of it."""
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
-        self._say("The recording is deleted.")
+        self._host.say("The recording is deleted.")
 
     async def export(self, session: PastSession) -> None:
         """Write what was recorded to a file of the user's choice."""
-        from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
-        from acp_tui.client.terminals import plain_text
-        from acp_tui.ui.screens.export import ExportDialog
-
         recorded = session.recorded
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))
@@ -178,9 +178,9 @@ class HistoryDesk:
                 partial(export, conversation, facts, path, plain_text, overwrite=is_replaced)
             )
 
-        written = await self._ask(ExportDialog(self._screen.cwd, default_name(facts, ".md"), write))
+        written = await self._host.ask(ExportDialog(self._host.cwd, default_name(facts, ".md"), write))
         if written is not None:
-            self._say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+            self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
 
     # Opening
 
@@ -188,27 +188,26 @@ class HistoryDesk:
         """In its tab; where it has none, here if nothing was said here yet, else in a new tab."""
         tab = self._tab_of(session)
         if tab is not None:
-            await self._screen.tabbed.tabs.go_to(tab)
+            await self._host.shell.tabs.go_to(tab)
             return
         try:
             link = None if self._why_not(session) else await self._link_for(session)
         except ClientError as error:
-            self._say_error(error)
+            self._host.say_error(error)
             link = None
         if link is None and session.recorded is None:
             return
         opening = Reopening(session, self._index, by_agent=link is not None)
-        if link is not None and link is self._screen.link and self._screen.is_blank:
+        if link is not None and link is self._host.link and self._is_blank:
             await self._open_here(opening)
         else:
-            await self._screen.tabbed.open_tab(link or AgentLink(None), session.cwd, opening)
+            await self._host.shell.open_tab(link or AgentLink(None), session.cwd, opening)
 
     async def _open_here(self, opening: Reopening) -> None:
-        _, sessions = await self._screen.desks()
         try:
-            await self._screen.show_opened(await opening(sessions))
+            await self._host.show(await opening(self._sessions))
         except ClientError as error:
-            self._say_error(error)
+            self._host.say_error(error)
 
     async def _link_for(self, session: PastSession) -> AgentLink | None:
         """A way to its agent; None where the user does not want its command to run. Raises ClientError."""
@@ -216,7 +215,7 @@ class HistoryDesk:
         if link is not None:
             return link
         command = await self._command_of(session)
-        return self._app.link_to(command, session.cwd) if command is not None else None
+        return self._host.shell.link_to(command, session.cwd) if command is not None else None
 
     async def _command_of(self, session: PastSession) -> AgentCommand | None:
         """By its name, which the user knows; else as it was recorded, where the user agrees to it."""
@@ -229,23 +228,10 @@ class HistoryDesk:
     async def _agreed(self, session: PastSession) -> AgentCommand | None:
         if not session.command:
             return None
-        agreed = await self._ask(RunQuestion(session.command, session.cwd))
+        agreed = await self._host.ask(RunQuestion(session.command, session.cwd))
         return AgentCommand(session.agent, session.command) if agreed else None
 
-    # Words to the user
-
     @property
-    def _app(self) -> AcpTuiApp:
-        from acp_tui.ui.app import AcpTuiApp  # it is loaded, and has loaded us
-
-        assert isinstance(self._screen.app, AcpTuiApp)
-        return self._screen.app
-
-    async def _ask(self, dialog: Screen[T]) -> T:
-        return await self._screen.app.push_screen_wait(dialog, mode=self._screen.mode)
-
-    def _say(self, text: str, severity: Any = "information") -> None:
-        self._screen.notify(make_visible(text), severity=severity, markup=False)
-
-    def _say_error(self, error: ClientError) -> None:
-        self._say("\n".join(filter(None, (str(error), error.detail, error.hint))), "error")
+    def _is_blank(self) -> bool:
+        """Whether nothing was said in this tab yet."""
+        return self._host.session is not None and self._host.session.conversation.is_blank

@@ -6,15 +6,15 @@ It puts the cards on the screen of the tab that they belong to; what they look l
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anyio import Event, to_thread
 
 from acp_tui.conversation.elicitation import UrlVisit
-from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.asking import ASKING
+from acp_tui.ui.widgets.prompt import PromptInput
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -23,17 +23,15 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
-    from acp_tui.ui.screens.session_actions import SessionActions
+    from acp_tui.ui.tab.host import TabHost
     from acp_tui.ui.widgets.question_card import QuestionCard
 
 
-class QuestionsDesk:
+class QuestionsController:
     """Serves one tab: the questions of its session, and those of its agent outside of any session."""
 
-    def __init__(self, screen: SessionActions, agent: Callable[[], Agent | None]) -> None:
-        """`agent` gives the agent as far as it has come; it may ask before the handshake is done."""
-        self._screen = screen
-        self._agent = agent
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
         self._session: Session | None = None
         """The one whose questions were looked for last."""
         self._shown: tuple[Any, Elicitation, QuestionCard] | None = None
@@ -64,9 +62,13 @@ class QuestionsDesk:
         if self._shown is None:
             self._answered.set()
 
+    def _agent(self) -> Agent | None:
+        """The agent as far as it has come; it may ask before the handshake is done."""
+        return self._host.link.agent or self._host.link.starting
+
     def note_agents_questions(self) -> None:
         """The agent's own questions have changed; told by tasks that know no app."""
-        self._screen.call_later(self.look_for_questions)
+        self._host.screen.call_later(self.look_for_questions)
 
     @property
     def _count(self) -> int:
@@ -95,14 +97,21 @@ class QuestionsDesk:
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
-        keys = _KeysGo(self._screen, place.screen)
-        card = QuestionCard(asked, title, answer, keys, clock=self._screen.clock)
+        keys = _KeysGo(self._host.screen, place.screen)
+        card = QuestionCard(asked, title, answer, keys, clock=self._host.clock)
         self._shown = (owner, asked, card)
         card.show_count(self._count)
         place.mount(card)
-        self._screen.look_at_requests()
-        if takes_keyboard or self._screen.is_keyboard_free or place.screen is not self._screen:
+        self._look_at_requests()
+        is_free = any(prompt.is_free for prompt in self._host.screen.query(PromptInput))
+        if takes_keyboard or is_free or place.screen is not self._host.screen:
             card.call_later(self._focus, card)
+
+    def _look_at_requests(self) -> None:
+        """A form is there, or is gone: permission requests wait behind it, or not any more."""
+        panel = self._host.panel
+        if panel is not None and panel.is_mounted:
+            panel.look_at_requests()
 
     def _focus(self, card: QuestionCard) -> None:
         """The keyboard goes to the card itself, once it is there."""
@@ -111,14 +120,14 @@ class QuestionsDesk:
 
     def _place(self) -> Widget | None:
         """Above the prompt; in the dialog of a login, which would hide that. None while the tab is being built."""
-        stack: list[Screen[Any]] = self._screen.app.screen_stack
-        if self._screen in stack:
+        stack: list[Screen[Any]] = self._host.screen.app.screen_stack
+        if self._host.screen in stack:
             login: Widget | None = next(
                 (screen for screen in reversed(stack) if screen.has_class(ASKING)), None
             )
             if login is not None:
                 return login
-        found: Iterator[Widget] = iter(self._screen.query("#session"))
+        found: Iterator[Widget] = iter(self._host.screen.query("#session"))
         return next(found, None)
 
     def _take_away(self, card: QuestionCard) -> bool:
@@ -131,7 +140,7 @@ class QuestionsDesk:
                 card.action_leave()
             card.display = False
             card.remove()
-        self._screen.look_at_requests()
+        self._look_at_requests()
         return had_keyboard
 
     def look_again(self) -> None:
@@ -157,20 +166,19 @@ class QuestionsDesk:
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
         owner.answer_elicitation(asked.key, action, values)
         if action == "accept" and isinstance(asked, UrlVisit):
-            self._screen.run_worker(self._visit(asked.url))
+            self._host.run(self._visit(asked.url))
         self.look_for_questions()
 
     async def _visit(self, url: str) -> None:
         """Open the page that the user agreed to."""
         if not await to_thread.run_sync(webbrowser.open, url):
-            said = make_visible(f"No browser could be started. The page is {url}")
-            self._screen.notify(said, severity="warning", markup=False)
+            self._host.say(f"No browser could be started. The page is {url}", severity="warning")
 
 
 class _KeysGo:
     """Where the keyboard is when it leaves a card: in the prompt, or where it was in a dialog."""
 
-    def __init__(self, tab: SessionActions, screen: Screen[Any]) -> None:
+    def __init__(self, tab: Screen[Any], screen: Screen[Any]) -> None:
         self._tab = tab
         self._screen = screen
         self._before = screen.focused
@@ -178,14 +186,21 @@ class _KeysGo:
     def leave(self) -> None:
         """To the prompt."""
         if self._screen is self._tab:
-            self._tab.action_focus_prompt()
+            for prompt in self._tab.query(PromptInput):
+                self._tab.set_focus(prompt)
         elif self._before is not None and self._before.is_attached:
             self._screen.set_focus(self._before)
 
     def write(self, text: str, *, is_paste: bool) -> None:
         """Into the draft; what is typed on a card in a dialog is meant for nothing that can be seen."""
-        if self._screen is self._tab:
-            self._tab.write_on(text, is_paste=is_paste)
+        if self._screen is not self._tab:
+            return
+        for prompt in self._tab.query(PromptInput):
+            self._tab.set_focus(prompt)
+            if is_paste:
+                prompt.paste(text)
+            else:
+                prompt.insert(text)
 
 
 def _waiting(owner: Any) -> dict[Any, Elicitation]:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeAlias
 
+from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, TerminalState
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.ui.command import Command
-from acp_tui.ui.conversation_desk import last_code, last_reply
-from acp_tui.ui.entry_desk import attached_to, locations_of
+from acp_tui.ui.tab.entries import attached_to, last_code, last_reply, locations_of
+from acp_tui.ui.tab.host import TabHost
 
-if TYPE_CHECKING:
-    from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.screens.session_actions import SessionActions
-
-Condition = Callable[["SessionActions"], bool]
+Condition: TypeAlias = Callable[[TabHost], bool]
 _GO_TO: Final = re.compile(r"tab_(\d)")
 
 
-def is_possible(command: Command, tab: SessionActions) -> bool:
+def is_possible(command: Command, tab: TabHost) -> bool:
     """Whether the command would do anything now."""
     if number := _GO_TO.fullmatch(command.id):
-        return 1 < len(tab.tabbed.tabs) >= int(number[1])
+        return 1 < len(tab.shell.tabs) >= int(number[1])
     condition = CONDITIONS.get(command.id)
     return condition is None or condition(tab)
 
@@ -41,16 +38,16 @@ def _of_entries(found_in: Callable[[Entry], Sequence[object]]) -> Condition:
     return _of_conversation(lambda conversation: any(map(found_in, conversation.entries)))
 
 
-def _has_agent(tab: SessionActions) -> bool:
-    return tab.link is not None and tab.link.agent is not None and tab.link.agent.lost is None
+def _has_agent(tab: TabHost) -> bool:
+    return not tab.link.is_lost
 
 
-def _can_start(tab: SessionActions) -> bool:
-    return tab.link is not None and tab.link.can_start
+def _can_start(tab: TabHost) -> bool:
+    return tab.link.can_start
 
 
-def _can_log_out(tab: SessionActions) -> bool:
-    agent = tab.link.agent if tab.link is not None else None
+def _can_log_out(tab: TabHost) -> bool:
+    agent = tab.link.agent
     return agent is not None and agent.lost is None and agent.capabilities.logout
 
 
@@ -68,8 +65,8 @@ def _is_running(terminal: TerminalState) -> bool:
     return terminal.is_ours and not terminal.has_exited
 
 
-def _has_tabs(tab: SessionActions) -> bool:
-    return len(tab.tabbed.tabs) > 1
+def _has_tabs(tab: TabHost) -> bool:
+    return len(tab.shell.tabs) > 1
 
 
 _was_said: Final = _of_conversation(lambda conversation: not conversation.is_blank)

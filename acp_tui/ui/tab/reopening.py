@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.rereading import RereadSession, reread
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import InfoChanged
-
-if TYPE_CHECKING:
-    from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.agent_link import AgentLink
-    from acp_tui.ui.screens.session_actions import SessionActions
-    from acp_tui.ui.sessions_desk import SessionsDesk
+from acp_tui.ui.status import title_of
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.host import OpensSessions
+from acp_tui.ui.tab.tabs import Tab
 
 MARKUP: Final = "<"
 
 
 @dataclass(frozen=True, slots=True)
 class Reopening:
-    """A way to the session, for a tab (session_start.Opening), called what the lists of sessions call it."""
+    """A way to the session, for a tab (host.Opening), called what the lists of sessions call it."""
 
     past: PastSession
     index: SessionIndex
     by_agent: bool = True
     """False: its agent is not to be started."""
 
-    async def __call__(self, sessions: SessionsDesk) -> Session:
+    async def __call__(self, sessions: OpensSessions) -> Session:
         """The session, open or read again. Raises ClientError where it can be had in neither way."""
         session = await self._opened(sessions)
         # A first prompt that begins with markup is the agent's rather than the user's.
@@ -41,7 +40,7 @@ class Reopening:
             session.hear(InfoChanged(title=self.past.title))
         return session
 
-    async def _opened(self, sessions: SessionsDesk) -> Session:
+    async def _opened(self, sessions: OpensSessions) -> Session:
         why = ""
         if self.by_agent:
             try:
@@ -61,14 +60,14 @@ def is_of(past: PastSession, link: AgentLink) -> bool:
     return agent is not None and past.is_of(agent.command)
 
 
-def is_shown(past: PastSession, session: Session | None, link: AgentLink | None) -> bool:
+def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> bool:
     """Whether a tab with this session and this agent shows it."""
     if session is None or session.session_id != past.session_id:
         return False
     if isinstance(session, RereadSession):
         recorded = past.recorded
         return recorded is not None and recorded.recordings[:1] == session.recorded.recordings[:1]
-    return link is not None and is_of(past, link) and (past.is_listed or past.is_latest)
+    return is_of(past, link) and (past.is_listed or past.is_latest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +84,11 @@ class LeftSession:
     """The agent offers it, and there is the folder."""
 
 
-def left_sessions(tabs: Iterable[SessionActions]) -> list[LeftSession]:
+def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
     """From left to right; those that were only read again are not among them."""
-    from acp_tui.ui.status import title_of
-
     left = []
     for tab in tabs:
-        session, agent = tab.session, tab.link.agent if tab.link is not None else None
+        session, agent = tab.session, tab.link.agent
         if session is None or agent is None or isinstance(session, RereadSession):
             continue
         if any(isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries):

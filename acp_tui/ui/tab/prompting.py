@@ -7,25 +7,60 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
-from textual.screen import Screen
-
-from acp_tui.ui.keyed_app import keys_in_force
-from acp_tui.ui.queued_images import Prompt, QueuedImages
 from acp_tui.ui.widgets.prompt import PastedImage, PromptInput
 from acp_tui.ui.widgets.queue_lines import QueueLines, Waiting
 
 if TYPE_CHECKING:
+    from acp_tui.client.sessions.prompt_queue import PromptQueue
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
+    from acp_tui.ui.tab.host import TabHost
+
+
+NOT_STOPPED: Final = (
+    "The agent was asked to stop and has not done so yet; {restart} ends it and starts it again"
+)
+
+
+class Prompt(NamedTuple):
+    """What is sent at once."""
+
+    text: str
+    images: tuple[PastedImage, ...] = ()
+
+
+class QueuedImages:
+    """The way into a queue and out of it for prompts with pictures."""
+
+    def __init__(self) -> None:
+        self._by_queue: WeakKeyDictionary[PromptQueue, dict[int, tuple[PastedImage, ...]]]
+        self._by_queue = WeakKeyDictionary()
+
+    def add(self, queue: PromptQueue, prompt: Prompt) -> None:
+        """Behind the others."""
+        queue.add(prompt.text)
+        if prompt.images:
+            self._by_queue.setdefault(queue, {})[queue.prompts[-1].key] = prompt.images
+
+    def next(self, queue: PromptQueue) -> Prompt | None:
+        """Take the one that is to be sent now."""
+        key = queue.prompts[0].key if queue.prompts else 0
+        text = queue.next()
+        return None if text is None else Prompt(text, self.of(queue, key))
+
+    def of(self, queue: PromptQueue, key: int) -> tuple[PastedImage, ...]:
+        """Take the pictures of a prompt that has left the queue."""
+        return self._by_queue.get(queue, {}).pop(key, ())
 
 
 class Prompting:
-    """Serves one screen, whichever session it shows."""
+    """Serves one tab, whichever session it shows."""
 
-    def __init__(self, screen: Screen[None]) -> None:
-        self._screen = screen
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
         self._shown: Session | None = None
         """The session of which the queue is shown."""
         self._queued_images = QueuedImages()
@@ -34,11 +69,11 @@ class Prompting:
         """Run it, queue it where the agent is at work, or send it."""
         if written.is_command:
             self._give_back(written.images)
-            self._screen.run_worker(self._run_command(session, written.text.removeprefix("!").strip()))
+            self._host.run(self._run_command(session, written.text.removeprefix("!").strip()))
             return
         prompt, queue = Prompt(written.text, written.images), session.queue
         if session.conversation.is_idle:
-            self._screen.run_worker(self._send(session, prompt))
+            self._host.run(self._send(session, prompt))
         else:
             self._queued_images.add(queue, prompt)
             if written.is_reason:
@@ -52,7 +87,7 @@ class Prompting:
         session.queue.go_on()
         prompt = self._queued_images.next(session.queue)
         if prompt is not None:
-            self._screen.run_worker(self._send(session, prompt))
+            self._host.run(self._send(session, prompt))
 
     def pull_back(self, session: Session) -> str | None:
         """The last queued prompt, to be changed or dropped."""
@@ -67,13 +102,13 @@ class Prompting:
         text = session.queue.take(key)
         self._give_back(self._queued_images.of(session.queue, key))
         if text is None:
-            self._screen.notify("It was sent just now.", severity="warning")
+            self._host.say("It was sent just now.", severity="warning")
         self._show_changed(session)
         return text
 
     def _give_back(self, images: tuple[PastedImage, ...]) -> None:
         """They go along with the next prompt."""
-        for prompt in self._screen.query(PromptInput):
+        for prompt in self._host.screen.query(PromptInput):
             prompt.attach(*images)
 
     def move(self, session: Session, key: int, step: int) -> None:
@@ -85,7 +120,7 @@ class Prompting:
         """Send this queued prompt before the others, which follow in order; a turn that runs is cancelled for it."""
         queue = session.queue
         if all(prompt.key != key for prompt in queue.prompts):
-            self._screen.notify("It was sent just now.", severity="warning")
+            self._host.say("It was sent just now.", severity="warning")
             return
         queue.move(key, -len(queue.prompts))
         if session.conversation.is_idle:
@@ -104,12 +139,7 @@ class Prompting:
     def cancel(self, session: Session) -> None:
         """Cancel the turn and hold back what is queued; where it is being cancelled already, say what else there is."""
         if session.conversation.is_cancelling:
-            self._screen.notify(
-                keys_in_force(self._screen).hint(
-                    "The agent was asked to stop and has not done so yet; {restart} ends it and starts it again"
-                ),
-                severity="warning",
-            )
+            self._host.say(self._host.hint(NOT_STOPPED), severity="warning")
         if not session.conversation.is_idle:
             session.queue.hold()
             self._show_changed(session)
@@ -122,7 +152,7 @@ class Prompting:
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             waiting = Waiting(tuple(session.queue.prompts), session.queue.is_held, outputs)
-        for lines in self._screen.query(QueueLines):  # none where the user has quit meanwhile
+        for lines in self._host.screen.query(QueueLines):  # none where the user has quit meanwhile
             lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
@@ -136,7 +166,7 @@ class Prompting:
         try:
             await session.commands.run(line)
         except ClientError as error:
-            self._screen.notify(str(error), severity="error", markup=False)
+            self._host.say(str(error), severity="error")
         self._show_changed(session)
 
     async def _send(self, session: Session, prompt: Prompt) -> None:

@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from textual.screen import Screen
-
+from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import Entry, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.screens.take_over import TakeOver
+from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.widgets.session_panel import SessionPanel
-
-if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-
-    from acp_tui.client.sessions.session import Session
 
 MAX_COMMAND_CHARACTERS = 60
 """Of a command, in a word to the user."""
 
 
-class TerminalDesk:
-    """The terminals of what a panel shows. Its async methods are to run in a worker of the screen."""
+class TerminalsController:
+    """The terminals that one tab shows. Its async methods are to run in a worker."""
 
-    def __init__(
-        self, screen: Screen[None], panel: SessionPanel | None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """Without a panel there is nothing yet, which is said."""
-        self._screen = screen
-        self._panel = panel
-        self._clock = clock
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
 
     async def take_over(self) -> None:
         """Give the keyboard to a terminal until the user takes it back."""
         chosen = self._choose()
         if chosen is None:
             return
-        from acp_tui.ui.screens.take_over import TakeOver  # when it is first asked for
-
         panel, session, state = chosen
         screens = panel.view.terminal_screens
-        await self._screen.app.push_screen_wait(TakeOver(session, state, screens, clock=self._clock))
+        await self._host.screen.app.push_screen_wait(
+            TakeOver(session, state, screens, clock=self._host.clock)
+        )
         panel.post_message(SessionPanel.FactsChanged())  # what the agent has asked meanwhile is shown now
 
     def interrupt(self) -> None:
@@ -61,17 +50,16 @@ class TerminalDesk:
 
     def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:
         """The terminal under the cursor, else one that waits for input, else the youngest; only where it runs."""
-        panel = self._panel
+        panel = self._host.panel
         if panel is None or panel.session is None:
-            self._say("There is no session yet.")
+            self._host.say("There is no session yet.", severity="warning")
             return None
         known = panel.conversation.terminals
         shown = [known[one] for one in _terminals_of(panel.view.entry_under_cursor) if one in known]
         running = [state for state in shown or known.values() if state.is_ours and not state.has_exited]
         if not running:
-            self._say(
-                "No command runs there any more." if shown else "No command runs that you could type into."
-            )
+            why = "No command runs there any more." if shown else "No command runs that you could type into."
+            self._host.say(why, severity="warning")
             return None
         waiting = [state for state in running if state.is_waiting]
         return panel, panel.session, (waiting or running)[-1]
@@ -80,10 +68,7 @@ class TerminalDesk:
         command = make_visible_line(state.command or "a terminal")
         if len(command) > MAX_COMMAND_CHARACTERS:
             command = command[: MAX_COMMAND_CHARACTERS - 1] + "…"
-        self._say(f"{what}: {command}", severity="information")
-
-    def _say(self, text: str, *, severity: SeverityLevel = "warning") -> None:
-        self._screen.notify(text, severity=severity, markup=False)
+        self._host.say(f"{what}: {command}")
 
 
 def _terminals_of(entry: Entry | None) -> Sequence[TerminalId]:
