@@ -1,6 +1,6 @@
 """`acp-tui check`: drives an agent as a client does, and says which rules of the protocol it breaks.
 
-The JSON form is described in `client/checking/README.md`.
+The JSON form is described in `workbench/check/README.md`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from acp_tui.cli.exit_codes import ExitCode, weightiest
 from acp_tui.cli.failures import code_of
 from acp_tui.cli.report_text import Clean, cleaning, columns, wrapped
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.checking.examination import Examination
-from acp_tui.client.checking.procedure import PROMPT, Plan
-from acp_tui.client.checking.report import Report
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
 from acp_tui.rpc import Direction
+from acp_tui.workbench.check.examination import Examination
+from acp_tui.workbench.check.procedure import PROMPT, Plan
+from acp_tui.workbench.check.report import Report
 
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3

@@ -15,8 +15,8 @@ from acp_tui.cli.rehearsed import recording_of
 from acp_tui.cli.saying import say_error
 from acp_tui.cli.screen import fitted
 from acp_tui.client.errors import ClientError
-from acp_tui.client.inspection.inspection import Inspection, inspect_file
 from acp_tui.client.settings.tree import Settings
+from acp_tui.workbench.inspect.inspection import Inspection, inspect_file
 
 
 def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = ()) -> int:

@@ -121,7 +121,7 @@ def _run(request: requests.Request) -> int:
 
             return list_agents(update=update, as_json=as_json, is_verbose=is_verbose)
         case requests.ListScenarios():
-            from acp_tui.demo import shipped
+            from acp_tui.workbench.demo import shipped
 
             available = shipped.available()
             width = max(map(len, available))
@@ -337,7 +337,7 @@ def _run_inspect(source: Path | str) -> int:
 
 def _run_redact(request: requests.Redact) -> int:
     from acp_tui.cli.redact import run_redact
-    from acp_tui.client.redaction.redacting import Wishes
+    from acp_tui.workbench.redact.redacting import Wishes
 
     wishes = Wishes(request.secrets, request.drop_contents, request.keep_contents, request.drops_media)
     return run_redact(request.file, request.output, wishes)
@@ -345,7 +345,7 @@ def _run_redact(request: requests.Redact) -> int:
 
 def _run_demo(scenario: str | None, speed: float, *, is_plain: bool) -> int:
     from acp_tui.client.agents.demo import demo_command, with_project
-    from acp_tui.demo import shipped
+    from acp_tui.workbench.demo import shipped
 
     name = scenario or shipped.DEFAULT
     if name not in shipped.names() and (problem := _problem_of_scenario(name)):
@@ -357,7 +357,7 @@ def _run_demo(scenario: str | None, speed: float, *, is_plain: bool) -> int:
 
 def _problem_of_scenario(name: str) -> str | None:
     """What is wrong with a scenario of the user's own; said here, it does not come from an agent that dies."""
-    from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
+    from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
 
     try:
         load(name)

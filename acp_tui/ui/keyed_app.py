@@ -74,6 +74,9 @@ class KeyedApp(App[None]):
                 return
             if meaning != event.key:  # the same event: when it was pressed counts for the permission card
                 event.key, event.character = meaning, meaning if len(meaning) == 1 else None
+            before_key = getattr(self.screen, "before_key", None)
+            if before_key is not None:
+                before_key(event)
         await super().on_event(event)
 
     def _end_pause(self, event: events.Key) -> None:

@@ -7,13 +7,14 @@ parser of keys).
 
 from __future__ import annotations
 
+from asyncio import Queue
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
 from textual.binding import Binding
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.geometry import Region, Size
 from textual.notifications import Notifications
 from textual.screen import Screen
@@ -88,9 +89,24 @@ def has_priority(screen: Screen[Any], key: str) -> bool:
     return any(binding.priority for found in chain for binding in found)
 
 
-def press_in(widget: Widget, event: Key) -> None:
-    """Let the widget have a key that was pressed on another."""
-    widget._forward_event(Key(event.key, event.character))
+def press_in(widget: Widget, event: Key | Paste) -> None:
+    """Let the widget have a key that was pressed on another, or a paste."""
+    widget._forward_event(event if isinstance(event, Paste) else Key(event.key, event.character))
+
+
+def take_waiting_keys(widget: Widget) -> list[Key | Paste]:
+    """Take what was typed on the widget and has not been handled yet, oldest first."""
+    queue: Queue[Any] = widget._message_queue
+    waiting = [widget._pending_message] if widget._pending_message is not None else []
+    widget._pending_message = None
+    while not queue.empty():
+        waiting.append(queue.get_nowait())
+        queue.task_done()
+    keys = [message for message in waiting if isinstance(message, Key | Paste)]
+    for message in waiting:
+        if not isinstance(message, Key | Paste):
+            queue.put_nowait(message)
+    return keys
 
 
 def painted_rows(screen: Screen[Any]) -> list[Strip]:

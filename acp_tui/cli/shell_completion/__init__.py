@@ -26,7 +26,7 @@ def print_completion(what: str) -> int:
 
 def _names(what: str) -> Iterable[str]:
     if what == "scenarios":
-        from acp_tui.demo import shipped
+        from acp_tui.workbench.demo import shipped
 
         return shipped.names()
     from acp_tui.client.agents.catalogue import read_catalogue

@@ -6,7 +6,7 @@ It puts the cards on the screen of the tab that they belong to; what they look l
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,11 @@ from anyio import Event, to_thread
 
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.ui.asking import ASKING
+from acp_tui.ui.textual_internals import press_in
 from acp_tui.ui.widgets.prompt import PromptInput
 
 if TYPE_CHECKING:
+    from textual.events import Key, Paste
     from textual.screen import Screen
     from textual.widget import Widget
 
@@ -191,7 +193,7 @@ class _KeysGo:
         elif self._before is not None and self._before.is_attached:
             self._screen.set_focus(self._before)
 
-    def write(self, text: str, *, is_paste: bool) -> None:
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
         """Into the draft; what is typed on a card in a dialog is meant for nothing that can be seen."""
         if self._screen is not self._tab:
             return
@@ -201,6 +203,8 @@ class _KeysGo:
                 prompt.paste(text)
             else:
                 prompt.insert(text)
+            for key in keys:
+                press_in(prompt, key)
 
 
 def _waiting(owner: Any) -> dict[Any, Elicitation]:

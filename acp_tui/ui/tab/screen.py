@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
@@ -534,15 +535,11 @@ class SessionScreen(Screen[None]):
         for bar in self.query(FindBar):
             bar.show_standing(message.standing)
 
-    def on_conversation_view_typed(self, message: ConversationView.Typed) -> None:
-        """Whoever types means the prompt."""
-        self._prompt.focus()
-        self._prompt.insert(message.text)
-
-    def on_welcome_typed(self, message: Welcome.Typed) -> None:
-        """Likewise."""
-        self._prompt.focus()
-        self._prompt.insert(message.text)
+    def before_key(self, event: Key) -> None:
+        """What is typed where nothing can be written goes to the draft, and the keys behind it go there too."""
+        is_text = getattr(self.focused, "is_text", None)
+        if is_text is not None and is_text(event):
+            self.set_focus(self._prompt)
 
     def on_history_search_chosen(self, message: HistorySearch.Chosen) -> None:
         """Put it into the draft."""

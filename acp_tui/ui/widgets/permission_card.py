@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -52,7 +53,9 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         self,
         *,
         clock: Callable[[], float] = time.monotonic,
-        write: Callable[[RequestPane.Typed | RequestPane.ReasonWanted], None] = lambda _: None,
+        write: Callable[
+            [RequestPane.Typed | RequestPane.ReasonWanted, Sequence[events.Key | events.Paste]], None
+        ] = lambda *_: None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         """`write` gives the keyboard to the prompt."""
@@ -106,9 +109,11 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         if has_focus and self._asked is not None:
             self.warn_too_small()
 
-    def hand_over(self, message: RequestPane.Typed | RequestPane.ReasonWanted) -> None:
+    def hand_over(
+        self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
+    ) -> None:
         """As the session's panel does it."""
-        self._write(message)
+        self._write(message, keys)
 
     def take_focus(self) -> None:
         """Come to the keyboard unasked."""

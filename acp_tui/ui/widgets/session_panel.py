@@ -9,11 +9,12 @@ import asyncio
 import contextvars
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.events import Key, Paste
 from textual.message import Message
 
 from acp_tui.conversation.conversation import Change, Conversation
@@ -61,6 +62,8 @@ class SessionPanel(Vertical):
     class Left(Message):
         """The user has nothing more to do here and goes back to the prompt."""
 
+    VIEW: ClassVar = ConversationView
+
     def __init__(
         self,
         conversation: Conversation,
@@ -81,8 +84,8 @@ class SessionPanel(Vertical):
         self.is_following = True
         self._cwd = str(session.cwd) if session is not None else ""
         self._clock = clock
-        self._folds = folds
-        self._images = images
+        self.view = self.VIEW(images=images, folds=folds)
+        """The conversation; it can be asked before it is mounted."""
         self.welcome = Welcome(agent, greeting)
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
@@ -100,7 +103,7 @@ class SessionPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield ConversationView(images=self._images, folds=self._folds)
+        yield self.view
         yield self.welcome
         yield PlanLine()
         yield PermissionCard(clock=self._clock, write=self._write)
@@ -118,11 +121,6 @@ class SessionPanel(Vertical):
         for handle in filter(None, (self._look_handle, self._notice_handle)):
             handle.cancel()
         self._unsubscribe()
-
-    @property
-    def view(self) -> ConversationView:
-        """The conversation."""
-        return self.query_one(ConversationView)
 
     @property
     def card(self) -> DockedRequest:
@@ -285,18 +283,20 @@ class SessionPanel(Vertical):
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
 
-    def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted) -> None:
-        """Whoever types on the card means the prompt; so does who wants to say why they reject it."""
+    def _write(
+        self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
+    ) -> None:
+        """What is typed on the card goes to the prompt, and so do the `keys` behind it, in their order."""
         prompt = self.screen.query_one(PromptInput)
-        prompt.focus()
+        self.screen.set_focus(prompt)  # at once: the next key must not overtake these
         if isinstance(message, PermissionCard.ReasonWanted):
             prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
-        elif message.key is not None:
-            press_in(prompt, message.key)
         elif message.is_paste:
             prompt.paste(message.text)
         else:
             prompt.insert(message.text)
+        for key in keys:
+            press_in(prompt, key)
 
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
         """Give it the keyboard where the user writes nothing and presses nothing, so that an answer is one key."""
