@@ -57,9 +57,10 @@ def run_doctor(command: AgentCommand | None, cwd: Path, prompt: str | None, outp
 
 def _unusable(read: settings.Settings) -> Sequence[str]:
     """Themes and keys that are not there: only the screen knows."""
-    from acp_tui.ui.settings_app import SettingsApp  # it loads Textual
+    from acp_tui.ui.keymap import keymap_of  # they load Textual
+    from acp_tui.ui.themes import theme_notes
 
-    return SettingsApp(Path(), settings.Settings(), (), None).use_settings(read)
+    return (*theme_notes(read.appearance.theme), *keymap_of(read.keys).notes)
 
 
 async def _examine(

@@ -57,7 +57,8 @@ def _theme_of_terminal() -> str:
     with ThreadPoolExecutor(1) as asking:
         shade = asking.submit(light_or_dark, os.environ, ask_terminal)
         # The screen is loaded while the terminal answers.
-        from acp_tui.ui import app, themes  # noqa: F401 - the app is needed next
+        from acp_tui.ui import themes
+        from acp_tui.ui.shell import app  # noqa: F401 - it is needed next
 
         return themes.theme_for(shade.result(), os.environ)
 
@@ -73,7 +74,7 @@ async def _run(
     """The exit status, and the sessions that can be come back to."""
     from acp_tui.cli.failures import code_of
     from acp_tui.client.sessions.hub import open_hub
-    from acp_tui.ui.app import AcpTuiApp  # not before the terminal is asked how it looks
+    from acp_tui.ui.shell.app import AcpTuiApp  # not before the terminal is asked how it looks
 
     async with open_hub() as hub:
         app = AcpTuiApp(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())

@@ -15,16 +15,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, TextIO, cast
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
-from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.screen import Screen
-from textual.widget import Widget
 
-from acp_tui.ui.textual_internals import draw_rows_again, tell_every_first_size
+from acp_tui.ui.terminal_input import mend_terminal_input
+from acp_tui.ui.textual_internals import draw_rows_again
 
 CHUNK_BYTES: Final = 1_024
 BLOCKED_S: Final = 0.01
@@ -218,61 +216,52 @@ class PacedDriver(LinuxDriver):
         super()._sigcont_application()
 
 
-class PacedApp(App[None]):
-    """An app that sends a terminal no frame before it has room for one."""
+class Pacing:
+    """Sends the terminal of an app no frame before it has room for one."""
 
-    _retry: asyncio.TimerHandle | None = None
-
-    def __init__(self) -> None:
-        super().__init__()
-        # Textual prints its tracebacks with it, and our stderr shows every ESC as a character: no colours, then.
-        self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._retry: asyncio.TimerHandle | None = None
         self._missed: set[int] = set()
         """The rows of frames that were not sent."""
         self._row_bytes = ROW_BYTES
 
-    def get_driver_class(self) -> type[Driver]:
-        """The paced one, where Textual would take the one that it is made of."""
-        driver = super().get_driver_class()
-        return PacedDriver if driver is LinuxDriver else driver
+    def driver_class(self, textuals: type[Driver]) -> type[Driver]:
+        """The paced one, in place of the one that it is made of."""
+        if textuals is not LinuxDriver:
+            return textuals
+        mend_terminal_input()
+        return PacedDriver
 
     def let_go_of_terminal(self) -> None:
         """To be called when the app has ended, in whatever way."""
-        if isinstance(self._driver, PacedDriver):
-            self._driver.end_threads()
-
-    def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
-        for screen in widgets:
-            if isinstance(screen, Screen):
-                tell_every_first_size(screen)
-        return super()._register(parent, *widgets, **places)
-
-    @property
-    def _background_screens(self) -> list[Screen[Any]]:
-        # Textual 8.2.8 holds the screen below for visible whatever covers it: each of its frames drew both.
-        return super()._background_screens if self.screen.is_modal else []
+        if isinstance(self._app._driver, PacedDriver):
+            self._app._driver.end_threads()
 
     def has_room(self, *, is_small: bool) -> bool:
         """Whether the terminal can take a frame now; none but a small one before the last is on the screen whole."""
         if self._missed and not is_small:
             return False
-        pace = self._pace
+        pace = self.pace
         return pace is None or pace.has_room(time.monotonic(), is_small=is_small)
 
     @property
-    def _pace(self) -> Pace | None:
-        return self._driver.pace if isinstance(self._driver, PacedDriver) else None
+    def pace(self) -> Pace | None:
+        """How much the terminal still has to take; None where there is none of ours."""
+        driver = self._app._driver
+        return driver.pace if isinstance(driver, PacedDriver) else None
 
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        rows = _rows_of(renderable)
-        if rows and self._pace is not None and len(rows) > self._rows_to_send(self._pace):
+    def display(self, renderable: RenderableType | None, send: Callable[[], None]) -> None:
+        """Send this frame, or as much of it as there is room for, and the rest later."""
+        rows, pace = _rows_of(renderable), self.pace
+        if rows and pace is not None and len(rows) > self._rows_to_send(pace):
             self._missed.update(rows)
             self._send_missed_later()
             return
-        sent = self._pace.sent if self._pace is not None else 0
-        super()._display(screen, renderable)
-        if rows and self._pace is not None:
-            self._row_bytes += ((self._pace.sent - sent) / len(rows) - self._row_bytes) * ROW_BYTES_WEIGHT
+        sent = pace.sent if pace is not None else 0
+        send()
+        if rows and pace is not None:
+            self._row_bytes += ((pace.sent - sent) / len(rows) - self._row_bytes) * ROW_BYTES_WEIGHT
 
     def _rows_to_send(self, pace: Pace) -> int:
         """How many rows may be sent now: all of them, or those that an echo waits for no longer than it may."""
@@ -280,7 +269,7 @@ class PacedApp(App[None]):
         if not pace.has_room(now_s, is_small=True):
             return 0
         room = pace.room_bytes(now_s)
-        return self.size.height if room is None else max(int(room / self._row_bytes), SMALL_ROWS)
+        return self._app.size.height if room is None else max(int(room / self._row_bytes), SMALL_ROWS)
 
     def _send_missed_later(self) -> None:
         if self._retry is None:
@@ -288,9 +277,9 @@ class PacedApp(App[None]):
 
     def _send_missed(self) -> None:
         self._retry = None
-        if not self._missed or not self._running or not self.screen_stack:
+        if not self._missed or not self._app.is_running or not self._app.screen_stack:
             return
-        pace = self._pace
+        pace = self.pace
         is_small = len(self._missed) <= SMALL_ROWS
         if pace is not None and not pace.has_room(time.monotonic(), is_small=is_small):
             self._send_missed_later()
@@ -299,9 +288,15 @@ class PacedApp(App[None]):
         count = len(self._missed) if pace is None else self._rows_to_send(pace)
         rows = sorted(self._missed, reverse=True)[:count]
         self._missed.difference_update(rows)
-        draw_rows_again(self.screen, rows)  # what lay between was never sent, and is not missed
+        draw_rows_again(self._app.screen, rows)  # what lay between was never sent, and is not missed
         if self._missed:
             self._send_missed_later()
+
+
+def has_room(app: App[Any], *, is_small: bool) -> bool:
+    """Whether the terminal of an app can take a frame now; one that does not pace always can."""
+    pacing = getattr(app, "pacing", None)
+    return not isinstance(pacing, Pacing) or pacing.has_room(is_small=is_small)
 
 
 def _rows_of(renderable: RenderableType | None) -> set[int]:

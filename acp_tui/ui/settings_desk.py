@@ -40,7 +40,7 @@ PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program
 class Uses(Protocol):
     """Whoever lives by the settings: the app."""
 
-    def use_settings(self, settings: Settings) -> tuple[str, ...]:
+    def use_settings(self, settings: Settings) -> Sequence[str]:
         """Put them into force; gives what of them cannot be."""
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
@@ -72,7 +72,7 @@ class SettingsDesk:
         """What the user is to be asked about: it is new, or has changed."""
         self._laid: SettingsRead | None = None
         self._unreadable: dict[Path, str] = {}
-        self._unusable: tuple[str, ...] = ()
+        self._unusable: Sequence[str] = ()
         self._opened = asyncio.Event()
         self.listeners: list[Callable[[], None]] = []
         """Called when there is something else to be said of the settings."""

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.style import Style
 from textual.color import Color
 from textual.constants import COLOR_SYSTEM
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.terminal_colours import Shade
@@ -229,6 +229,14 @@ def _ansi_palette(dark: bool) -> Palette:
         syntax_deleted=style("red"),
         syntax_error=style("red"),
     )
+
+
+def theme_notes(name: str) -> Sequence[str]:
+    """What is wrong with a theme of this name in the settings; "" there is the one that fits the terminal."""
+    known = {*BUILTIN_THEMES, *(theme.name for theme in OWN_THEMES)}
+    if not name or name in known:
+        return ()
+    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(known))}",)
 
 
 def _contrasting(color: Color, grounds: Sequence[Color], ink: Color, least: float) -> Color:

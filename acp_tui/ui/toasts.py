@@ -1,16 +1,16 @@
-"""The part of the app that shows notices: as toasts, and beside what an agent asks in a row of their own.
+"""Shows notices: as toasts, and beside what an agent asks in a row of their own.
 
 A toast lies above the screen, and would hide what the user is asked to decide. What they say is others' matter.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from textual.app import App, ScreenStackError
 from textual.content import Content
 from textual.css.query import NoMatches
-from textual.notifications import Notification, SeverityLevel
+from textual.notifications import Notification
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
@@ -53,34 +53,24 @@ class NoticeLine(Static):
         self._until = self.set_timer(max(notice.time_left, 0.1), self.remove)
 
 
-class ToastingApp(App[None]):
-    """Shows a word to the user in the place of the same one from before, instead of a pile of them."""
+class Toasts:
+    """Shows the notices of an app, and a word in the place of the same one from before instead of a pile of them."""
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """Say this for a while, from now on where it is being said already."""
-        forget_toasts(self, (title, message))
-        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
 
-    def _refresh_notifications(self) -> None:
-        # Textual's own: there is something else to be said, or another screen in front.
-        self.call_later(self.place_notices)
+    def forget(self, title: str, message: str) -> None:
+        """Take this away where it is being said already."""
+        forget_toasts(self._app, (title, message))
 
-    def place_notices(self) -> None:
+    def place(self) -> None:
         """Show what is to be said where it hides nothing that the user is asked."""
         try:
-            screen = self.screen
+            screen = self._app.screen
             rack = screen.get_child_by_type(ToastRack)
         except (ScreenStackError, NoMatches):
             return
-        notices, lines = toasts_of(self), screen.query(NoticeLine)
+        notices, lines = toasts_of(self._app), screen.query(NoticeLine)
         if not _asks(screen):
             lines.remove()
             rack.show(notices)
@@ -95,6 +85,13 @@ class ToastingApp(App[None]):
             line = NoticeLine()
             screen.mount(line)
             line.show(waiting[-1])
+
+
+def place_toasts(app: App[Any]) -> None:
+    """What asks on the screen has come or gone: place the notices anew, in an app of ours."""
+    toasts = getattr(app, "toasts", None)
+    if isinstance(toasts, Toasts):
+        toasts.place()
 
 
 def _asks(screen: Screen[object]) -> bool:

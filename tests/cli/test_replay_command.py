@@ -28,7 +28,7 @@ from acp_tui.ui.picturing import rehearsal
 from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.settings_app import SettingsApp
+from acp_tui.ui.shell.base import BaseApp
 from support.filming import HEADER, two_turns
 from support.recordings import write
 
@@ -218,7 +218,7 @@ def test_what_goes_wrong_inside_is_told_once_the_terminal_is_free(
     async def run_async(app: App[None]) -> None:
         logging.getLogger("acp_tui").error("a line is gone")
 
-    monkeypatch.setattr(SettingsApp, "run_async", run_async)
+    monkeypatch.setattr(BaseApp, "run_async", run_async)
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
     assert run(tmp_path / "run.jsonl", Settings()) == 0
     assert "a line is gone" in capsys.readouterr().err

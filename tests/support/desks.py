@@ -17,9 +17,10 @@ from textual.widgets import Input
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Settings
 from acp_tui.rpc import Direction
+from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.tabbed_app import TabbedApp
+from acp_tui.ui.tab.tabs import Tab
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.row_list import RowList
 from support.agents import scripted
@@ -52,10 +53,10 @@ class Desk(Page):
         return screen
 
     @property
-    def tabs(self) -> list[SessionScreen]:
+    def tabs(self) -> list[Tab]:
         """From left to right."""
         app = self.pilot.app
-        assert isinstance(app, TabbedApp)
+        assert isinstance(app, AcpTuiApp)
         return list(app.tabs)
 
     # What is to be seen

@@ -34,8 +34,8 @@ from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.handler import ElicitationAnswer
-from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.asking import ASKING
+from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.themes import DARK

@@ -21,7 +21,7 @@ from acp_tui.ui.inspector.json_lines import drawn, folded
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import duration, size
 from acp_tui.ui.inspector.standing import began_at
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, wrap
 from acp_tui.ui.themes import palette_for

@@ -29,7 +29,7 @@ from acp_tui.ui.inspector.frame_list import FrameList
 from acp_tui.ui.inspector.frame_view import FrameView
 from acp_tui.ui.inspector.saving import SaveDialog, save_all, save_one
 from acp_tui.ui.inspector.standing import standing_of, title_of
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.replaying.following import growth_of
 from acp_tui.ui.replaying.spot import read_spot
 from acp_tui.ui.screens.picker import Picker

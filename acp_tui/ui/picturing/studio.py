@@ -17,7 +17,6 @@ from textual.containers import Vertical
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
-from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Conversation
@@ -30,9 +29,8 @@ from acp_tui.ui.picturing.formats import Frame, tidy_svg
 from acp_tui.ui.replaying.film import Film
 from acp_tui.ui.replaying.panel import RecordedPanel
 from acp_tui.ui.replaying.player import Player
-from acp_tui.ui.settings_app import SettingsApp
+from acp_tui.ui.shell.base import BaseApp
 from acp_tui.ui.status import facts_of, state_of
-from acp_tui.ui.stylesheets import stylesheets
 from acp_tui.ui.textual_internals import lay_out_and_paint, painted_rows
 from acp_tui.ui.themes import DARK
 from acp_tui.ui.widgets.prompt import PromptFrame, PromptInput
@@ -135,24 +133,16 @@ class PictureScreen(Screen[None]):
             self.panel.view.action_page(message.direction)
 
 
-class _PictureApp(SettingsApp):
+class _PictureApp(BaseApp):
     """Looks the same wherever it runs."""
-
-    CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - no ClassVar in Textual either
 
     def __init__(self, film: Film, theme: str) -> None:
         settings = Settings(appearance=Appearance(theme, images="blocks", reduced_motion=True))
         self._film = film
-        super().__init__(Path(film.header.cwd), settings, (), None)
+        super().__init__(settings, environ={})  # whatever NO_COLOR says of this terminal
         if theme not in self.available_themes:
             known = ", ".join(sorted(self.available_themes))
             raise CannotRender(f"there is no theme {theme!r}", hint=f"known: {known}")
-
-    def _set_look(self, appearance: Appearance) -> None:
-        super()._set_look(appearance)
-        self.theme = self._known_theme(appearance.theme)  # whatever NO_COLOR says of this terminal
-        self.no_color, self._looks = False, []
 
     def get_default_screen(self) -> PictureScreen:
         """The only one."""

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.command import Command
@@ -20,18 +16,13 @@ from acp_tui.ui.replaying.keys import REPLAY_COMMANDS
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.screen import ReplayScreen
 from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.settings_app import SettingsApp
-from acp_tui.ui.stylesheets import stylesheets
-from acp_tui.ui.terminal_input import mend_terminal_input
+from acp_tui.ui.shell.base import BaseApp
 
 
-class ReplayApp(SettingsApp):
+class ReplayApp(BaseApp):
     """Shows one recording."""
 
     TITLE = "acp-tui replay"
-    CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - no ClassVar in Textual either
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
     def __init__(
         self,
@@ -44,8 +35,7 @@ class ReplayApp(SettingsApp):
         notes: Sequence[str] = (),
     ) -> None:
         """As `ReplayScreen` says; `notes` is what is wrong in the settings."""
-        super().__init__(Path(film.header.cwd), settings or Settings(), notes, None)
-        mend_terminal_input()
+        super().__init__(settings, notes)
         self.keymap = replay_keymap(self.keymap)
         self._make_screen = partial(
             ReplayScreen,

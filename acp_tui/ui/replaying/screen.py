@@ -21,7 +21,7 @@ from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.clipboard import copy
 from acp_tui.ui.drawings.folds import folds_of
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.replaying.about import about
 from acp_tui.ui.replaying.bar import Position, ReplayBar
 from acp_tui.ui.replaying.film import Answer, Film

@@ -13,8 +13,8 @@ from textual.screen import ModalScreen
 from acp_tui.ui.command import PLACES, Command, Place
 from acp_tui.ui.commands import COMMANDS
 from acp_tui.ui.key_names import TERMINALS_OWN, needs_kitty, shown_key
-from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.keymap import AS_BUILT, Keymap
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame
 from acp_tui.ui.widgets.fields.row_list import PickerRow

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from acp_tui.ui.drawings.permission_subject import Asked, SubjectDrawing, has_changes
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.widgets.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.widgets.request_rows import RowCounts, share_out

@@ -19,7 +19,7 @@ from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.drawings.terminals import TerminalScreens, state_of_command
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.widgets.terminal_view import TerminalView
 

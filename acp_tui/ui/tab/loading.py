@@ -16,7 +16,7 @@ BEFORE_WRITING: Final = ("acp_tui.ui.widgets.completion", "acp_tui.ui.widgets.hi
 BEFORE_AN_AGENT: Final = (
     "acp_tui.client.sessions.agent",
     "acp_tui.ui.tab.sessions",
-    "acp_tui.ui.agent_start",
+    "acp_tui.ui.shell.agent_start",
 )
 BEFORE_A_SESSION: Final = ("acp_tui.ui.widgets.session_panel", "acp_tui.ui.tab.sidebar")
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions",)

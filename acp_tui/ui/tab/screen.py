@@ -23,7 +23,7 @@ from textual.screen import Screen
 from acp_tui.client.errors import AgentLost, AgentRefused, ClientError
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands import bindings
-from acp_tui.ui.keyed_app import follow_keys, keys_in_force
+from acp_tui.ui.keys import follow_keys, keys_in_force
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening, Shell
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preloaded

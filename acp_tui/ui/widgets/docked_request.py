@@ -14,7 +14,7 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.drawings.permission_subject import Asked
-from acp_tui.ui.toasts import ToastingApp
+from acp_tui.ui.toasts import place_toasts
 from acp_tui.ui.widgets.request_rows import RowCounts, is_enough, share_out
 from acp_tui.ui.widgets.request_view import RequestView
 
@@ -61,9 +61,9 @@ class DockedRequest(RequestView):
             asked = Asked(requests[0], call, cwd, len(requests), terminals or {})
         is_new = (asked is not None) != self.display
         self.display = asked is not None
-        if is_new and isinstance(self.app, ToastingApp):
+        if is_new:
             # None may lie above it; the list comes back in another place with the next key.
-            self.app.place_notices()
+            place_toasts(self.app)
             self.screen.query("SuggestionList").set(display=False)
         self.show_request(asked)
         self._tell_crowded()

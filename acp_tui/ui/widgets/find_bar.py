@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 
 if TYPE_CHECKING:
     from acp_tui.ui.widgets.conversation.searching import Standing

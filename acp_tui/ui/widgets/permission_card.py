@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from acp_tui.ui.drawings.permission_subject import Asked
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.screens.permission_review import PermissionReview
 from acp_tui.ui.widgets.answer_guard import GUARD_S as GUARD_S
 from acp_tui.ui.widgets.docked_request import DockedRequest

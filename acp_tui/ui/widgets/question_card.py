@@ -34,9 +34,9 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.asking import ASKING
-from acp_tui.ui.keyed_app import keys_in_force, pause_before_key_s
+from acp_tui.ui.keys import keys_in_force, pause_before_key_s
 from acp_tui.ui.textual_internals import bindings_of_key, press_in, take_waiting_keys
-from acp_tui.ui.toasts import ToastingApp
+from acp_tui.ui.toasts import place_toasts
 from acp_tui.ui.widgets.answer_guard import GUARD_S, AnswerGuard
 from acp_tui.ui.widgets.fields.choice_rows import MAX_NUMBER, ChoiceRows
 from acp_tui.ui.widgets.fields.editors import SECRET_WARNING, FieldEditor, name_of
@@ -205,8 +205,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._place_notices()
 
     def _place_notices(self) -> None:
-        if isinstance(self.app, ToastingApp):
-            self.app.place_notices()
+        place_toasts(self.app)
 
     def show_count(self, count: int) -> None:
         """Say how many questions wait, this one among them."""

@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from acp_tui.client.changes import FileChange
 from acp_tui.ui.drawings.sidebar import Line, Section, SidebarState, section_lines
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.rendering.wrapping import wrap
 from acp_tui.ui.themes import palette_for
 

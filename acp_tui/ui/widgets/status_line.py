@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
 
-from acp_tui.ui.keyed_app import follow_keys, keys_in_force
 from acp_tui.ui.keymap import AS_BUILT, Keymap
+from acp_tui.ui.keys import follow_keys, keys_in_force
 
 if TYPE_CHECKING:
     from acp_tui.ui.status import Work

@@ -18,7 +18,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.keyed_app import follow_keys, keys_in_force
+from acp_tui.ui.keys import follow_keys, keys_in_force
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
 from acp_tui.ui.themes import palette_for

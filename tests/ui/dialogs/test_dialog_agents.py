@@ -13,9 +13,9 @@ from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.consent import agree, consent_file, is_agreed
 from acp_tui.client.agents.registry_cache import RegistryUnavailable
 from acp_tui.client.errors import AgentStartFailed
-from acp_tui.ui.agent_start import ready_to_start
 from acp_tui.ui.screens.agents import AgentsScreen, choose_agent
 from acp_tui.ui.screens.first_run import FirstRunDialog
+from acp_tui.ui.shell.agent_start import ready_to_start
 from support.dialogs import NOTHING, open_dialog
 
 PACKAGE = AgentCommand(

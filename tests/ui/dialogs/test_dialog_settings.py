@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -43,10 +43,14 @@ def desk(tmp_path: Path) -> SettingsDesk:
     return SettingsDesk(App(), tmp_path / "settings.toml", tmp_path)
 
 
+async def _choose_no_theme(chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
+    """The theme stays as it is."""
+
+
 @asynccontextmanager
 async def opened(desk: SettingsDesk, size: tuple[int, int] = SIZE) -> AsyncIterator[DialogPage]:
     await desk.open()
-    async with open_dialog(SettingsScreen(desk), size=size) as page:
+    async with open_dialog(SettingsScreen(desk, _choose_no_theme), size=size) as page:
         yield page
 
 

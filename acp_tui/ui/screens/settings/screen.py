@@ -5,8 +5,9 @@ Reading, judging and writing is done elsewhere (`settings_desk`, `judging`).
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import ClassVar, Final, TypeAlias, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -20,7 +21,7 @@ from acp_tui.client.files import make_private
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.editor import edit
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.screens.reading import ReadingScreen
 from acp_tui.ui.screens.settings.editor import RESET, SettingEditor
 from acp_tui.ui.screens.settings.items import Item, explanation, item_rows, written_value
@@ -29,9 +30,7 @@ from acp_tui.ui.settings_desk import SettingsDesk
 from acp_tui.ui.widgets.fields.filtered_list import FilteredList
 from acp_tui.ui.widgets.fields.frame import Frame, shown, shown_line
 
-if TYPE_CHECKING:
-    from acp_tui.ui.settings_app import SettingsApp
-
+ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
 KEYS: Final = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"
 
 
@@ -46,8 +45,10 @@ class SettingsScreen(ModalScreen[None]):
         Binding("ctrl+t", "ask_for_project", "Decide on the project's file", show=False, priority=True),
     ]
 
-    def __init__(self, desk: SettingsDesk) -> None:
+    def __init__(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
+        """`choose_theme` lets the user try themes on, and has the one kept that they choose."""
         super().__init__(classes="dialog")
+        self._choose_theme = choose_theme
         self._desk = desk
         self._notes = Static(classes="settings-notes", markup=False)
         self._list = FilteredList()
@@ -109,8 +110,7 @@ class SettingsScreen(ModalScreen[None]):
     async def _change(self, item: Item) -> None:
         keymap, settings = keys_in_force(self), self._desk.settings
         if item.key == "appearance.theme":
-            app = cast("SettingsApp", self.app)
-            await app.choose_theme(settings.appearance.theme, partial(self._write, item))
+            await self._choose_theme(settings.appearance.theme, partial(self._write, item))
             return
         editor = SettingEditor(
             item,

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from acp_tui.client.prompts import Place, PromptMemory
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keys import keys_in_force
 from acp_tui.ui.widgets.history.search import HistorySearch
 from acp_tui.ui.widgets.history.walk import Walk
 from acp_tui.ui.widgets.prompt import PromptInput

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.document._document import Location
 from textual.message import Message
 
-from acp_tui.ui.keyed_app import follow_keys, idle_s, keys_in_force
+from acp_tui.ui.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.rejection_reason import reason_prompt
 from acp_tui.ui.widgets.prompt.assistant import Assistant
 from acp_tui.ui.widgets.prompt.draft import DraftArea

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from acp_tui.ui.notifying import sequences
-from acp_tui.ui.notifying.news import News, Watch
-from acp_tui.ui.notifying.user_command import run_command
 from acp_tui.ui.rendering.ascii import TABLE
+from acp_tui.ui.shell.notifying import sequences
+from acp_tui.ui.shell.notifying.news import News, Watch
+from acp_tui.ui.shell.notifying.user_command import run_command
 from acp_tui.ui.tab.tabs import Tab, Tabs
 from acp_tui.ui.tab_state import MARKS, TabState
 
