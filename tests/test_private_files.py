@@ -19,7 +19,7 @@ OTHERS: Final = {
     "cli/main.py: os.O_WRONLY": "the null device",
     "cli/rehearsed.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "client/agents/demo.py: mkdtemp": "the demo agent's project: 0700, ours, and no conversation",
-    "client/changes/copies.py: TemporaryFile": "it has no name, and 0600",
+    "client/copies.py: TemporaryFile": "it has no name, and 0600",
     "client/safe_git.py: TemporaryFile": "the same",
     "client/changes/swapping.py: os.O_CREAT": "the user's own files in the workspace, with the modes that they had",
     "client/changes/swapping.py: os.O_WRONLY": "the same",

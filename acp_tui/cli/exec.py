@@ -1,9 +1,12 @@
-"""One turn without a screen: the agent's words on stdout, everything else on stderr, the outcome as exit status."""
+"""`acp-tui exec`: one turn without a screen. The answer goes to stdout, all else to stderr, the outcome is the status."""
 
 from __future__ import annotations
 
 import math
+import os
+import select
 import signal
+import stat
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -13,14 +16,14 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exec_output import NdjsonOutput, Output, TextOutput
-from acp_tui.cli.exec_permissions import PermissionDesk
-from acp_tui.cli.exec_prompt import read_prompt
-from acp_tui.cli.exec_slow_start import SlowStart
-from acp_tui.cli.exec_streams import Streams
-from acp_tui.cli.exec_workplace import additional_directories, mcp_servers
-from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, weightiest
-from acp_tui.cli.failures import code_of
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.exec_output import NdjsonOutput, Output, Streams, TextOutput
+from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
+from acp_tui.cli.permissions import PermissionDesk
+from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force
+from acp_tui.cli.saying import say
+from acp_tui.cli.session_start import SlowStart, additional_directories, mcp_servers
+from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
@@ -45,26 +48,55 @@ LAST_WORDS: Final = 5
 """So many lines are shown of what an agent said on stderr."""
 CANCEL_GRACE_S: Final = 10.0
 """How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
+STDIN_LIMIT_S: Final = 3.0
+"""A pipe that stays silent so long belongs to somebody else: scripts and services leave theirs open."""
 
 
-def run_exec(
-    command: AgentCommand,
-    cwd: Path,
-    prompt: str | None,
-    output_format: str,
-    settings: Settings,
-    record: RecordTo | None = None,
-) -> int:
-    """Run one turn in `cwd`; `prompt` None reads it from stdin. Returns the exit status."""
-    text = read_prompt(prompt)
-    if not text.strip():
+def run(given: Given) -> int:
+    """Run one turn; returns the exit status."""
+    command, read = command_of(given.agent), settings_in_force(given.cwd)
+    command = ready_to_run(command)
+    for note in notes_of(read):
+        say(note)
+    prompt = _read_prompt(given.prompt)
+    if not prompt.strip():
         sys.stderr.write("acp-tui: the prompt is empty\n")
         return ExitCode.USAGE
 
     async def take_turn() -> int:
-        return await Turn(command, cwd, text, output_format, settings, record).run()
+        cwd = command.cwd or given.cwd
+        return await _Turn(command, cwd, prompt, given.format, read.settings, given.record).run()
 
     return anyio.run(take_turn)
+
+
+def _read_prompt(given: str | None) -> str:
+    """`given` with what stdin holds behind it, where that is a pipe or a file; without one, all that stdin holds."""
+    if given is None:
+        if sys.stdin.isatty():
+            sys.stderr.write("The prompt, ended by Ctrl+D:\n")
+        return _read_stdin()
+    piped = _read_stdin() if _has_input() else ""
+    return f"{given}\n\n{piped}" if piped.strip() else given
+
+
+def _has_input() -> bool:
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):  # closed, or never there
+        return False
+    if stat.S_ISREG(mode):
+        return True
+    if not stat.S_ISFIFO(mode):  # a terminal, /dev/null, a service's socket
+        return False
+    if select.select([sys.stdin], [], [], STDIN_LIMIT_S)[0]:
+        return True
+    say(f"nothing came on stdin in {STDIN_LIMIT_S:g} s: going on without it (< /dev/null says so at once)")
+    return False
+
+
+def _read_stdin() -> str:
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
 def _signals() -> list[signal.Signals]:
@@ -78,7 +110,7 @@ def _code_of(stop_reason: str | None) -> ExitCode:
     return ExitCode.AGENT_LOST if stop_reason is None else OF_STOP_REASON.get(stop_reason, ExitCode.ERROR)
 
 
-class Turn:
+class _Turn:
     """The one turn of an `exec`."""
 
     def __init__(

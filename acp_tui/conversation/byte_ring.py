@@ -44,6 +44,11 @@ class ByteRing:
     def __len__(self) -> int:
         return self._end - self.dropped
 
+    def shrink(self, limit_bytes: int) -> None:
+        """Keep no more than so many bytes from now on."""
+        self.limit_bytes = min(self.limit_bytes, limit_bytes)
+        self._drop()
+
     def append(self, data: bytes) -> None:
         """Add `data`, and let as much fall off at the start."""
         self._end += len(data)
@@ -53,6 +58,9 @@ class ByteRing:
         elif kept:
             self._chunks.append(bytearray(kept))
         self._stored += len(kept)
+        self._drop()
+
+    def _drop(self) -> None:
         while self._chunks and self._stored - len(self._chunks[0]) >= self.limit_bytes:
             self._stored -= len(self._chunks.popleft())
 

@@ -11,7 +11,14 @@ from typing import Final, assert_never
 
 from acp_tui.conversation import tool_calls
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.conversation import MAX_NOTICES, NOTHING, Change, Conversation, Echo
+from acp_tui.conversation.conversation import (
+    MAX_NOTICE_CHARACTERS,
+    MAX_NOTICES,
+    NOTHING,
+    Change,
+    Conversation,
+    Echo,
+)
 from acp_tui.conversation.elicitation_reducer import apply_elicitation, forget_elicitations
 from acp_tui.conversation.entries import (
     Compaction,
@@ -54,7 +61,6 @@ from acp_tui.conversation.updates import (
     Reconnected,
     Remarked,
     SessionUpdate,
-    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -101,7 +107,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             entry_id = _append(conversation, OwnCommand(line, terminal_id))
             conversation.terminal_entries[terminal_id] = entry_id
             return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
-        case TerminalOpened() | TerminalExited() | TerminalWaiting() | TerminalResized() | TerminalAnswered():
+        case TerminalOpened() | TerminalExited() | TerminalWaiting() | TerminalResized():
             return apply_terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():
             return _compaction(conversation, update)
@@ -140,7 +146,7 @@ def _message_chunk(conversation: Conversation, chunk: MessageChunk) -> Change:
         if (change := _announced_mode(conversation, chunk)) is not None:
             return Change(facts=(_fact(conversation, change),))
     entry_id = _message_for(conversation, chunk)
-    entry = conversation.entries[entry_id]
+    entry = conversation.entries.changing(entry_id)
     assert isinstance(entry, Message)
     entry.append(chunk.block)
     return Change((entry_id,))
@@ -274,7 +280,7 @@ def _let_go(conversation: Conversation) -> Change:
     """Nobody will answer any more: no turn runs, no call goes on, nothing is asked."""
     asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
     for call_id in asked:
-        conversation.tool_call(call_id).waiting = 0
+        _changing_call(conversation, call_id).waiting = 0
     conversation.permissions.clear()
     forgotten = forget_elicitations(conversation)
     settled = _settle_calls(conversation, tool_calls.FAILED, conversation.unsettled_calls)
@@ -298,16 +304,19 @@ def _settle_calls(
 ) -> tuple[EntryId, ...]:
     touched = []
     for call_id in sorted(call_ids):
-        entry_id = conversation.tool_call_entries[call_id]
-        entry = conversation.entries[entry_id]
-        assert isinstance(entry, ToolCallEntry)
-        entry.call.status = status
-        touched.append(entry_id)
+        _changing_call(conversation, call_id).call.status = status
+        touched.append(conversation.tool_call_entries[call_id])
     conversation.unsettled_calls = conversation.unsettled_calls - call_ids
     return tuple(touched)
 
 
 # Tool calls and permissions
+
+
+def _changing_call(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
+    entry = conversation.entries.changing(conversation.tool_call_entries[call_id])
+    assert isinstance(entry, ToolCallEntry)
+    return entry
 
 
 def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
@@ -317,7 +326,7 @@ def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> Entry
     if entry_id is None:
         entry_id = _append(conversation, ToolCallEntry(ToolCall(call_id)))
         conversation.tool_call_entries[call_id] = entry_id
-    call = conversation.tool_call(call_id).call
+    call = _changing_call(conversation, call_id).call
     call.apply(patch)
     if call.is_settled:
         conversation.unsettled_calls.discard(call_id)
@@ -336,7 +345,7 @@ def _permission(
     if isinstance(update, PermissionAsked):
         entry_id = _report_tool_call(conversation, update.patch)
         conversation.permissions[update.request.key] = update.request
-        conversation.tool_call(update.request.tool_call_id).waiting += 1
+        _changing_call(conversation, update.request.tool_call_id).waiting += 1
         return Change((entry_id,), (Fact.PERMISSIONS,))
     request = conversation.permissions.get(update.key)
     if request is None:
@@ -346,7 +355,7 @@ def _permission(
         return Change(facts=(Fact.PERMISSIONS,))
     del conversation.permissions[update.key]
     option = next((option for option in request.answers if option.option_id == update.option_id), None)
-    entry = conversation.tool_call(request.tool_call_id)
+    entry = _changing_call(conversation, request.tool_call_id)
     name, kind = (option.name, option.kind) if option else (None, None)
     decision = Decision(name, kind, update.at, update.rule)
     entry.decisions = (*entry.decisions, decision)
@@ -359,7 +368,7 @@ def _compaction(conversation: Conversation, update: CompactionChanged | Compacti
     if entry_id is None:
         entry_id = _append(conversation, Compaction(update.compaction_id))
         conversation.compaction_entries[update.compaction_id] = entry_id
-    entry = conversation.entries[entry_id]
+    entry = conversation.entries.changing(entry_id)
     assert isinstance(entry, Compaction)
     if isinstance(update, CompactionChunk):
         entry.summary.append(update.block)
@@ -408,7 +417,9 @@ def _fact(
             conversation.usage = usage
             return Fact.USAGE
         case NoticeShown(severity, title, description):
-            conversation.notices.append(Notice(severity, title, description))
+            description = description and description[:MAX_NOTICE_CHARACTERS]
+            notice = Notice(severity[:MAX_NOTICE_CHARACTERS], title[:MAX_NOTICE_CHARACTERS], description)
+            conversation.notices.append(notice)
             del conversation.notices[:-MAX_NOTICES]
             conversation.notice_count += 1
             return Fact.NOTICES

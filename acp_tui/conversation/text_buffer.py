@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 
 class TextBuffer:
     """Text appended to at its end; two buffers with the same text are equal."""
@@ -30,15 +32,19 @@ class TextBuffer:
             self._starts = [0]
         return self._pieces[0] if self._pieces else ""
 
-    def since(self, offset: int) -> str:
-        """What came after the first `offset` characters; costs what it returns."""
-        if offset >= self.length:
+    def since(self, offset: int, most: int | None = None) -> str:
+        """What came after the first `offset` characters, at most so many of it; costs what it returns."""
+        stop = self.length if most is None else min(offset + most, self.length)
+        if offset >= stop:
             return ""
-        index = len(self._pieces) - 1
-        while self._starts[index] > offset:
-            index -= 1
-        first = self._pieces[index][offset - self._starts[index] :]
-        return "".join([first, *self._pieces[index + 1 :]])
+        first, behind = bisect_right(self._starts, offset) - 1, bisect_left(self._starts, stop)
+        pieces = self._pieces[first:behind]
+        pieces[-1] = pieces[-1][: stop - self._starts[behind - 1]]
+        pieces[0] = pieces[0][offset - self._starts[first] :]
+        return "".join(pieces)
+
+    def __reduce__(self) -> tuple[type[TextBuffer], tuple[str]]:
+        return TextBuffer, (self.text,)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TextBuffer) and self.length == other.length and self.text == other.text

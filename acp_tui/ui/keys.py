@@ -31,6 +31,10 @@ class Keys:
         """When something was pressed, clicked or pasted last, by the clock."""
         self.pause_s = 0.0
         """How long nothing was, before that."""
+        self._gone: AnswerGuard | None = None
+        """Until something is pressed behind a pause after a question that had the keyboard went away."""
+        self._gone_took_text = False
+        self._has_told_stray = False
 
     @property
     def idle_s(self) -> float:
@@ -42,6 +46,10 @@ class Keys:
         if isinstance(event, events.Mount | events.Key | events.Paste | events.MouseDown):
             now_s = self._clock()
             self.pause_s, self.pressed_at = now_s - self.pressed_at, now_s
+        is_stray = isinstance(event, events.Key | events.Paste) and self.is_stray(event)
+        if is_stray and isinstance(event, events.Paste):
+            self._tell_stray()
+            return True
         if not isinstance(event, events.Key) or event.is_forwarded:
             return False
         app, screen = self._app, self._app.screen
@@ -55,8 +63,12 @@ class Keys:
             self._end_pause(event)
             await app.run_action(meaning.action, screen)
             return True
-        if not meaning or has_priority(screen, meaning):
+        has_effect_anywhere = bool(meaning) and has_priority(screen, meaning)
+        if not meaning or has_effect_anywhere:
             self._end_pause(event)
+        if is_stray and not has_effect_anywhere:
+            self._tell_stray()
+            return True
         if not meaning:
             return True
         if meaning != event.key:  # the same event: when it was pressed counts for the permission card
@@ -65,6 +77,28 @@ class Keys:
         if before_key is not None:
             before_key(event)
         return False
+
+    def note_question_gone(self, *, took_text: bool) -> None:
+        """What is pressed from now on without a pause was meant for the question that had the keyboard.
+
+        `took_text`: text was as well, since the user was writing into a field of it.
+        """
+        self._gone, self._gone_took_text, self._has_told_stray = AnswerGuard(self._clock), took_text, False
+
+    def is_stray(self, event: events.Key | events.Paste) -> bool:
+        """Whether it was meant for a question that is gone."""
+        if self._gone is None:
+            return False
+        if self._gone.takes(event):
+            self._gone = None
+            return False
+        return self._gone_took_text or (isinstance(event, events.Key) and not event.is_printable)
+
+    def _tell_stray(self) -> None:
+        if not self._has_told_stray:
+            self._has_told_stray = True
+            said = "Dropped what was pressed for a question that is gone: pause, then go on"
+            self._app.notify(said, severity="warning")
 
     def _end_pause(self, event: events.Key) -> None:
         """An answer needs a pause before it: of a key that goes elsewhere, what asks there hears only here."""
@@ -116,6 +150,19 @@ def pause_before_key_s(widget: Widget) -> float:
     """For how long nothing was pressed, clicked or pasted before the key that came last."""
     keys = _keys_of(widget)
     return keys.pause_s if keys is not None else 0.0
+
+
+def note_question_gone(widget: Widget, *, took_text: bool = False) -> None:
+    """Have strays dropped that were meant for this question, which had the keyboard (`Keys.note_question_gone`)."""
+    keys = _keys_of(widget)
+    if keys is not None:
+        keys.note_question_gone(took_text=took_text)
+
+
+def is_stray(widget: Widget, event: events.Key) -> bool:
+    """Whether the key was meant for a question that is gone."""
+    keys = _keys_of(widget)
+    return keys is not None and keys.is_stray(event)
 
 
 def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:

@@ -7,12 +7,13 @@ parser of keys).
 
 from __future__ import annotations
 
-from asyncio import Queue
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
+from textual.await_remove import AwaitRemove
 from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.geometry import Region, Size
@@ -53,6 +54,22 @@ class TellingCompositor(Compositor):
 def tell_every_first_size(screen: Screen[Any]) -> None:
     """Give the screen, which shows nothing yet, a compositor that misses no first Resize."""
     screen._compositor = TellingCompositor()
+
+
+class Removal(AwaitRemove):
+    """A removal that goes on though whoever waits for it is cancelled.
+
+    Textual waits for the tasks of the removed widgets by `gather`, which cancels them along with the waiting task: a
+    worker that is cancelled while it removes a widget ended the app with that CancelledError.
+    """
+
+    def __init__(self, removal: AwaitRemove) -> None:
+        super().__init__(removal._tasks, removal._post_remove)
+
+    def __await__(self) -> Generator[None, None, None]:
+        current = asyncio.current_task()
+        shielded: list[Any] = [asyncio.shield(task) for task in self._tasks if task is not current]
+        return AwaitRemove(shielded, self._post_remove).__await__()
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
@@ -96,7 +113,7 @@ def press_in(widget: Widget, event: Key | Paste) -> None:
 
 def take_waiting_keys(widget: Widget) -> list[Key | Paste]:
     """Take what was typed on the widget and has not been handled yet, oldest first."""
-    queue: Queue[Any] = widget._message_queue
+    queue: asyncio.Queue[Any] = widget._message_queue
     waiting = [widget._pending_message] if widget._pending_message is not None else []
     widget._pending_message = None
     while not queue.empty():

@@ -58,6 +58,8 @@ OWN_THEMES: Final = (DARK, LIGHT)
 ANSI_DARK: Final = "ansi-dark"
 ANSI_LIGHT: Final = "ansi-light"
 """Textual's own, in the sixteen colours of the terminal."""
+THEME_NAMES: Final = frozenset({*BUILTIN_THEMES, *(own.name for own in OWN_THEMES)})
+"""All that can be chosen."""
 
 TEXT_CONTRAST: Final = 4.5
 LINE_CONTRAST: Final = 3.0
@@ -65,6 +67,14 @@ COLOR_NAMES: Final = (
     *("background", "surface", "foreground", "foreground-muted"),
     *("primary", "secondary", "accent", "success", "warning", "error"),
 )
+
+
+def theme_notes(name: str) -> tuple[str, ...]:
+    """What is wrong with a theme in the settings; "" is the one that fits the terminal."""
+    if not name or name in THEME_NAMES:
+        return ()
+    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(THEME_NAMES))}",)
+
 
 _palettes: dict[str, tuple[Theme, Palette]] = {}
 """Made once for each theme, by its name: a palette does not change, and what is drawn is kept by its identity."""
@@ -229,14 +239,6 @@ def _ansi_palette(dark: bool) -> Palette:
         syntax_deleted=style("red"),
         syntax_error=style("red"),
     )
-
-
-def theme_notes(name: str) -> Sequence[str]:
-    """What is wrong with a theme of this name in the settings; "" there is the one that fits the terminal."""
-    known = {*BUILTIN_THEMES, *(theme.name for theme in OWN_THEMES)}
-    if not name or name in known:
-        return ()
-    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(known))}",)
 
 
 def _contrasting(color: Color, grounds: Sequence[Color], ink: Color, least: float) -> Color:

@@ -17,6 +17,7 @@ from acp_tui.ui.shell.base import BaseApp
 OVERRIDDEN = (
     (App, "_background_screens"),
     (App, "_display"),
+    (App, "_prune"),
     (App, "_register"),
     (Compositor, "clear"),
     (Compositor, "reflow"),

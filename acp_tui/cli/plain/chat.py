@@ -13,17 +13,14 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.failures import code_of, error_text
+from acp_tui.cli.exit_codes import ExitCode, code_of
+from acp_tui.cli.plain.asking import Permissions, Questions
 from acp_tui.cli.plain.commands import Command, command_for
-from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.draft import Draft
-from acp_tui.cli.plain.outbox import Outbox
-from acp_tui.cli.plain.permissions import Permissions
-from acp_tui.cli.plain.questions import Questions
+from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.starting import AgentStart
 from acp_tui.cli.plain.telling import Teller
 from acp_tui.cli.plain.words import ours
+from acp_tui.cli.saying import error_text
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
@@ -41,6 +38,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 
 PROMPT: Final = "> "
 GOES_ON: Final = "... "
+QUOTES: Final = '"""'
 END_LIMIT_S: Final = 2.0
 """How long the last words may take."""
 
@@ -368,3 +366,44 @@ class Chat:
 def _count(session: Session) -> str:
     count = len(session.queue.prompts)
     return f"{count} prompt waits" if count == 1 else f"{count} prompts wait"
+
+
+class Draft:
+    """A prompt that is typed in several lines: behind a backslash, or in a block of three quotes."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._is_block = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more is to come."""
+        return self._is_block or bool(self._lines)
+
+    def add(self, line: str) -> str | None:
+        """The prompt where it ends with this line, None where it goes on."""
+        if self._is_block:
+            return self._add_to_block(line)
+        if not self._lines and line.lstrip().startswith(QUOTES):
+            self._is_block = True
+            return self._add_to_block(line.lstrip().removeprefix(QUOTES))
+        if line.endswith("\\"):
+            self._lines.append(line[:-1])
+            return None
+        return self._end(line)
+
+    def _add_to_block(self, line: str) -> str | None:
+        text, quotes, _ = line.partition(QUOTES)
+        if not quotes:
+            self._lines.append(line)
+            return None
+        return self._end(text).strip("\n")
+
+    def _end(self, line: str) -> str:
+        text = "\n".join([*self._lines, line])
+        self.drop()
+        return text
+
+    def drop(self) -> None:
+        """Begin anew."""
+        self._lines, self._is_block = [], False

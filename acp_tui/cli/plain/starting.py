@@ -12,12 +12,11 @@ from typing import TypeVar
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exec_slow_start import SlowStart
-from acp_tui.cli.exec_workplace import additional_directories, mcp_servers
-from acp_tui.cli.failures import error_text
 from acp_tui.cli.plain.asking import choose, confirm
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.words import ours
+from acp_tui.cli.saying import error_text
+from acp_tui.cli.session_start import SlowStart, additional_directories, mcp_servers
 from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError

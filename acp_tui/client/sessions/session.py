@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from anyio import create_task_group
 
+from acp_tui.client.entry_store import new_conversation
 from acp_tui.client.errors import (
     AgentLost,
     ClientError,
@@ -127,12 +128,16 @@ class Session:
         capabilities: AgentCapabilities | None = None,
         policy: Policy | None = None,
         earlier: Session | None = None,
+        keys: Iterator[int] | None = None,
     ) -> None:
-        """Of an `earlier` one, whose agent is gone, it takes over the conversation, who listens, and what is queued."""
+        """Of an `earlier` one, whose agent is gone, it takes over the conversation, who listens, and what is queued.
+
+        `keys` number its questions; all sessions of an agent share them.
+        """
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
-        self.conversation: Conversation = earlier.conversation if earlier is not None else Conversation()
+        self.conversation: Conversation = earlier.conversation if earlier is not None else new_conversation()
         self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
         """What the user wants to be sent when the turn is over."""
         self.is_closed = False
@@ -140,7 +145,7 @@ class Session:
         self._connection = connection
         self._explain = explain
         self._capabilities = capabilities or AgentCapabilities()
-        keys = count(1)
+        keys = count(1) if keys is None else keys
         self._permissions = PermissionBroker(keys)
         self._unasked: set[RequestKey] = set()
         """Those that were refused without the user."""
@@ -265,8 +270,11 @@ class Session:
         self._elicitations.cancel_all()
 
     def _cancel_permissions(self) -> None:
-        for key in self._permissions.waiting:
-            self._answer(key, None)
+        cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
+        for key in reversed(
+            cancelled
+        ):  # the oldest is on the screen: it goes last, and none comes in its place
+            self.apply(PermissionAnswered(key, None, self.now()))
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Set a mode, a model or another option of the session.

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -105,7 +106,9 @@ class SessionCalls(ABC):
         self._table = SessionTable()
         # What the agent asks outside of any session is folded as a session's is.
         self._outside = Conversation()
-        self._questions = Elicitations(self._outside, self._apply_outside)
+        # Two sessions may have the same id, while one of them is being opened: a key tells whose question is answered.
+        self._question_keys = count(1)
+        self._questions = Elicitations(self._outside, self._apply_outside, self._question_keys)
         role = ClientRole(self._table, self.log, self._questions, extensions)
         self._connection = Connection(role, offer)
 
@@ -290,6 +293,7 @@ class SessionCalls(ABC):
             capabilities=self.capabilities,
             policy=self._policy,
             earlier=earlier,
+            keys=self._question_keys,
         )
         session.recorder = self._recorder
         if attend is not None:

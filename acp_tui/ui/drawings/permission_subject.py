@@ -16,7 +16,7 @@ from textual.strip import Strip
 from acp_tui.conversation.content import ContentBlock, Text, TextResource, UnknownBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
-from acp_tui.conversation.places import is_outside
+from acp_tui.conversation.places import HERE, is_outside, shown_location, shown_path
 from acp_tui.conversation.reported_fields import MAX_FIELDS, ReportedField, reported_fields
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -40,7 +40,6 @@ from acp_tui.conversation.visible import (
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Joined
-from acp_tui.ui.drawings.places import HERE, shown_location, shown_path
 from acp_tui.ui.drawings.seen_rows import SeenRows
 from acp_tui.ui.drawings.shell_command import ShellCommand, command_lines, reported_command
 from acp_tui.ui.rendering.diff import DiffLayout

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from rich.console import Console, RenderableType
 from textual import events, work
 from textual.app import App
+from textual.await_remove import AwaitRemove
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.driver import Driver
@@ -28,7 +29,7 @@ from acp_tui.ui.keys import Keys
 from acp_tui.ui.pacing import Pacing
 from acp_tui.ui.shell.looks import Looks
 from acp_tui.ui.stylesheets import stylesheets
-from acp_tui.ui.textual_internals import bindings_of_key, tell_every_first_size
+from acp_tui.ui.textual_internals import Removal, bindings_of_key, tell_every_first_size
 from acp_tui.ui.themes import theme_notes
 from acp_tui.ui.toasts import Toasts
 
@@ -88,6 +89,9 @@ class BaseApp(App[None]):
             if isinstance(screen, Screen):
                 tell_every_first_size(screen)
         return super()._register(parent, *widgets, **places)
+
+    def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:
+        return Removal(super()._prune(*nodes, parent=parent))
 
     @property
     def _background_screens(self) -> list[Screen[Any]]:

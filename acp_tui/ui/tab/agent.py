@@ -87,6 +87,10 @@ class AgentController:
             # The login's dialog can be closed only from the top.
             await self._questions.until_nothing_is_asked()
 
+        if self._questions.card is not None:  # the dialog would lie over it, and take its keys
+            said = f"{agent.title} wants you to log in. Answer what it asks here first."
+            self._host.say(said, severity="warning")
+            await self._questions.until_nothing_is_asked()
         dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
         method = await self._host.ask(dialog)
         if method is not None and method.kind == "terminal":

@@ -28,12 +28,12 @@ from acp_tui.conversation.content import (
 )
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Compaction, Entry, Message, ToolCallEntry
+from acp_tui.conversation.places import shown_location
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.clipboard import copy
 from acp_tui.ui.drawings.blocks import block_label
-from acp_tui.ui.drawings.places import shown_location
 from acp_tui.ui.editor import edit
 from acp_tui.ui.screens.export import ExportDialog
 from acp_tui.ui.screens.picker import Picker, PickerRow

@@ -14,6 +14,8 @@ from anyio import Event, to_thread
 
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.ui.asking import ASKING
+from acp_tui.ui.keymap import is_writing
+from acp_tui.ui.keys import note_question_gone
 from acp_tui.ui.textual_internals import press_in
 from acp_tui.ui.widgets.prompt import PromptInput
 
@@ -139,6 +141,8 @@ class QuestionsController:
         if card.is_attached:
             had_keyboard = card.has_keyboard
             if had_keyboard:
+                took_text = not card.is_answered and is_writing(self._host.screen.app.focused)
+                note_question_gone(card, took_text=took_text)
                 card.action_leave()
             card.display = False
             card.remove()

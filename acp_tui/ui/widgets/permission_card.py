@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from acp_tui.ui.drawings.permission_subject import Asked
-from acp_tui.ui.keys import keys_in_force
+from acp_tui.ui.keys import keys_in_force, note_question_gone
 from acp_tui.ui.screens.permission_review import PermissionReview
 from acp_tui.ui.widgets.answer_guard import GUARD_S as GUARD_S
 from acp_tui.ui.widgets.docked_request import DockedRequest
@@ -71,6 +71,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def show_request(self, asked: Asked | None) -> None:
         """Show it, on the full screen too where that is open."""
         if asked is None and self.has_focus:
+            note_question_gone(self)
             self.post_message(self.Left())
         if asked is not None and self._asked is None:
             self.post_message(self.Appeared())

@@ -34,7 +34,7 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.asking import ASKING
-from acp_tui.ui.keys import keys_in_force, pause_before_key_s
+from acp_tui.ui.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.textual_internals import bindings_of_key, press_in, take_waiting_keys
 from acp_tui.ui.toasts import place_toasts
 from acp_tui.ui.widgets.answer_guard import GUARD_S, AnswerGuard
@@ -260,6 +260,11 @@ class QuestionCard(VerticalScroll, can_focus=True):
     def _end_warning(self) -> None:
         self._warn("")
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether the user has answered; else a question that goes away was taken back."""
+        return self._is_answered
+
     # The keyboard
 
     @property
@@ -325,7 +330,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             is_own and self.screen.focused is not self
         ):  # it was on its way here when the keyboard went elsewhere
             event.stop()
-            if self.screen.focused is not None:
+            if self.screen.focused is not None and not is_stray(self, event):
                 press_in(self.screen.focused, event)
             return
         self._is_answer = self._is_enter_meant = self.guard.takes(event)

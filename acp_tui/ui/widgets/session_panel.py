@@ -311,12 +311,6 @@ class SessionPanel(Vertical):
         message.stop()
         self.post_message(self.Left())
 
-    def on_conversation_window_replied(self, message: ConversationView.Replied) -> None:
-        """Type the answer into the program."""
-        message.stop()
-        if self.session is not None:
-            self.session.machine.answer(message.terminal_id, message.position, message.replies)
-
     def on_conversation_window_following_changed(self, message: ConversationView.FollowingChanged) -> None:
         """Say how much is below."""
         message.stop()
