@@ -36,9 +36,9 @@ from acp_tui.client.doctor.finding import Finding, Verdict, note, ok, wrong
 from acp_tui.client.doctor.machine import look_at_machine
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.policy import policy_of
-from acp_tui.ui.keymap import keymap_of
-from acp_tui.ui.terminal_colours import FENCE, MUTE, has_unicode
-from acp_tui.ui.themes import theme_notes
+from acp_tui.ui.commands.keymap import keymap_of
+from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
+from acp_tui.ui.kit.themes import theme_notes
 
 Section: TypeAlias = tuple[str, Sequence[Finding]]
 """What it is about, and what was found."""

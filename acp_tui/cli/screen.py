@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
-from acp_tui.ui.terminal_colours import ask_terminal, has_unicode, light_or_dark
+from acp_tui.ui.kit.terminal_colours import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -68,7 +68,7 @@ def _theme_of_terminal() -> str:
     with ThreadPoolExecutor(1) as asking:
         shade = asking.submit(light_or_dark, os.environ, ask_terminal)
         # The screen is loaded while the terminal answers.
-        from acp_tui.ui import themes
+        from acp_tui.ui.kit import themes
         from acp_tui.ui.shell import app  # noqa: F401 - it is needed next
 
         return themes.theme_for(shade.result(), os.environ)

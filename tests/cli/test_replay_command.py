@@ -21,13 +21,13 @@ from acp_tui.cli.mock import _repeat
 from acp_tui.cli.render import run_render
 from acp_tui.cli.replay import recording_of, run_inspect, run_replay
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.picturing import rehearsal
-from acp_tui.ui.picturing.rehearsal import DemoUser
-from acp_tui.ui.picturing.render import View
-from acp_tui.ui.replaying.film import Film, open_playable
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.shell.base import BaseApp
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.recorded import rehearsal
+from acp_tui.ui.recorded.film import Film, open_playable
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.rehearsal import DemoUser
+from acp_tui.ui.recorded.render import View
+from acp_tui.ui.recorded.spot import Spot
 from support.filming import HEADER, two_turns
 from support.recordings import write
 

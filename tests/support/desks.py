@@ -17,12 +17,12 @@ from textual.widgets import Input
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Settings
 from acp_tui.rpc import Direction
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tabs import Tab
-from acp_tui.ui.widgets.fields.filtered_list import FilteredList
-from acp_tui.ui.widgets.fields.row_list import RowList
 from support.agents import scripted
 from support.frame_log import FrameLog
 from support.screens import Page, open_agent_page

@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.client import export as exports
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.ui import clipboard
+from acp_tui.ui.kit import clipboard
 from support.desks import SESSION, OpenDesk
 
 REPLY = """

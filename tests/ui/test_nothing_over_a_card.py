@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from acp_tui.conversation.updates import NoticeShown
-from acp_tui.ui.widgets.request_view import RequestView
+from acp_tui.ui.permission.request_view import RequestView
 from support.screens import Page, open_page
 
 SIZES = [(100, 30), (80, 24), (120, 40), (60, 20), (40, 16), (30, 12)]

@@ -24,10 +24,10 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
+from acp_tui.ui.session.tab_state import state_of_tab
 from acp_tui.ui.shell.notifying.news import News, Watch
 from acp_tui.ui.shell.notifying.sequences import best_channel, notice, plain, window_title
 from acp_tui.ui.shell.notifying.user_command import run_command
-from acp_tui.ui.tab_state import state_of_tab
 from support.waiting import LIMIT_S
 
 PROMPT = PromptSent((Text("go"),))

@@ -7,7 +7,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
-from acp_tui.ui.pacing import (
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.textual_gaps.pacing import (
     AHEAD_S,
     BUFFER_BYTES,
     FASTER,
@@ -21,7 +22,6 @@ from acp_tui.ui.pacing import (
     Pacing,
     _rows_of,
 )
-from acp_tui.ui.shell.base import BaseApp
 from support.waiting import LIMIT_S
 
 FRAME = 8_000

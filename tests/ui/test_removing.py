@@ -8,7 +8,7 @@ import pytest
 from textual.widget import Widget
 from textual.worker import Worker, WorkerCancelled
 
-from acp_tui.ui.shell.base import BaseApp
+from acp_tui.ui.base.app import BaseApp
 
 
 class Lingering(Widget):

@@ -18,12 +18,12 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
     UsageReported,
 )
-from acp_tui.ui.changes_desk import ChangesDesk
+from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.drawings.sidebar import MOST_FILES, Section, SidebarState, section_lines
 from acp_tui.ui.rendering.palette import PLAIN
-from acp_tui.ui.screens.review import ReviewScreen
+from acp_tui.ui.session.sidebar import Sidebar
 from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.widgets.sidebar import Sidebar
 from support.screens import Page, open_page
 
 WIDE = (160, 40)

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from acp_tui.ui.shell.base import BaseApp
+from acp_tui.ui.base.app import BaseApp
 
 OVERRIDDEN = (
     (App, "_background_screens"),

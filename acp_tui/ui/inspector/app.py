@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.inspector.screen import InspectorScreen
-from acp_tui.ui.memory import keep_what_is_loaded
-from acp_tui.ui.shell.base import BaseApp
+from acp_tui.ui.kit.memory import keep_what_is_loaded
 from acp_tui.workbench.inspect.inspection import Inspection
 
 

@@ -19,19 +19,19 @@ from textual.types import CSSPathType
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.command import Command
-from acp_tui.ui.commands import COMMANDS
-from acp_tui.ui.keymap import keymap_of, places_of
-from acp_tui.ui.shell.base import BaseApp
-from acp_tui.ui.stylesheets import split_stylesheets
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.commands.command import Command
+from acp_tui.ui.commands.keymap import keymap_of, places_of
+from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.kit.stylesheets import split_stylesheets
+from acp_tui.ui.kit.themes import theme_notes
+from acp_tui.ui.session.tab_state import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.loading import preloaded
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
-from acp_tui.ui.tab_state import TabState
-from acp_tui.ui.textual_internals import write_to_terminal
-from acp_tui.ui.themes import theme_notes
+from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 if TYPE_CHECKING:
     # Loaded after the first frame: it brings the wire types along.
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
-    from acp_tui.ui.changes_desk import ChangesDesk
-    from acp_tui.ui.settings_desk import SettingsDesk
+    from acp_tui.ui.changes.follower import ChangesDesk
     from acp_tui.ui.shell.notifying.notifier import Notifier
+    from acp_tui.ui.shell.settings.follower import SettingsDesk
     from acp_tui.ui.tab.reopening import LeftSession
 
 
@@ -187,7 +187,7 @@ class AcpTuiApp(BaseApp):
     @work
     async def action_choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front; without one, to choose none is to quit."""
-        from acp_tui.ui.screens.agents import choose_agent  # loading point: when it is first asked for
+        from acp_tui.ui.dialogs.agents import choose_agent  # loading point: when it is first asked for
 
         front = self.tabs.front
         command = await choose_agent(self)
@@ -232,7 +232,7 @@ class AcpTuiApp(BaseApp):
     def changes_in(self, cwd: Path) -> ChangesDesk:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
         from acp_tui.client.changes import Limits  # loading point: BEFORE_TAKING_STOCK
-        from acp_tui.ui.changes_desk import ChangesDesk
+        from acp_tui.ui.changes.follower import ChangesDesk
 
         desk = self._changes.get(cwd)
         if desk is None:
@@ -312,7 +312,7 @@ class AcpTuiApp(BaseApp):
     @work
     async def action_show_settings(self) -> None:
         """Let the user change the settings, and see what is wrong in them."""
-        from acp_tui.ui.screens.settings.screen import (
+        from acp_tui.ui.shell.settings.screen import (
             SettingsScreen,  # loading point: when it is first asked for
         )
 
@@ -351,8 +351,8 @@ class AcpTuiApp(BaseApp):
         return desk
 
     async def _desk_of_settings(self) -> SettingsDesk:
-        await preloaded(["acp_tui.ui.settings_desk"])
-        from acp_tui.ui.settings_desk import SettingsDesk  # loading point: behind the first frame
+        await preloaded(["acp_tui.ui.shell.settings.follower"])
+        from acp_tui.ui.shell.settings.follower import SettingsDesk  # loading point: behind the first frame
 
         if self._settings_desk is None:
             file = self._settings_file or settings_file()
@@ -361,7 +361,7 @@ class AcpTuiApp(BaseApp):
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         """Ask the user whether to use a project's settings."""
-        from acp_tui.ui.screens.trust_settings import (
+        from acp_tui.ui.dialogs.trust_settings import (
             TrustSettingsDialog,  # loading point: when there is a question
         )
 

@@ -10,11 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.session.tab_state import MARKS
 from acp_tui.ui.tab.tabs import Tab, Tabs
-from acp_tui.ui.tab_state import MARKS
-from acp_tui.ui.widgets.fields.filtered_list import FilteredList
-from acp_tui.ui.widgets.fields.frame import Frame
-from acp_tui.ui.widgets.fields.row_list import PickerRow
 
 KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+W close it · Esc close"
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from acp_tui.ui.changes_desk import ChangesDesk
-from acp_tui.ui.clipboard import copy
-from acp_tui.ui.keymap import places_of
-from acp_tui.ui.pasting import paste_from_clipboard
-from acp_tui.ui.screens.changes import ChangesScreen
-from acp_tui.ui.screens.help import HelpScreen
-from acp_tui.ui.screens.review import ReviewScreen
+from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.list import ChangesScreen
+from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.commands.help import HelpScreen
+from acp_tui.ui.commands.keymap import places_of
+from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.pasting import paste_from_clipboard
+from acp_tui.ui.prompt.queue_lines import QueueLines
+from acp_tui.ui.session.find_bar import FindBar
+from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.entries import EntriesController
 from acp_tui.ui.tab.history import HistoryController
 from acp_tui.ui.tab.opening import Opener, StartingHost
@@ -23,10 +27,6 @@ from acp_tui.ui.tab.sidebar import SidebarController
 from acp_tui.ui.tab.terminals import TerminalsController
 from acp_tui.ui.tab.welcoming import Welcoming
 from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
-from acp_tui.ui.widgets.find_bar import FindBar
-from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.queue_lines import QueueLines
-from acp_tui.ui.widgets.session_panel import SessionPanel
 
 NO_SESSION = "There is no session yet."
 

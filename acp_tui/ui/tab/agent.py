@@ -24,14 +24,14 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
-from acp_tui.ui.screens.login import LoginDialog, LoginMethod
-from acp_tui.ui.screens.options import OptionsDialog, value_picker
-from acp_tui.ui.screens.reading import ReadingScreen
-from acp_tui.ui.screens.trust import TrustDialog, TrustQuestion
+from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
+from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
+from acp_tui.ui.dialogs.options import OptionsDialog, value_picker
+from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
+from acp_tui.ui.kit.reading import ReadingScreen
+from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.questions import QuestionsController
-from acp_tui.ui.widgets.fields.row_list import cut
 
 T = TypeVar("T")
 

@@ -32,11 +32,11 @@ from acp_tui.conversation.places import shown_location
 from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
-from acp_tui.ui.clipboard import copy
+from acp_tui.ui.dialogs.export import ExportDialog
 from acp_tui.ui.drawings.blocks import block_label
-from acp_tui.ui.editor import edit
-from acp_tui.ui.screens.export import ExportDialog
-from acp_tui.ui.screens.picker import Picker, PickerRow
+from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.kit.editor import edit
+from acp_tui.ui.kit.picker import Picker, PickerRow
 from acp_tui.ui.tab.host import TabHost
 
 T = TypeVar("T")

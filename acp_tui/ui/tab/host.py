@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.settings.tree import Settings
     from acp_tui.conversation.facts import SessionId
-    from acp_tui.ui.changes_desk import ChangesDesk
+    from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.tab.agent_link import AgentLink
     from acp_tui.ui.tab.tabs import Tab, Tabs
-    from acp_tui.ui.widgets.session_panel import SessionPanel
 
 T = TypeVar("T")
 

@@ -11,14 +11,14 @@ from importlib import import_module
 from typing import Final
 
 # With the agent's start, and while it thinks about its first answer.
-BEFORE_TAKING_STOCK: Final = ("acp_tui.client.changes", "acp_tui.ui.changes_desk")
-BEFORE_WRITING: Final = ("acp_tui.ui.widgets.completion", "acp_tui.ui.widgets.history.recall")
+BEFORE_TAKING_STOCK: Final = ("acp_tui.client.changes", "acp_tui.ui.changes.follower")
+BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.history.recall")
 BEFORE_AN_AGENT: Final = (
     "acp_tui.client.sessions.agent",
     "acp_tui.ui.tab.sessions",
     "acp_tui.ui.shell.agent_start",
 )
-BEFORE_A_SESSION: Final = ("acp_tui.ui.widgets.session_panel", "acp_tui.ui.tab.sidebar")
+BEFORE_A_SESSION: Final = ("acp_tui.ui.session.panel", "acp_tui.ui.tab.sidebar")
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions",)
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 

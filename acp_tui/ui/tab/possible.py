@@ -10,7 +10,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, TerminalState
 from acp_tui.conversation.facts import SelectOption
-from acp_tui.ui.command import Command
+from acp_tui.ui.commands.command import Command
 from acp_tui.ui.tab.entries import attached_to, last_code, last_reply, locations_of
 from acp_tui.ui.tab.host import TabHost
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from acp_tui.ui.widgets.prompt import PastedImage, PromptInput
-from acp_tui.ui.widgets.queue_lines import QueueLines, Waiting
+from acp_tui.ui.prompt import PastedImage, PromptInput
+from acp_tui.ui.prompt.queue_lines import QueueLines, Waiting
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.prompt_queue import PromptQueue

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from anyio import Event, to_thread
 
 from acp_tui.conversation.elicitation import UrlVisit
-from acp_tui.ui.asking import ASKING
-from acp_tui.ui.keymap import is_writing
-from acp_tui.ui.keys import note_question_gone
-from acp_tui.ui.textual_internals import press_in
-from acp_tui.ui.widgets.prompt import PromptInput
+from acp_tui.ui.commands.keymap import is_writing
+from acp_tui.ui.commands.keys import note_question_gone
+from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
+    from acp_tui.ui.permission.question_card import QuestionCard
     from acp_tui.ui.tab.host import TabHost
-    from acp_tui.ui.widgets.question_card import QuestionCard
 
 
 class QuestionsController:
@@ -93,7 +93,7 @@ class QuestionsController:
         return (owner, first) if first is not None else None
 
     def _show(self, owner: Any, asked: Elicitation, *, takes_keyboard: bool) -> None:
-        from acp_tui.ui.widgets.question_card import QuestionCard
+        from acp_tui.ui.permission.question_card import QuestionCard
 
         place = self._place()
         if place is None:

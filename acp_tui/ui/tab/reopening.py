@@ -15,7 +15,7 @@ from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import InfoChanged
-from acp_tui.ui.status import title_of
+from acp_tui.ui.session.status import title_of
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import OpensSessions
 from acp_tui.ui.tab.tabs import Tab

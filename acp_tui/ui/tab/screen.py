@@ -22,38 +22,38 @@ from textual.screen import Screen
 
 from acp_tui.client.errors import AgentLost, AgentRefused, ClientError
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.commands import bindings
-from acp_tui.ui.keys import follow_keys, keys_in_force
+from acp_tui.ui.commands.keys import follow_keys, keys_in_force
+from acp_tui.ui.commands.table import bindings
+from acp_tui.ui.prompt import PromptFrame, PromptInput
+from acp_tui.ui.prompt.queue_lines import QueueLines
+from acp_tui.ui.session.starting_line import StartingLine
+from acp_tui.ui.session.status_line import Status, StatusLine
+from acp_tui.ui.session.tab_state import TabState, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening, Shell
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preloaded
 from acp_tui.ui.tab.opening import Opener
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
+from acp_tui.ui.tab.tab_line import TabLine
 from acp_tui.ui.tab.tabs import FIRST_MODE
 from acp_tui.ui.tab.writing import Writing
-from acp_tui.ui.tab_state import TabState, state_of_tab
-from acp_tui.ui.widgets.prompt import PromptFrame, PromptInput
-from acp_tui.ui.widgets.queue_lines import QueueLines
-from acp_tui.ui.widgets.starting_line import StartingLine
-from acp_tui.ui.widgets.status_line import Status, StatusLine
-from acp_tui.ui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.conversation.conversation import Conversation
-    from acp_tui.ui.changes_desk import ChangesDesk
+    from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.prompt.history.search import HistorySearch
+    from acp_tui.ui.session.panel import SessionPanel
+    from acp_tui.ui.session.sidebar import Sidebar
+    from acp_tui.ui.session.welcome import Welcome
     from acp_tui.ui.tab.actions import Actions
     from acp_tui.ui.tab.agent import AgentController
     from acp_tui.ui.tab.sessions import SessionsController
     from acp_tui.ui.tab.sidebar import SidebarController
     from acp_tui.ui.tab.welcoming import Welcoming
     from acp_tui.ui.widgets.conversation.view import ConversationView
-    from acp_tui.ui.widgets.history.search import HistorySearch
-    from acp_tui.ui.widgets.session_panel import SessionPanel
-    from acp_tui.ui.widgets.sidebar import Sidebar
-    from acp_tui.ui.widgets.welcome import Welcome
 
 T = TypeVar("T")
 
@@ -263,7 +263,7 @@ class SessionScreen(Screen[None]):
         from acp_tui.client.sessions.rereading import RereadSession  # loaded with the session
         from acp_tui.conversation.visible import make_visible_line
         from acp_tui.ui.drawings.folds import folds_of
-        from acp_tui.ui.widgets.session_panel import SessionPanel
+        from acp_tui.ui.session.panel import SessionPanel
 
         self.agent_title = make_visible_line(agent_title)
         agent = self.link.agent
@@ -289,7 +289,7 @@ class SessionScreen(Screen[None]):
         from acp_tui.conversation import reducer  # loaded with the agent
         from acp_tui.conversation.conversation import Conversation
         from acp_tui.conversation.updates import Disconnected
-        from acp_tui.ui.widgets.session_panel import SessionPanel
+        from acp_tui.ui.session.panel import SessionPanel
 
         stderr_tail = error.detail if isinstance(error, AgentLost) else ""
         parts = (str(error), "" if stderr_tail else error.detail, error.hint)
@@ -355,13 +355,13 @@ class SessionScreen(Screen[None]):
     def _title(self) -> str:
         if self.conversation is None:
             return ""
-        from acp_tui.ui.status import title_of  # loaded with the panel
+        from acp_tui.ui.session.status import title_of  # loaded with the panel
 
         return title_of(self.conversation)
 
     def tab_name(self, cells: int = 200) -> str:
         """The agent with the title of its tab, in so many cells; where they are few, the title gets most of them."""
-        from acp_tui.ui.widgets.fields.row_list import cut  # where there are several tabs, or a list of them
+        from acp_tui.ui.kit.row_list import cut  # where there are several tabs, or a list of them
 
         agent, title = self.link.name or self.agent_title, self._title
         if not title:
@@ -373,7 +373,7 @@ class SessionScreen(Screen[None]):
         """Which agent works where in this tab, and at what."""
         now = self._phase
         if self.conversation is not None:
-            from acp_tui.ui.status import doing  # loaded with the panel
+            from acp_tui.ui.session.status import doing  # loaded with the panel
 
             now = doing(self.conversation)
         return " · ".join(filter(None, (self.agent_title, self.cwd.name, now)))
@@ -451,7 +451,7 @@ class SessionScreen(Screen[None]):
                 return self._status_of(panel)
 
     def _status_of(self, panel: SessionPanel) -> Status:
-        from acp_tui.ui.status import facts_of, state_of  # loaded with the panel
+        from acp_tui.ui.session.status import facts_of, state_of  # loaded with the panel
 
         facts = facts_of(panel.conversation)
         if self.changes is not None and self.changes.summary():
@@ -530,7 +530,7 @@ class SessionScreen(Screen[None]):
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
         """Say how the search stands, where it is asked for."""
-        from acp_tui.ui.widgets.find_bar import FindBar  # it is open
+        from acp_tui.ui.session.find_bar import FindBar  # it is open
 
         for bar in self.query(FindBar):
             bar.show_standing(message.standing)

@@ -14,9 +14,9 @@ from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.wording import from_home, session_facts
 from acp_tui.ui.drawings.sidebar import Section, SidebarState
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar
 from acp_tui.ui.tab.host import TabHost
-from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar
 
 LEAST_COLUMNS: Final = 72
 """On a narrower one too little of the conversation would be left."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from acp_tui.client.errors import ClientError
     from acp_tui.client.sessions.rereading import RereadSession
     from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.widgets.session_panel import SessionPanel
+    from acp_tui.ui.session.panel import SessionPanel
 
 
 @dataclass(frozen=True, slots=True)

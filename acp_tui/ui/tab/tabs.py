@@ -14,7 +14,7 @@ from textual.app import App
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from acp_tui.ui.tab_state import TabState
+from acp_tui.ui.session.tab_state import TabState
 
 if TYPE_CHECKING:
     from acp_tui.client.errors import ClientError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.client.settings.tree import Settings
     from acp_tui.conversation.conversation import Conversation
-    from acp_tui.ui.changes_desk import ChangesDesk
+    from acp_tui.ui.changes.follower import ChangesDesk
     from acp_tui.ui.tab.agent_link import AgentLink
 
 FIRST_MODE = "tab-1"

@@ -8,9 +8,9 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import Entry, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.screens.take_over import TakeOver
+from acp_tui.ui.dialogs.take_over import TakeOver
+from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.host import TabHost
-from acp_tui.ui.widgets.session_panel import SessionPanel
 
 MAX_COMMAND_CHARACTERS = 60
 """Of a command, in a word to the user."""

@@ -16,10 +16,10 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.workspace.branch import branch_of
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.screens.session_rows import Way, session_rows
+from acp_tui.ui.dialogs.session_rows import Way, session_rows
+from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.history import HistoryController
 from acp_tui.ui.tab.host import TabHost
-from acp_tui.ui.widgets.welcome import Welcome
 
 MOST_KEPT: Final = 9
 TIPS: Final = (

@@ -8,17 +8,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.ui.commands import slash_action
+from acp_tui.ui.commands.table import slash_action
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import GONE
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.loading import BEFORE_AN_ANSWER, BEFORE_WRITING, preload, preloaded
 from acp_tui.ui.tab.prompting import Prompting
 from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
-from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.prompt.input import GONE
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.widgets.history.recall import Recall
+    from acp_tui.ui.prompt.history.recall import Recall
 
 ESCAPE_AGAIN_S: Final = 1.0
 NOTHING_QUEUED: Final = "No prompt is queued. Enter queues one while the agent works."
@@ -54,7 +54,7 @@ class Writing:
 
     async def _begin_to_recall(self) -> None:
         """Know earlier prompts, and offer the draft that was left."""
-        from acp_tui.ui.widgets.history.recall import Recall  # loaded behind the first frame
+        from acp_tui.ui.prompt.history.recall import Recall  # loaded behind the first frame
 
         recall = Recall(self._host.screen, self._prompt, self._host.shell.prompt_memory, self._host.cwd)
         await recall.begin(lambda: not self._sent_early)
@@ -67,7 +67,7 @@ class Writing:
         self._sent_early.clear()
 
     def _begin_to_suggest(self) -> None:
-        from acp_tui.ui.widgets.completion import Completion, Surroundings  # loaded behind the first frame
+        from acp_tui.ui.prompt.completion import Completion, Surroundings  # loaded behind the first frame
 
         def surroundings() -> Surroundings:
             session, panel = self._host.session, self._host.panel

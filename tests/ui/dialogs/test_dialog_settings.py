@@ -13,10 +13,10 @@ from acp_tui.client.settings.paths import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.keymap import AS_BUILT, BY_ID
-from acp_tui.ui.screens.settings import SettingsScreen
-from acp_tui.ui.screens.settings.items import explanation, item_rows
-from acp_tui.ui.settings_desk import SettingsDesk
+from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID
+from acp_tui.ui.shell.settings.follower import SettingsDesk
+from acp_tui.ui.shell.settings.items import explanation, item_rows
+from acp_tui.ui.shell.settings.screen import SettingsScreen
 from support.dialogs import SIZE, DialogPage, open_dialog
 
 

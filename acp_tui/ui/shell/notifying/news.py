@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.wording import duration
-from acp_tui.ui.status import doing
-from acp_tui.ui.tab_state import TabState
+from acp_tui.ui.session.status import doing
+from acp_tui.ui.session.tab_state import TabState
 
 Kind: TypeAlias = Literal["needs_you", "done", "failed"]
 """Also the names of the settings that say where each is told."""

@@ -11,11 +11,11 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from acp_tui.ui.rendering.ascii import TABLE
+from acp_tui.ui.session.tab_state import MARKS, TabState
 from acp_tui.ui.shell.notifying import sequences
 from acp_tui.ui.shell.notifying.news import News, Watch
 from acp_tui.ui.shell.notifying.user_command import run_command
 from acp_tui.ui.tab.tabs import Tab, Tabs
-from acp_tui.ui.tab_state import MARKS, TabState
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Notifications, Settings
