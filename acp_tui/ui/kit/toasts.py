@@ -47,7 +47,7 @@ class NoticeLine(Static):
         style = STYLES[notice.severity]
         title = Content.styled(f"{notice.title}  " if notice.title else "", f"bold {style}")
         text = Content.from_markup(notice.message) if notice.markup else Content(notice.message)
-        self.update(Content.assemble(("● ", style), title, Content(" ").join(text.split("\n"))))
+        self.update(Content.assemble(("▪ ", style), title, Content(" ").join(text.split("\n"))))
         if self._until is not None:
             self._until.stop()
         self._until = self.set_timer(max(notice.time_left, 0.1), self.remove)
