@@ -65,7 +65,7 @@ class ConversationWindow(ColumnWindow):
         id: str | None = None,  # noqa: A002 - Textual's own name
     ) -> None:
         super().__init__(id=id)
-        self._conversation = Conversation()
+        self.conversation = Conversation()
         self._cwd = ""
         self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal, self._reply)
         self._images = images
@@ -83,7 +83,7 @@ class ConversationWindow(ColumnWindow):
 
     def show(self, conversation: Conversation, cwd: str = "") -> None:
         """Show this conversation from now on; call `mark` for each of its changes."""
-        self._conversation = conversation
+        self.conversation = conversation
         self._cwd = cwd
         self._column.show(conversation)
         self._is_following = True
@@ -191,7 +191,7 @@ class ConversationWindow(ColumnWindow):
         if self._scene is None or self._scene.width != width or self._scene.palette is not palette:
             # The terminal's own sixteen colours draw no picture.
             pictures = None if theme.ansi else self._pictures
-            terminals = self._conversation.terminals
+            terminals = self.conversation.terminals
             self._scene = Scene(width, palette, terminals, self._screens, self._cwd, pictures, self._folds)
         return self._scene
 
@@ -209,7 +209,7 @@ class ConversationWindow(ColumnWindow):
         """Take all the room; or only as much as there are lines, and none without any, where something stands below."""
         self._is_alone = is_alone
         self.styles.height = "1fr" if is_alone else "auto"
-        self.display = is_alone or bool(self._conversation.entries)
+        self.display = is_alone or bool(self.conversation.entries)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """All lines, where the window is as high as they are."""
@@ -250,12 +250,12 @@ class ConversationWindow(ColumnWindow):
         self._redraw()
 
     def _mark_terminals(self) -> None:
-        self._column.mark(self._conversation.terminal_entries.values())
+        self._column.mark(self.conversation.terminal_entries.values())
         self._schedule(0)
 
     def _mark_terminal(self, terminal_id: TerminalId) -> None:
         """More of its output is in its emulator."""
-        entry_id = self._conversation.terminal_entries.get(terminal_id)
+        entry_id = self.conversation.terminal_entries.get(terminal_id)
         if entry_id is not None:
             self.mark(Change((entry_id,)))
 
