@@ -29,6 +29,8 @@ from acp_tui.ui.widgets.conversation.pool import Pool, Slot
 from acp_tui.ui.widgets.conversation.scroll_bar import handle_rows, line_at
 
 WHEEL_LINES: Final = 3
+PREPARING_S: Final = 0.03
+"""After a frame for which widgets were lacking, until a few more are made."""
 
 
 class ColumnWindow(Widget, can_focus=True):
@@ -81,6 +83,10 @@ class ColumnWindow(Widget, can_focus=True):
         """Entries stand where the window has placed them."""
         return self._pool.layout
 
+    def place_entries(self) -> None:
+        """Put the widgets of entries where they belong: another one is ready."""
+        self._pool.place()
+
     def _get_virtual_dom(self) -> Iterable[Widget]:
         # Those that wait end with the window.
         yield from super()._get_virtual_dom()
@@ -110,7 +116,7 @@ class ColumnWindow(Widget, can_focus=True):
 
     def _measure_around(self, line: int) -> bool:
         """Lay out what is in a window at this line, and in one above and one below; False where all of it was."""
-        height = self.size.height
+        height = self.outer_size.height
         return self._column.measure_guesses(range(line - height, line + 2 * height))
 
     # Drawing the window
@@ -128,7 +134,7 @@ class ColumnWindow(Widget, can_focus=True):
         for y, strip in enumerate(strips[: len(self._painted) - crop.y], crop.y):
             if self._painted[y] is not strip:
                 self._painted[y] = None
-        if crop.x == 0 and crop.width == self.size.width:
+        if crop.x == 0 and crop.width == self.outer_size.width:
             return strips
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
@@ -138,20 +144,39 @@ class ColumnWindow(Widget, can_focus=True):
 
     def _paint(self) -> None:
         """Draw the rows that have changed; each that is not drawn is not sent to the terminal either."""
-        self._pool.show(self._slots())
-        strips = self._rows(range(self.size.height))
+        if self._pool.show(self._slots()) and self._pool.is_lacking:
+            self.set_timer(PREPARING_S, self._pool.prepare)
+        strips = self._rows(range(self.outer_size.height))
         before = self._painted if len(self._painted) == len(strips) else [None] * len(strips)
         self._painted = [*strips]
         changed = [y for y, strip in enumerate(strips) if strip is not before[y]]
         if changed:
-            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+            self.refresh(*(Region(0, y, self.outer_size.width, 1) for y in changed))
 
     def _rows(self, rows: range) -> list[Strip]:
         self._bakery.use(*self._surface())
         if self._column.mark_scene():  # Textual draws before it tells of another size
             self._measure_near()
-        scene, thumb = self._current_scene(), self._thumb
-        return [self._row(y, scene, thumb) for y in rows]
+        scene, heights, thumb_rows = self._current_scene(), self._column.heights, self._thumb
+        strips: list[Strip] = []
+        y = rows.start
+        while y < rows.stop:
+            index, row = heights.at(self.top_line + y) or (-1, 0)
+            lines = self._column.lines(index) if index >= 0 else ()
+            shown = lines[row : row + rows.stop - y]
+            if not shown:
+                strips.append(
+                    self._bakery.blank(scene.width, scene.palette.rule if y in thumb_rows else None)
+                )
+                y += 1
+                continue
+            marker, ground = self._marker(index, scene), self._ground(index)
+            for at, line in enumerate(shown):
+                thumb = scene.palette.rule if y + at in thumb_rows else None
+                strip = self._bakery.bake(line, scene.width, thumb, marker, ground)
+                strips.append(self._marked(strip, index, row + at, line.cell_length, scene))
+            y += len(shown)
+        return strips
 
     def _surface(self) -> tuple[Style, Sequence[LineFilter], Color]:
         """What the lines lie on, the filters that they go through, and the color that those need."""
@@ -169,19 +194,6 @@ class ColumnWindow(Widget, can_focus=True):
             self._looks.forget()
             self._column.forget_looks()
 
-    def _row(self, y: int, scene: Scene, thumb_rows: range) -> Strip:
-        thumb = scene.palette.rule if y in thumb_rows else None
-        place = self._column.heights.at(self.top_line + y)
-        if place is None:
-            return self._bakery.blank(scene.width, thumb)
-        index, row = place
-        lines = self._column.lines(index)
-        if row >= len(lines):
-            return self._bakery.blank(scene.width, thumb)
-        marker, ground = self._marker(index, scene), self._ground(index)
-        strip = self._bakery.bake(lines[row], scene.width, thumb, marker, ground)
-        return self._marked(strip, index, row, lines[row].cell_length, scene)
-
     def _marker(self, index: int, scene: Scene) -> Style | None:
         """What is drawn on the left edge of an entry."""
         return None
@@ -197,14 +209,14 @@ class ColumnWindow(Widget, can_focus=True):
 
     @property
     def _thumb(self) -> range:
-        return handle_rows(self._column.heights.total, self.size.height, self.top_line)
+        return handle_rows(self._column.heights.total, self.outer_size.height, self.top_line)
 
     # Scrolling
 
     @property
     def max_top_line(self) -> int:
         """The first line in view when the end is."""
-        return max(0, self._column.heights.total - self.size.height)
+        return max(0, self._column.heights.total - self.outer_size.height)
 
     def scroll_to_line(self, line: int) -> None:
         """Put this line on the first row, as far as there is enough below it. At the end, follow; above it, do not."""
@@ -241,7 +253,7 @@ class ColumnWindow(Widget, can_focus=True):
 
     def action_page(self, direction: int) -> None:
         """Scroll by a page, up for -1 and down for 1."""
-        self.scroll_to_line(self.top_line + direction * max(self.size.height - 2, 1))
+        self.scroll_to_line(self.top_line + direction * max(self.outer_size.height - 2, 1))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """The wheel."""
@@ -254,4 +266,4 @@ class ColumnWindow(Widget, can_focus=True):
         self.scroll_to_line(self.top_line + WHEEL_LINES)
 
     def _drag_to(self, y: int) -> None:
-        self.scroll_to_line(line_at(y, self._column.heights.total, self.size.height))
+        self.scroll_to_line(line_at(y, self._column.heights.total, self.outer_size.height))

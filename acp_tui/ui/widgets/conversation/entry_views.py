@@ -95,6 +95,11 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
         """Fold or unfold it, where it folds."""
         self.conversation_view.toggle(self.index)
 
+    def on_mount(self) -> None:
+        """Take the place that was waiting for it."""
+        if self.key is not None:
+            self.conversation_view.place_entries()
+
     def allow_focus(self) -> bool:
         """The entry at the cursor; for Tab, all of them are one stop."""
         return self.key == self.conversation_view.tab_stop

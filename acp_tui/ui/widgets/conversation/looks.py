@@ -26,11 +26,11 @@ PARTS: Final = {
 }
 """The field of a palette that a component class stands for."""
 THEME_COLORS: Final = {
+    "foreground": "text",
+    "accent": "accent",
+    "warning": "warning",
     "error": "error",
     "success": "success",
-    "warning": "warning",
-    "accent": "accent",
-    "foreground": "text",
 }
 """Colors of a theme, and the fields of a palette that have them with enough contrast on every ground."""
 
@@ -43,14 +43,19 @@ class Looks:
         self._base: Scene | None = None
         self._scenes: dict[Kind, Scene] = {}
         self._by_styles: dict[frozenset[tuple[str, Style]], Scene] = {}
+        self._rules: dict[Kind, dict[str, Style]] = {}
+        """What the stylesheet says, by the fields of a palette."""
         self._legible: Mapping[Color, Style] = {}
 
     def scene(self, kind: Kind, base: Scene) -> Scene:
         """`base` with the palette of this kind of entry; kinds that look the same share one."""
         if self._base is not base:
-            self.forget()
+            self._scenes.clear()
+            self._by_styles.clear()
+            if self._base is None or self._base.palette is not base.palette:
+                self._rules.clear()
+                self._legible = _legible_colors(self._parent.app.current_theme, base.palette)
             self._base = base
-            self._legible = _legible_colors(self._parent.app.current_theme, base.palette)
         scene = self._scenes.get(kind)
         if scene is None:
             scene = self._scenes[kind] = self._resolve(kind, base)
@@ -59,22 +64,29 @@ class Looks:
     def forget(self) -> None:
         """The stylesheet may say something else now."""
         self._base = None
-        self._scenes.clear()
-        self._by_styles.clear()
 
     def _resolve(self, kind: Kind, base: Scene) -> Scene:
-        styles: dict[str, Style] = {}
-        for part, rules in rules_for(self._parent, *kind, PARTS):
-            name = PARTS[part] if part else "text"
-            own = self._style(rules, has_ground=bool(part))
-            if own:
-                styles[name] = getattr(base.palette, name) + own
+        if kind not in self._rules:
+            self._rules[kind] = self._read(kind, base)
+        styles = self._rules[kind]
         if not styles:
             return base
         key = frozenset(styles.items())
         if key not in self._by_styles:
             self._by_styles[key] = replace(base, palette=base.palette.with_styles(styles))
         return self._by_styles[key]
+
+    def _read(self, kind: Kind, base: Scene) -> dict[str, Style]:
+        styles: dict[str, Style] = {}
+        for part, rules in rules_for(self._parent, *kind, PARTS):
+            name = PARTS[part] if part else "text"
+            before: Style = getattr(base.palette, name)
+            own = self._style(rules, has_ground=bool(part))
+            if own:
+                # Where there are no shades, what is muted is dim: another color is not.
+                bright = Style(dim=False) if before.dim and own.color is not None else Style.null()
+                styles[name] = before + bright + own
+        return styles
 
     def _style(self, rules: RenderStyles, *, has_ground: bool) -> Style:
         style = Style.null()

@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 
 class PlacedLayout(Layout):
-    """Puts children where the parent has placed them; the others are nowhere."""
+    """Puts children where the parent has placed them, over its whole width; the others are nowhere."""
 
     name = "placed"
 
@@ -30,7 +30,7 @@ class PlacedLayout(Layout):
         """The children that have a place."""
         mounted = set(children)
         return [
-            WidgetPlacement(region, Offset(), NULL_SPACING, child)
+            WidgetPlacement(Region(0, region.y, size.width, region.height), Offset(), NULL_SPACING, child)
             for child, region in self.regions.items()
             if child in mounted
         ]
@@ -71,6 +71,11 @@ def place(parent: Widget, layout: PlacedLayout, regions: Mapping[Widget, Region]
         parent.app._update_mouse_over(parent.screen)
 
 
+def add(parent: Widget, children: Iterable[Widget]) -> None:
+    """Mount new children; `Widget.mount` would lay out and paint the parent whole. They have no place before `Mount`."""
+    parent.app._register(parent, *children)
+
+
 def detach(parent: Widget, child: Widget) -> None:
     """Take a child out of the DOM; it goes on running, and must be handed to `_get_virtual_dom`."""
     parent._nodes._remove(child)
@@ -94,9 +99,12 @@ def rules_for(
     Only component classes that some rule names come.
     """
     stylesheet = parent.app.stylesheet
-    child = kind(classes=" ".join(classes))
-    child._attach(parent)
-    stylesheet.apply(child)
+    wanted = frozenset(classes)
+    child = next((each for each in parent.children if type(each) is kind and each.classes == wanted), None)
+    if child is None:
+        child = kind(classes=" ".join(classes))
+        child._attach(parent)
+        stylesheet.apply(child)
     yield "", child.styles
     named = stylesheet.rules_map
     for part in parts:
@@ -105,4 +113,3 @@ def rules_for(
             node._attach(child)
             stylesheet.apply(node)
             yield part, node.styles
-

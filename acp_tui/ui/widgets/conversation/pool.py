@@ -11,10 +11,12 @@ from typing import Final, NamedTuple
 from textual.geometry import Region
 from textual.widget import Widget
 
-from acp_tui.ui.widgets.conversation.placing import PlacedLayout, attach, detach, place, restyle
+from acp_tui.ui.widgets.conversation.placing import PlacedLayout, add, attach, detach, place, restyle
 
 MAX_IDLE: Final = 16
 """Widgets that wait to be needed again."""
+SPARE: Final = 4
+"""So many are made ahead where one was lacking: to make one takes as long as to draw a line."""
 
 
 class LiveView(Widget):
@@ -57,6 +59,7 @@ class Pool:
         """What is in the DOM, by what it is bound to."""
         self.idle: list[LiveView] = []
         self._slots: Sequence[Slot] = ()
+        self._wanting: type[LiveView] | None = None
         self._styles_seen = 0
         self._styled: dict[LiveView, int] = {}
         """At which state of the stylesheet an idle one left the DOM."""
@@ -88,14 +91,29 @@ class Pool:
         for slot in slots:
             self.views[slot.key].take(slot)
         self._put_aside(free)
-        place(
-            self._parent,
-            self.layout,
-            {self.views[slot.key]: slot.region for slot in slots if slot.region is not None},
-        )
         if made:
-            self._parent.mount(*made)
+            add(self._parent, made)
+            self._wanting = made[-1].__class__
+        self.place()
         return True
+
+    def prepare(self) -> None:
+        """Make a few more widgets of the kind that was lacking, at a moment when nobody waits for them."""
+        kind, self._wanting = self._wanting, None
+        if kind is not None and len(self.idle) < MAX_IDLE - SPARE:
+            spare = [kind() for _ in range(SPARE)]
+            add(self._parent, spare)
+            self._put_aside(spare)
+
+    @property
+    def is_lacking(self) -> bool:
+        """Whether the last look found no widget of some kind."""
+        return self._wanting is not None
+
+    def place(self) -> None:
+        """Put the widgets where they belong; those that are not mounted yet have no place."""
+        regions = {self.views[slot.key]: slot.region for slot in self._slots if slot.region is not None}
+        place(self._parent, self.layout, regions)
 
     def clear(self) -> None:
         """Nothing is in view."""

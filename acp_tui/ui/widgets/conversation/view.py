@@ -86,7 +86,7 @@ class ConversationView(ConversationWindow):
 
     def on_resize(self, event: events.Resize) -> None:
         """What was selected stands elsewhere now."""
-        if self._scene is not None and self._scene.width != self.size.width - 1:
+        if self._scene is not None and self._scene.width != self.outer_size.width - 1:
             self._selecting.clear()
 
     # What is laid over the lines
@@ -111,10 +111,10 @@ class ConversationView(ConversationWindow):
 
     def _bring_into_view(self, index: int, row: int) -> None:
         line = self._column.heights.top(index) + row
-        if self.top_line <= line < self.top_line + self.size.height:
+        if self.top_line <= line < self.top_line + self.outer_size.height:
             self.scroll_to_line(self.top_line)  # what was unfolded there may reach beyond the end
         else:
-            self.scroll_to_row(index, row, above=self.size.height // 3)
+            self.scroll_to_row(index, row, above=self.outer_size.height // 3)
 
     def _work_on(self, is_time_up: Callable[[], bool]) -> bool:
         is_done = self._searching.work(is_time_up)
@@ -148,7 +148,7 @@ class ConversationView(ConversationWindow):
         if not self.has_focus_within:
             self.focus()
         x, y = self._place_of(event)
-        if x == self.size.width - 1 and self._thumb:
+        if x == self.outer_size.width - 1 and self._thumb:
             self._is_dragging = True
             self._drag_to(y)
         else:
@@ -163,7 +163,7 @@ class ConversationView(ConversationWindow):
             self._drag_to(y)
         elif self._selecting.is_held:
             self._select_to(y, x)
-            beyond = min(y, 0) or max(y - self.size.height + 1, 0)
+            beyond = min(y, 0) or max(y - self.outer_size.height + 1, 0)
             self._scroll_on(beyond, x)
 
     def _place_of(self, event: events.MouseEvent) -> Offset:
@@ -171,7 +171,7 @@ class ConversationView(ConversationWindow):
         return event.screen_offset - self.region.offset
 
     def _select_to(self, y: int, x: int) -> None:
-        if self._selecting.move(self.top_line + max(0, min(y, self.size.height - 1)), x):
+        if self._selecting.move(self.top_line + max(0, min(y, self.outer_size.height - 1)), x):
             self.refresh()
 
     def _scroll_on(self, beyond: int, x: int) -> None:
@@ -180,7 +180,7 @@ class ConversationView(ConversationWindow):
             self._scroll_timer.stop()
             self._scroll_timer = None
         if beyond:
-            y = 0 if beyond < 0 else self.size.height - 1
+            y = 0 if beyond < 0 else self.outer_size.height - 1
 
             def scroll() -> None:
                 self.scroll_to_line(self.top_line + beyond)
@@ -228,7 +228,7 @@ class ConversationView(ConversationWindow):
 
     def note_ground(self) -> None:
         """An entry lies on something else."""
-        if self.is_attached and self.size.width:
+        if self.is_attached and self.outer_size.width:
             self._paint()
 
     def _choose(self, index: int) -> None:
@@ -240,7 +240,7 @@ class ConversationView(ConversationWindow):
 
     def _slots(self) -> list[Slot]:
         """The entries in view, and the focused one, wherever it is."""
-        heights, top, width, height = self._column.heights, self.top_line, *self.size
+        heights, top, width, height = self._column.heights, self.top_line, *self.outer_size
         has_focus = self.has_focus_within
         slots: list[Slot] = []
         shown: list[int] = []
@@ -304,8 +304,8 @@ class ConversationView(ConversationWindow):
         top, height = self._column.heights.top(index), self._column.heights.height(index)
         if top < self.top_line:
             self.scroll_to_row(index, 0)
-        elif top + height > self.top_line + self.size.height:
-            self.scroll_to_row(index, 0, above=max(self.size.height - height, 0))
+        elif top + height > self.top_line + self.outer_size.height:
+            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
 
     def action_toggle_entry(self) -> None:
         """Fold or unfold the entry at the cursor."""
@@ -349,7 +349,7 @@ class ConversationView(ConversationWindow):
         x, y = self._place_of(event)
         line = self.top_line + y
         place = self._column.heights.at(line)
-        if place is None or x >= self.size.width - 1 or event.button != 1:
+        if place is None or x >= self.outer_size.width - 1 or event.button != 1:
             return
         if event.chain == 2:
             self._selecting.select_word(line, x)

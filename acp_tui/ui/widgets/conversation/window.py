@@ -141,7 +141,7 @@ class ConversationWindow(ColumnWindow):
 
     def _flush(self) -> None:
         self._flush_handle = None
-        if self._loop is None or not self.size.width:
+        if self._loop is None or not self.outer_size.width:
             return  # the first resize draws
         if not self.screen.is_current:
             return  # another tab, or a screen without holes, is in front: `come_to_front` draws
@@ -185,7 +185,7 @@ class ConversationWindow(ColumnWindow):
         return True
 
     def _current_scene(self) -> Scene:
-        width = self.size.width - 1  # the scroll bar
+        width = self.outer_size.width - 1  # the scroll bar
         theme = self.app.current_theme
         palette = palette_for(theme)
         if self._scene is None or self._scene.width != width or self._scene.palette is not palette:
@@ -197,7 +197,7 @@ class ConversationWindow(ColumnWindow):
 
     def _show_length(self) -> None:
         self._measure_near()
-        if not self._is_alone and self.size.height != self._column.heights.total:
+        if not self._is_alone and self.outer_size.height != self._column.heights.total:
             self.refresh(layout=True)
         if self._is_following:
             self._seen_entries = len(self._column.drawings)
@@ -239,7 +239,7 @@ class ConversationWindow(ColumnWindow):
 
     def _redraw(self) -> None:
         """Everything may look different: another width, other colours, other folds. What stands at the top stays."""
-        if not self.size.width:
+        if not self.outer_size.width:
             return
         self._column.mark_scene()
         self._show_length()
