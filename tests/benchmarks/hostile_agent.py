@@ -204,7 +204,7 @@ def play(words: list[str]) -> None:
         if len(batch) == 100 or len(batch[-1]) > 10_000:
             write(b"".join(batch))
             batch.clear()
-    write(b"".join(batch) + chunk("\n\nFLOOD-ENDS-HERE\n\n"))
+    write(b"".join(batch) + update("agent_message_chunk", messageId="end", content=text("FLOOD-ENDS-HERE")))
 
 
 def messages() -> Iterator[dict[str, Any]]:
