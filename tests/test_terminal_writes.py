@@ -23,7 +23,7 @@ ALLOWED: Final = {
         "input": "its prompt is made visible",
     },
     "cli/terminal_check.py": {"os.write": "a constant asks the terminal"},
-    "client/changes/copies.py": {"os.pwrite": "a file"},
+    "client/copies.py": {"os.pwrite": "a file"},
     "client/changes/swapping.py": {"os.write": "a file"},
     "client/processes/guardian.py": {"os.fdopen": "stdin"},
     "client/prompts/history_file.py": {"os.write": "a file"},

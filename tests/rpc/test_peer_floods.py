@@ -57,7 +57,9 @@ async def test_long_answers_are_made_only_as_they_are_read() -> None:
     assert answering.made == 100
 
 
-async def test_a_long_text_counts_as_waiting_while_its_answer_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_text_counts_as_waiting_while_its_answer_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Piece by piece, so that other tasks run in between."""
     monkeypatch.setattr(messages, "PIECE_CHARACTERS", 500)
     text = "\u00e9\n" * 50_000

@@ -227,7 +227,8 @@ class Session:
 
     def _cancel_permissions(self) -> None:
         cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
-        for key in reversed(cancelled):  # the oldest is on the screen: it goes last, and none comes in its place
+        # The oldest is on the screen: it goes last, so that none comes in its place.
+        for key in reversed(cancelled):
             self.apply(PermissionAnswered(key, None, self.now()))
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
@@ -271,13 +272,17 @@ class Session:
         if rejection is not None:
             self._answer(request.key, rejection.option_id, rule)
             return
-        note = f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+        note = (
+            f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+        )
         self.apply(PermissionNoted(request.key, note))
 
     async def _note_doubts(self, request: PermissionRequest) -> None:
         """Say where what the agent shows of a file is not what the file holds."""
         call = self.conversation.tool_call(request.tool_call_id).call
-        doubts = await self.machine.doubts_about([item for item in call.content if isinstance(item, TextDiff)])
+        doubts = await self.machine.doubts_about(
+            [item for item in call.content if isinstance(item, TextDiff)]
+        )
         request = self.conversation.permissions.get(request.key, request)
         if doubts:
             self.apply(PermissionNoted(request.key, "\n".join(filter(None, [request.note, *doubts]))))
