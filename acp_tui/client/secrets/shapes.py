@@ -187,7 +187,7 @@ def _any_of(signs: Iterable[str]) -> re.Pattern[str]:
 
 
 _SIGNS: Final = _any_of(_STARTING)
-_PIECE_CHARACTERS: Final = 1 << 16
+_PIECE_CHARACTERS: Final = 1 << 14
 _OVERLAP: Final = 256
 """Of the pieces: a sign, and enough of the word that it begins."""
 
