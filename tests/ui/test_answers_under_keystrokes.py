@@ -103,6 +103,11 @@ class BareCard(PermissionCard):
         """Has no keys of its own."""
         return SimpleNamespace(_bindings=SimpleNamespace(key_to_bindings={}))
 
+    @property
+    def app(self) -> Any:
+        """There is none."""
+        return None
+
     def lay_out(self) -> None:
         """There is nothing to draw on."""
         self._option_rows = [range(at, at + 1) for at in range(len(self.options))]
