@@ -76,6 +76,10 @@ class Prompting:
         for prompt in self._screen.query(PromptInput):
             prompt.attach(*images)
 
+    def queued(self, session: Session) -> Sequence[Prompt]:
+        """What waits, in order."""
+        return self._queued_images.all_in(session.queue)
+
     def move(self, session: Session, key: int, step: int) -> None:
         """Have this queued prompt sent earlier or later."""
         session.queue.move(key, step)

@@ -75,7 +75,8 @@ class SessionWriting(SessionStart):
     async def on_unmount(self) -> None:
         """Keep what is written."""
         if self._recall is not None:
-            await self._recall.end()
+            session = self._session
+            await self._recall.end(self._prompting.queued(session) if session is not None else ())
 
     def _begin_to_suggest(self) -> None:
         from acp_tui.ui.widgets.completion import Completion, Surroundings
