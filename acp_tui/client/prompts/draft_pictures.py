@@ -5,6 +5,7 @@ So a draft is a text everywhere it is kept. All of it blocks, and is for threads
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterable, Sequence
@@ -35,7 +36,7 @@ class DraftPictures:
                 file = self._folder / f"{sha256(content).hexdigest()[:16]}-{plain_name}"
                 make_private(self._folder, is_ours=True)
                 if file.exists():
-                    file.touch()
+                    os.utime(file)
                 else:
                     replace_file(file, content)
                 lines.append(f"@{file}")
