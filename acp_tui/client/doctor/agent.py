@@ -19,8 +19,7 @@ from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import SessionHub, open_hub
-from acp_tui.client.sessions.offers import HEADLESS
-from acp_tui.client.sessions.policy import Grant, Policy
+from acp_tui.client.sessions.policy import HEADLESS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message

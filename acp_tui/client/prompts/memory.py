@@ -7,12 +7,9 @@ from pathlib import Path
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.prompts.draft_file import DraftFile, Place
 from acp_tui.client.prompts.draft_pictures import DraftPictures
-from acp_tui.client.prompts.drafts import Drafts
-from acp_tui.client.prompts.history import PromptHistory
-from acp_tui.client.prompts.history_file import HistoryFile
-from acp_tui.client.prompts.past_prompt import PastPrompt
+from acp_tui.client.prompts.drafts import DraftFile, Drafts, Place
+from acp_tui.client.prompts.history import HistoryFile, PastPrompt, PromptHistory
 
 
 class PromptMemory:

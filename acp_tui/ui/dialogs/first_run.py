@@ -10,7 +10,7 @@ from textual.app import App
 from textual.content import Content
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.consent import agree, consent_file, is_agreed, what_runs
+from acp_tui.client.agents.remembered import agree, consent_file, is_agreed, what_runs
 from acp_tui.client.errors import SettingsError
 from acp_tui.ui.dialogs.trust import TrustQuestion
 from acp_tui.ui.kit.frame import shown_line

@@ -15,7 +15,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from acp_tui.client.mcp_question import Row, rows_of
+from acp_tui.client.loading_variables import Row, rows_of
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.settings.mcp import Pairs, Server, StdioServer

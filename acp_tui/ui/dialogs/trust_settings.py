@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
-from acp_tui.client.settings.paths import changed, value_at
+from acp_tui.client.settings.location import changed, value_at
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value

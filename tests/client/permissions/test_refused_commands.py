@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.permissions.shell_lines import MAX_WORK
-from acp_tui.client.permissions.subject import (
+from acp_tui.client.permissions.rules import (
     subject_of_command,
     subject_of_tool_call,
 )
+from acp_tui.client.permissions.shell_lines import MAX_WORK
 from support.refusing import call, refuses, rule
 
 
