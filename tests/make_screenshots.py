@@ -22,7 +22,6 @@ import anyio
 from textual.app import App
 from textual.pilot import Pilot
 
-from acp_tui.client.inspection.inspection import inspect_file
 from acp_tui.ui.inspector.app import InspectApp
 from acp_tui.ui.picturing.rehearsal import DemoUser, record_demo, without_durations
 from acp_tui.ui.picturing.render import View, film_of_demo, render
@@ -32,6 +31,7 @@ from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot
 from acp_tui.ui.themes import LIGHT
+from acp_tui.workbench.inspect.inspection import inspect_file
 from support.screens import rows, settled
 from support.waiting import TEST_LIMIT_S, until
 

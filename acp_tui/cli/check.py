@@ -18,11 +18,11 @@ from acp_tui.cli.exit_codes import ExitCode, code_of, weightiest
 from acp_tui.cli.prerequisites import command_of
 from acp_tui.cli.saying import Clean, cleaning, columns, wrapped
 from acp_tui.cli.terminal import ready_to_run
-from acp_tui.client.checking.examination import Examination
-from acp_tui.client.checking.procedure import PROMPT, Plan
-from acp_tui.client.checking.report import Report
 from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
 from acp_tui.rpc import Direction
+from acp_tui.workbench.check.examination import Examination
+from acp_tui.workbench.check.procedure import PROMPT, Plan
+from acp_tui.workbench.check.report import Report
 
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3

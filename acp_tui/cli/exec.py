@@ -218,7 +218,7 @@ class _Turn:
 
     async def _take_turn(self, session: Session) -> None:
         self._desk = PermissionDesk(session, self._tasks, self._output.say, self._streams.held)
-        session.listener = self._on_change
+        session.subscribe(self._on_change)
         # What the agent said while the session opened.
         self._on_change(Change(tuple(map(EntryId, range(len(session.conversation.entries))))))
         try:

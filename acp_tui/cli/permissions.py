@@ -20,13 +20,13 @@ from acp_tui.conversation.facts import REJECTIONS, PermissionRequest, RequestKey
 from acp_tui.conversation.permission_requests import (
     MAX_FIELDS,
     answer_of,
-    is_outside,
     keys_told,
     kind_word,
     letters_of,
     quoted_name,
     reported_fields,
 )
+from acp_tui.conversation.places import is_outside
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,

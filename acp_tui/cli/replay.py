@@ -16,13 +16,13 @@ from acp_tui.cli.prerequisites import has_terminal, notes_of, require_screen, se
 from acp_tui.cli.saying import say, say_error
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.client.errors import ClientError
-from acp_tui.client.inspection.inspection import inspect_file
 from acp_tui.client.settings import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.ui.replaying.film import Film, open_playable
 from acp_tui.ui.replaying.pace import Pace
 from acp_tui.ui.replaying.spot import Spot, read_spot
+from acp_tui.workbench.inspect.inspection import inspect_file
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -60,7 +60,7 @@ def _resume(given: Given) -> int:
 
 def demo(given: Given) -> int:
     """Work with the scripted agent, or list its scenarios."""
-    from acp_tui.demo import shipped
+    from acp_tui.workbench.demo import shipped
 
     if given.list:
         available = shipped.available()
@@ -80,7 +80,7 @@ def demo(given: Given) -> int:
 def _check_scenario(name: str) -> None:
     """Say what is wrong with a scenario of the user's own, before it comes from an agent that dies."""
     from acp_tui.cli.saying import say
-    from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
+    from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
 
     try:
         load(name)

@@ -5,6 +5,7 @@ Bytes are not interpreted: escape sequences and text are for whoever reads.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from typing import Final
 
@@ -36,15 +37,19 @@ class TextBuffer:
             self._starts = [0]
         return self._pieces[0] if self._pieces else ""
 
-    def since(self, offset: int) -> str:
-        """What came after the first `offset` characters; costs what it returns."""
-        if offset >= self.length:
+    def since(self, offset: int, most: int | None = None) -> str:
+        """What came after the first `offset` characters, at most so many of it; costs what it returns."""
+        stop = self.length if most is None else min(offset + most, self.length)
+        if offset >= stop:
             return ""
-        index = len(self._pieces) - 1
-        while self._starts[index] > offset:
-            index -= 1
-        first = self._pieces[index][offset - self._starts[index] :]
-        return "".join([first, *self._pieces[index + 1 :]])
+        first, behind = bisect_right(self._starts, offset) - 1, bisect_left(self._starts, stop)
+        pieces = self._pieces[first:behind]
+        pieces[-1] = pieces[-1][: stop - self._starts[behind - 1]]
+        pieces[0] = pieces[0][offset - self._starts[first] :]
+        return "".join(pieces)
+
+    def __reduce__(self) -> tuple[type[TextBuffer], tuple[str]]:
+        return TextBuffer, (self.text,)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TextBuffer) and self.length == other.length and self.text == other.text
@@ -89,6 +94,11 @@ class ByteRing:
     def __len__(self) -> int:
         return self._end - self.dropped
 
+    def shrink(self, limit_bytes: int) -> None:
+        """Keep no more than so many bytes from now on."""
+        self.limit_bytes = min(self.limit_bytes, limit_bytes)
+        self._drop()
+
     def append(self, data: bytes) -> None:
         """Add `data`, and let as much fall off at the start."""
         self._end += len(data)
@@ -98,6 +108,9 @@ class ByteRing:
         elif kept:
             self._chunks.append(bytearray(kept))
         self._stored += len(kept)
+        self._drop()
+
+    def _drop(self) -> None:
         while self._chunks and self._stored - len(self._chunks[0]) >= self.limit_bytes:
             self._stored -= len(self._chunks.popleft())
 

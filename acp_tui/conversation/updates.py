@@ -270,15 +270,6 @@ class TerminalResized:
 
 
 @dataclass(frozen=True, slots=True)
-class TerminalAnswered:
-    """What the program in a terminal of ours asked the terminal itself, such as where the cursor is, was answered."""
-
-    terminal_id: TerminalId
-    position: int
-    """The offset in its output up to which there is no question that waits."""
-
-
-@dataclass(frozen=True, slots=True)
 class Disconnected:
     """The agent is gone, or the connection to it broke; the conversation stays."""
 
@@ -341,7 +332,6 @@ SessionUpdate: TypeAlias = (
     | TerminalExited
     | TerminalWaiting
     | TerminalResized
-    | TerminalAnswered
     | Disconnected
     | Reconnected
     | Remarked

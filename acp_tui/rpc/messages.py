@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any, Final, TypeAlias
@@ -134,6 +135,8 @@ class Junk:
 
 MAX_DEPTH: Final = 200
 """Deeper than anything that means something."""
+PIECE_CHARACTERS: Final = 256 << 10
+"""Of a text that is written: so many take 2 ms."""
 MAX_ID_CHARACTERS: Final = 4_096
 """An id is kept as long as its request is served, and goes back whole: one of a megabyte is no id."""
 
@@ -146,10 +149,10 @@ def read_message(line: bytes) -> Message | None:
         return None
     try:
         value = _decode(line)
+    except _NestedTooDeep:
+        return Junk(line, f"JSON that is nested more than {MAX_DEPTH} deep")
     except (ValueError, RecursionError):
         return Junk(line, "not JSON")
-    if _nests_deeper(line, value, MAX_DEPTH):
-        return Junk(line, f"JSON that is nested more than {MAX_DEPTH} deep")
     if isinstance(value, list):
         return Junk(line, "a batch, which ACP does not use", _invalid("Batches are not supported"))
     if not isinstance(value, dict):
@@ -157,22 +160,26 @@ def read_message(line: bytes) -> Message | None:
     return _read_object(line, value)
 
 
+class _NestedTooDeep(Exception):
+    """Whatever walks such a value by recursion, to show it or to write it, would fail half way."""
+
+
 def _decode(line: bytes) -> Any:
     try:
-        return from_json(line)
-    except ValueError:
-        # The fast parser refuses what agents do send: half of a surrogate pair (a JavaScript string that was cut),
-        # a byte order mark, invalid UTF-8 inside a string.
-        return json.loads(line.decode("utf-8-sig", "replace"))
+        return from_json(line)  # it reads nothing that is nested more than 200 deep
+    except ValueError as error:
+        if "recursion limit" in str(error):
+            raise _NestedTooDeep from None
+    # The fast parser refuses what agents do send: half of a surrogate pair (a JavaScript string that was cut), a byte
+    # order mark, invalid UTF-8 inside a string.
+    value = json.loads(line.decode("utf-8-sig", "replace"))
+    if _nests_deeper(value, MAX_DEPTH):
+        raise _NestedTooDeep
+    return value
 
 
-def _nests_deeper(line: bytes, value: Any, limit: int) -> bool:
-    """Whether lists and objects stand in each other more than `limit` deep.
-
-    Whatever walks such a value by recursion, to show it or to write it, would fail half way.
-    """
-    if line.count(b"{") + line.count(b"[") <= limit:
-        return False
+def _nests_deeper(value: Any, limit: int) -> bool:
+    """Whether lists and objects stand in each other more than `limit` deep."""
     level = [value]
     for _ in range(limit + 1):
         level = [
@@ -246,7 +253,31 @@ def write_notification(method: str, params: Any) -> bytes:
 
 def write_result(request_id: RequestId, value: Any) -> bytes:
     """A successful response as one line without its line end."""
-    return _encode({"jsonrpc": "2.0", "id": request_id, "result": value})
+    return b"".join(result_pieces(request_id, value))
+
+
+def result_pieces(request_id: RequestId, value: Any) -> Iterator[bytes]:
+    """The same line, of which each piece takes a few milliseconds to make: a text may be as long as a file is."""
+    yield b'{"jsonrpc":"2.0","id":%b,"result":' % _encode(request_id)
+    yield from _pieces(value)
+    yield b"}"
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    if isinstance(value, str) and len(value) > PIECE_CHARACTERS:
+        yield b'"'
+        for start in range(0, len(value), PIECE_CHARACTERS):
+            yield _encode(value[start : start + PIECE_CHARACTERS])[1:-1]
+        yield b'"'
+    elif isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+        before = b"{"
+        for key, each in value.items():
+            yield before + _encode(key) + b":"
+            yield from _pieces(each)
+            before = b","
+        yield b"}"
+    else:
+        yield _encode(value)
 
 
 def write_failure(request_id: RequestId, error: RequestFailed) -> bytes:
@@ -261,7 +292,7 @@ def _invalid(message: str, request_id: RequestId = None) -> bytes:
     return write_failure(request_id, RequestFailed(ErrorCode.INVALID_REQUEST, message))
 
 
-def _encode(message: dict[str, Any]) -> bytes:
+def _encode(message: Any) -> bytes:
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode()

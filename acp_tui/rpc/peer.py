@@ -24,6 +24,7 @@ from acp_tui.rpc.messages import (
     ErrorCode,
     FrameSplitter,
     RequestFailed,
+    RequestId,
 )
 from acp_tui.rpc.pairing import Pairing
 
@@ -179,7 +180,7 @@ class Peer:
         # Tapped here and not when written: a recording then never shows an answer before its question.
         if self._tap is not None:
             self._tap(Direction.OUT, frame)
-        self._outgoing.append(frame + b"\n")
+        self._outgoing.append(frame)
         self.waiting_bytes += len(frame) + 1
         self._signal()
 
@@ -209,12 +210,14 @@ class Peer:
                 frames, size = [], 0
                 for frame in self._outgoing:
                     frames.append(frame)
-                    size += len(frame)
+                    size += len(frame) + 1
                     if size >= SEND_BYTES:
                         break
-                data = frames[0] if len(frames) == 1 else b"".join(frames)
+                data = frames[0] if len(frames) == 1 else b"\n".join(frames)
                 for start in range(0, size, SEND_BYTES):
                     piece = data[start : start + SEND_BYTES]
+                    if start + SEND_BYTES >= size:
+                        piece += b"\n"  # not before: a frame may be long, and is not copied
                     await self._stream.send(piece)
                     if self._lost is not None:
                         return  # meanwhile: the queue is emptied
@@ -263,10 +266,14 @@ class Peer:
                 data = await self._stream.receive(RECEIVE_BYTES)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return
+            is_blank = False
             for line in self._splitter.feed(data):
+                size += len(line) + 1
+                was_blank, is_blank = is_blank, not line or line.isspace()
+                if is_blank and was_blank:
+                    continue  # as many as fit into what is received count as one
                 self._receive(line)
                 seen += 1
-                size += len(line)
                 if seen >= MESSAGES_PER_SLICE or size >= SLICE_BYTES:
                     for _ in range(TURNS_AFTER_LONG if size >= SLICE_BYTES else 1):
                         await anyio.sleep(0)
@@ -335,7 +342,7 @@ class Peer:
         with scope:
             try:
                 await self.until_room()
-                frame = messages.write_result(request.id, await answer)
+                frame = await self._result(request.id, await answer)
             except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
                 frame = messages.write_failure(request.id, _as_failure(request.method, error))
         self._under_way -= 1
@@ -346,6 +353,22 @@ class Peer:
             cancelled = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
             frame = messages.write_failure(request.id, cancelled)
         self._answer(frame)
+
+    async def _result(self, request_id: RequestId, value: Any) -> bytes:
+        """The answer's line; one with a long text counts as waiting while it is made."""
+        texts = value.values() if isinstance(value, dict) else ()
+        size = sum(len(text) for text in texts if isinstance(text, str))
+        if size <= messages.PIECE_CHARACTERS:
+            return messages.write_result(request_id, value)
+        self.waiting_bytes += size
+        try:
+            pieces = []
+            for piece in messages.result_pieces(request_id, value):
+                pieces.append(piece)
+                await anyio.sleep(0)
+            return b"".join(pieces)
+        finally:
+            self.waiting_bytes -= size
 
     def _answer(self, frame: bytes) -> None:
         try:

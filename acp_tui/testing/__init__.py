@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from acp_tui.conversation.tool_calls import TextDiff, ToolCall
     from acp_tui.protocol.conformance import Finding, Frame, Severity
     from acp_tui.protocol.roles import ClientOffer
-    from acp_tui.testing.agent import AcpAgent
-    from acp_tui.testing.answers import ElicitationAnswers, PermissionAnswers
-    from acp_tui.testing.asked import AskedElicitation, AskedPermission
-    from acp_tui.testing.bench import StartAgent
-    from acp_tui.testing.commands import RunCommand
-    from acp_tui.testing.failures import (
+    from acp_tui.workbench.testing.agent import AcpAgent
+    from acp_tui.workbench.testing.answers import ElicitationAnswers, PermissionAnswers
+    from acp_tui.workbench.testing.asked import AskedElicitation, AskedPermission
+    from acp_tui.workbench.testing.bench import StartAgent
+    from acp_tui.workbench.testing.commands import RunCommand
+    from acp_tui.workbench.testing.failures import (
         AgentFailure,
         AgentGone,
         AgentNotStarted,
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
         TimedOut,
         Unanswered,
     )
-    from acp_tui.testing.picture import AcpSnapshot, PictureForm
-    from acp_tui.testing.recording import AcpRecording
-    from acp_tui.testing.session import AcpSession, RunningTurn
-    from acp_tui.testing.turn import Turn
+    from acp_tui.workbench.testing.picture import AcpSnapshot, PictureForm
+    from acp_tui.workbench.testing.recording import AcpRecording
+    from acp_tui.workbench.testing.session import AcpSession, RunningTurn
+    from acp_tui.workbench.testing.turn import Turn
 
 __all__ = [
     "AcpAgent",
@@ -92,12 +92,12 @@ _HOMES: Final = {
     "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
     "acp_tui.protocol.conformance": ("Finding", "Frame", "Severity"),
     "acp_tui.protocol.roles": ("ClientOffer",),
-    "acp_tui.testing.agent": ("AcpAgent",),
-    "acp_tui.testing.answers": ("ElicitationAnswers", "PermissionAnswers"),
-    "acp_tui.testing.asked": ("AskedElicitation", "AskedPermission"),
-    "acp_tui.testing.bench": ("StartAgent",),
-    "acp_tui.testing.commands": ("RunCommand",),
-    "acp_tui.testing.failures": (
+    "acp_tui.workbench.testing.agent": ("AcpAgent",),
+    "acp_tui.workbench.testing.answers": ("ElicitationAnswers", "PermissionAnswers"),
+    "acp_tui.workbench.testing.asked": ("AskedElicitation", "AskedPermission"),
+    "acp_tui.workbench.testing.bench": ("StartAgent",),
+    "acp_tui.workbench.testing.commands": ("RunCommand",),
+    "acp_tui.workbench.testing.failures": (
         "AgentFailure",
         "AgentGone",
         "AgentNotStarted",
@@ -108,10 +108,10 @@ _HOMES: Final = {
         "TimedOut",
         "Unanswered",
     ),
-    "acp_tui.testing.picture": ("AcpSnapshot", "PictureForm"),
-    "acp_tui.testing.recording": ("AcpRecording",),
-    "acp_tui.testing.session": ("AcpSession", "RunningTurn"),
-    "acp_tui.testing.turn": ("Turn",),
+    "acp_tui.workbench.testing.picture": ("AcpSnapshot", "PictureForm"),
+    "acp_tui.workbench.testing.recording": ("AcpRecording",),
+    "acp_tui.workbench.testing.session": ("AcpSession", "RunningTurn"),
+    "acp_tui.workbench.testing.turn": ("Turn",),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 

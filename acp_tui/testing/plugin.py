@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from acp_tui.testing.bench import Bench, StartAgent
-    from acp_tui.testing.picture import AcpSnapshot
-    from acp_tui.testing.recording import AcpRecording
+    from acp_tui.workbench.testing.bench import Bench, StartAgent
+    from acp_tui.workbench.testing.picture import AcpSnapshot
+    from acp_tui.workbench.testing.recording import AcpRecording
 
 _BENCH = pytest.StashKey["Bench"]()
 
 
 @pytest.fixture
 def _acp_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    from acp_tui.testing.bench import Bench
+    from acp_tui.workbench.testing.bench import Bench
 
     folder = tmp_path / "acp"
     folder.mkdir(mode=0o700)
@@ -42,7 +42,7 @@ def acp_agent(_acp_bench: Bench) -> StartAgent:
 @pytest.fixture
 def acp_recording(_acp_bench: Bench) -> AcpRecording:
     """What passes between the test's agent and its client: to `save`, or to replay into conversations."""
-    from acp_tui.testing.recording import AcpRecording
+    from acp_tui.workbench.testing.recording import AcpRecording
 
     return AcpRecording(_acp_bench)
 
@@ -54,7 +54,7 @@ def acp_snapshot(request: pytest.FixtureRequest) -> AcpSnapshot:
         pytest.fail(
             "acp_snapshot needs pytest-textual-snapshot: pip install 'acp-tui[testing]'", pytrace=False
         )
-    from acp_tui.testing.picture import AcpSnapshot
+    from acp_tui.workbench.testing.picture import AcpSnapshot
 
     return AcpSnapshot(request)
 

@@ -115,6 +115,11 @@ class AgentDesk:
                 self.questions.until_nothing_is_asked()
             )  # the login's dialog can be closed only from the top
 
+        if self.questions.card is not None:  # the dialog would lie over it, and take its keys
+            self.say(
+                f"{agent.title} wants you to log in. Answer what it asks here first.", severity="warning"
+            )
+            await self.questions.until_nothing_is_asked()
         dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
         method = await self.ask(dialog)
         if method is not None and method.kind == "terminal":

@@ -38,6 +38,10 @@ class KeyedApp(App[None]):
     """When something was pressed, clicked or pasted last, by `clock`."""
     pause_s = 0.0
     """How long nothing was, before that."""
+    _gone: AnswerGuard | None = None
+    """Until something is pressed behind a pause after a question that had the keyboard went away."""
+    _gone_took_text = False
+    _has_told_stray = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether it can be done now: a screen that is no dialog of ours, or has a help of its own, gives that."""
@@ -57,6 +61,10 @@ class KeyedApp(App[None]):
         if isinstance(event, events.Mount | events.Key | events.Paste | events.MouseDown):
             now_s = self.clock()
             self.pause_s, self.pressed_at = now_s - self.pressed_at, now_s
+        is_stray = isinstance(event, events.Key | events.Paste) and self.is_stray(event)
+        if is_stray and isinstance(event, events.Paste):
+            self._tell_stray()
+            return
         if isinstance(event, events.Key) and not event.is_forwarded:
             above = self._above_question(event.key)
             if above is not None:
@@ -68,13 +76,42 @@ class KeyedApp(App[None]):
                 self._end_pause(event)
                 await self.run_action(meaning.action, self.screen)
                 return
-            if not meaning or has_priority(self.screen, meaning):
+            has_effect_anywhere = bool(meaning) and has_priority(self.screen, meaning)
+            if not meaning or has_effect_anywhere:
                 self._end_pause(event)
+            if is_stray and not has_effect_anywhere:
+                self._tell_stray()
+                return
             if not meaning:
                 return
             if meaning != event.key:  # the same event: when it was pressed counts for the permission card
                 event.key, event.character = meaning, meaning if len(meaning) == 1 else None
+            before_key = getattr(self.screen, "before_key", None)
+            if before_key is not None:
+                before_key(event)
         await super().on_event(event)
+
+    def note_question_gone(self, *, took_text: bool) -> None:
+        """What is pressed from now on without a pause was meant for the question that had the keyboard.
+
+        `took_text`: text was as well, since the user was writing into a field of it.
+        """
+        self._gone, self._gone_took_text, self._has_told_stray = AnswerGuard(self.clock), took_text, False
+
+    def is_stray(self, event: events.Key | events.Paste) -> bool:
+        """Whether it was meant for a question that is gone."""
+        if self._gone is None:
+            return False
+        if self._gone.takes(event):
+            self._gone = None
+            return False
+        return self._gone_took_text or (isinstance(event, events.Key) and not event.is_printable)
+
+    def _tell_stray(self) -> None:
+        if not self._has_told_stray:
+            self._has_told_stray = True
+            said = "Dropped what was pressed for a question that is gone: pause, then go on"
+            self.notify(said, severity="warning")
 
     def _end_pause(self, event: events.Key) -> None:
         """An answer needs a pause before it: of a key that goes elsewhere, what asks there hears only here."""
@@ -115,6 +152,17 @@ def pause_before_key_s(widget: Widget) -> float:
     """For how long nothing was pressed, clicked or pasted before the key that came last."""
     app = widget.app
     return app.pause_s if isinstance(app, KeyedApp) else 0.0
+
+
+def note_question_gone(widget: Widget, *, took_text: bool = False) -> None:
+    """Have strays dropped that were meant for this question, which had the keyboard (`KeyedApp.note_question_gone`)."""
+    if isinstance(widget.app, KeyedApp):
+        widget.app.note_question_gone(took_text=took_text)
+
+
+def is_stray(widget: Widget, event: events.Key) -> bool:
+    """Whether the key was meant for a question that is gone."""
+    return isinstance(widget.app, KeyedApp) and widget.app.is_stray(event)
 
 
 def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:

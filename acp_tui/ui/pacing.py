@@ -18,13 +18,14 @@ from typing import Any, Final, TextIO, cast
 from rich.console import Console, RenderableType
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
+from textual.await_remove import AwaitRemove
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 from textual.widget import Widget
 
-from acp_tui.ui.textual_internals import draw_rows_again, tell_every_first_size
+from acp_tui.ui.textual_internals import Removal, draw_rows_again, tell_every_first_size
 
 CHUNK_BYTES: Final = 1_024
 BLOCKED_S: Final = 0.01
@@ -246,6 +247,9 @@ class PacedApp(App[None]):
             if isinstance(screen, Screen):
                 tell_every_first_size(screen)
         return super()._register(parent, *widgets, **places)
+
+    def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:
+        return Removal(super()._prune(*nodes, parent=parent))
 
     @property
     def _background_screens(self) -> list[Screen[Any]]:

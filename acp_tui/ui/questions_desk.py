@@ -6,7 +6,7 @@ It puts the cards on the screen of the tab that they belong to; what they look l
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,11 @@ from anyio import Event, to_thread
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.asking import ASKING
+from acp_tui.ui.keyed_app import note_question_gone
+from acp_tui.ui.keymap import is_writing
 
 if TYPE_CHECKING:
+    from textual.events import Key, Paste
     from textual.screen import Screen
     from textual.widget import Widget
 
@@ -128,6 +131,8 @@ class QuestionsDesk:
         if card.is_attached:
             had_keyboard = card.has_keyboard
             if had_keyboard:
+                took_text = not card.is_answered and is_writing(self._screen.app.focused)
+                note_question_gone(card, took_text=took_text)
                 card.action_leave()
             card.display = False
             card.remove()
@@ -182,10 +187,10 @@ class _KeysGo:
         elif self._before is not None and self._before.is_attached:
             self._screen.set_focus(self._before)
 
-    def write(self, text: str, *, is_paste: bool) -> None:
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
         """Into the draft; what is typed on a card in a dialog is meant for nothing that can be seen."""
         if self._screen is self._tab:
-            self._tab.write_on(text, is_paste=is_paste)
+            self._tab.write_on(text, keys, is_paste=is_paste)
 
 
 def _waiting(owner: Any) -> dict[Any, Elicitation]:

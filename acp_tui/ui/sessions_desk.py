@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.client.errors import AgentLost, AgentRefused, ClientError, SessionNotOpened
-from acp_tui.conversation.conversation import Change
+from acp_tui.client.sessions.session_calls import shown_early
 from acp_tui.conversation.entries import Remark
-from acp_tui.conversation.facts import Fact, SessionId
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Reconnected, Remarked
 from acp_tui.conversation.visible import make_visible_line
 
@@ -78,21 +78,16 @@ class SessionsDesk:
             return known
         link = self._desk.link
 
-        def show_question(change: Change) -> None:
-            """What the agent asks while it loads must be seen: the loading may wait for the answer."""
-            session = agent.sessions.get(session_id)
-            if session is not None and Fact.PERMISSIONS in change.facts:
-                self._desk.run(self._show(session))
-
-        session = await self._desk.logged_in(
-            lambda agent: agent.open_session(
-                session_id,
-                cwd,
-                show_question,
-                additional_directories=link.directories,
-                mcp_servers=link.servers,
+        with shown_early(lambda session: self._desk.run(self._show(session))) as attend:
+            session = await self._desk.logged_in(
+                lambda agent: agent.open_session(
+                    session_id,
+                    cwd,
+                    attend,
+                    additional_directories=link.directories,
+                    mcp_servers=link.servers,
+                )
             )
-        )
         return self._with_remark(session)
 
     async def go_on(self, earlier: Session) -> Session:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.client.changes import FileChange
-    from acp_tui.client.sessions.session import Listener, Session
+    from acp_tui.client.sessions.session import Session, Unsubscribe
     from acp_tui.conversation.conversation import Change
     from acp_tui.conversation.tool_calls import TerminalId
     from acp_tui.ui.agent_desk import AgentDesk
@@ -45,8 +45,9 @@ class SidebarDesk:
         self._newest: tuple[FileChange, ...] | None = None
         """The newest first; None where that is to be found out anew."""
         self._running: set[TerminalId] = set()
-        self._heard: tuple[Session, Listener, Listener | None] | None = None
-        """The session that is listened to, by what, and who listened before."""
+        self._heard: Session | None = None
+        """The session that is listened to."""
+        self._unsubscribe: Unsubscribe = lambda: None
 
     def use(self, panel: SessionPanel, desk: AgentDesk | None, changes: ChangesDesk | None) -> None:
         """Tell of these from now on."""
@@ -125,11 +126,8 @@ class SidebarDesk:
             self._screen.query_one(PromptInput).focus()
         sidebar.display = False
         self._screen.remove_class("-with-sidebar")
-        if self._heard is not None:
-            session, listener, before = self._heard
-            if session.listener is listener:
-                session.listener = before
-            self._heard = None
+        self._unsubscribe()
+        self._heard = None
 
     # What it says
 
@@ -172,17 +170,15 @@ class SidebarDesk:
     def _listen(self) -> None:
         """Hear of terminals that begin and end: the panel passes on no more of them than their entries."""
         session = self._panel.session
-        if session is None or (self._heard is not None and session.listener is self._heard[1]):
+        if session is None or session is self._heard:
             return
-        before = session.listener
 
         def hear(change: Change) -> None:
-            if before is not None:
-                before(change)
             if change.terminal is not None:
                 state = session.conversation.terminals[change.terminal]
                 if state.has_exited == (change.terminal in self._running):
                     self.look(self._setting)
 
-        session.listener = hear
-        self._heard = (session, hear, before)
+        self._unsubscribe()
+        self._unsubscribe = session.subscribe(hear)
+        self._heard = session

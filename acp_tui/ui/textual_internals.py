@@ -7,13 +7,15 @@ parser of keys).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
+from textual.await_remove import AwaitRemove
 from textual.binding import Binding
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.geometry import Region, Size
 from textual.notifications import Notifications
 from textual.screen import Screen
@@ -54,6 +56,22 @@ def tell_every_first_size(screen: Screen[Any]) -> None:
     screen._compositor = TellingCompositor()
 
 
+class Removal(AwaitRemove):
+    """A removal that goes on though whoever waits for it is cancelled.
+
+    Textual waits for the tasks of the removed widgets by `gather`, which cancels them along with the waiting task: a
+    worker that is cancelled while it removes a widget ended the app with that CancelledError.
+    """
+
+    def __init__(self, removal: AwaitRemove) -> None:
+        super().__init__(removal._tasks, removal._post_remove)
+
+    def __await__(self) -> Generator[None, None, None]:
+        current = asyncio.current_task()
+        shielded: list[Any] = [asyncio.shield(task) for task in self._tasks if task is not current]
+        return AwaitRemove(shielded, self._post_remove).__await__()
+
+
 def write_to_terminal(app: App[Any], sequence: str) -> None:
     """Give the terminal a sequence of control characters, between two frames; nothing where there is no terminal."""
     if app._driver is not None:
@@ -88,9 +106,24 @@ def has_priority(screen: Screen[Any], key: str) -> bool:
     return any(binding.priority for found in chain for binding in found)
 
 
-def press_in(widget: Widget, event: Key) -> None:
-    """Let the widget have a key that was pressed on another."""
-    widget._forward_event(Key(event.key, event.character))
+def press_in(widget: Widget, event: Key | Paste) -> None:
+    """Let the widget have a key that was pressed on another, or a paste."""
+    widget._forward_event(event if isinstance(event, Paste) else Key(event.key, event.character))
+
+
+def take_waiting_keys(widget: Widget) -> list[Key | Paste]:
+    """Take what was typed on the widget and has not been handled yet, oldest first."""
+    queue: asyncio.Queue[Any] = widget._message_queue
+    waiting = [widget._pending_message] if widget._pending_message is not None else []
+    widget._pending_message = None
+    while not queue.empty():
+        waiting.append(queue.get_nowait())
+        queue.task_done()
+    keys = [message for message in waiting if isinstance(message, Key | Paste)]
+    for message in waiting:
+        if not isinstance(message, Key | Paste):
+            queue.put_nowait(message)
+    return keys
 
 
 def painted_rows(screen: Screen[Any]) -> list[Strip]:

@@ -9,8 +9,8 @@ import pytest
 
 from acp_tui.cli.arguments import AgentChoice
 from acp_tui.cli.main import main
-from acp_tui.client.checking import procedure
-from acp_tui.client.checking.examination import Examination
+from acp_tui.workbench.check import procedure
+from acp_tui.workbench.check.examination import Examination
 from support.agents import scripted_argv
 from support.command_line import given
 

@@ -82,7 +82,7 @@ async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
         desk = PermissionDesk(session, tasks, lambda _: None, asking.hold, asking.sleep)
         await wire.send(asked(7, "first", "second"))
         await until(session, lambda: bool(session.conversation.permissions))
-        session.listener = lambda _: desk.look()
+        session.subscribe(lambda _: desk.look())
         desk.look()
         yield wire
 

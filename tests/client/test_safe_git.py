@@ -18,8 +18,8 @@ import pytest
 
 from acp_tui.client.changes import ChangeTracker
 from acp_tui.client.completion.listing import list_files
-from acp_tui.client.redaction.identity import full_names
 from acp_tui.client.safe_git import GitFailed, ask_git
+from acp_tui.workbench.redact.identity import full_names
 from support.waiting import LIMIT_S
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -30,8 +30,8 @@ SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
     "client/safe_git.py": "the door itself",
     "client/doctor/machine.py": "asks the program for its version only",
-    "client/redaction/names.py": "a user's name in ssh addresses",
-    "client/redaction/addresses.py": "a user's name in ssh addresses",
+    "workbench/redact/names.py": "a user's name in ssh addresses",
+    "workbench/redact/addresses.py": "a user's name in ssh addresses",
 }
 STARTS_A_PROGRAM: Final = re.compile(
     r"open_process\(|run_process\(|Popen\(|subprocess\.(run|call|check_)|create_subprocess|os\.(exec|spawn|popen|system)"

@@ -40,7 +40,11 @@ class User:
         self._option = option
         self._cancels_at = cancels_at
         self._changed = anyio.Event()
-        session.listener = agent.on_elicitations = lambda *_: self._changed.set()
+        session.subscribe(self._note)
+        agent.on_elicitations = self._note
+
+    def _note(self, *_: object) -> None:
+        self._changed.set()
 
     async def attend(self) -> None:
         """Attend to the session until told to stop."""

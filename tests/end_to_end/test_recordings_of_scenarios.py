@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.demo import shipped
+from acp_tui.workbench.demo import shipped
 from support.led_sessions import Led, lead_scenario
 from support.pictured import pictured
 from support.recordings import as_recorded, redacted, replayed_whole

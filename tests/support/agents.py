@@ -164,10 +164,13 @@ def asked(request_id: Any, *options: str, call_id: str = "call", session_id: str
 async def until(session: Session, is_so: Callable[[], bool]) -> None:
     """Wait for a change of the conversation after which `is_so` holds."""
     changed = anyio.Event()
-    session.listener = lambda _: changed.set()
-    while not is_so():
-        await changed.wait()
-        changed = anyio.Event()
+    unsubscribe = session.subscribe(lambda _: changed.set())
+    try:
+        while not is_so():
+            await changed.wait()
+            changed = anyio.Event()
+    finally:
+        unsubscribe()
 
 
 def agent_texts(session: Session) -> Sequence[str]:

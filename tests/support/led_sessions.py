@@ -19,6 +19,7 @@ import psutil  # type: ignore[import-untyped]
 from anyio.abc import TaskGroup
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.demo import copy_project
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
@@ -28,8 +29,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId
-from acp_tui.demo.project import copy_project
-from acp_tui.demo.scenario import Scenario, load
+from acp_tui.workbench.demo.scenario import Scenario, load
 from support.agents import our_children
 from support.recordings import EVERYTHING, User, as_recorded, demo
 from support.waiting import LIMIT_S, TEST_LIMIT_S

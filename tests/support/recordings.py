@@ -14,7 +14,6 @@ import anyio.lowlevel
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost
-from acp_tui.client.redaction.redacting import Wishes, redact
 from acp_tui.client.secrets.masking import MASK
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
@@ -31,6 +30,7 @@ from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.roles import ClientOffer
+from acp_tui.workbench.redact.redacting import Wishes, redact
 from support.waiting import LIMIT_S
 
 EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
@@ -57,7 +57,12 @@ class User:
     """Terminals that were answered."""
 
     def __post_init__(self) -> None:
-        self.session.listener = self.agent.on_elicitations = lambda *_: self.changed.set()
+        self.session.subscribe(self.note)
+        self.agent.on_elicitations = self.note
+
+    def note(self, *_: object) -> None:
+        """Something has changed."""
+        self.changed.set()
 
     async def attend(self) -> None:
         """Until the turn is over, and this is cancelled."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from acp_tui.demo import script
 from acp_tui.rpc import Direction
+from acp_tui.workbench.demo import script
 
 ENDLESS: Final = {"exit", "hang"}
 ANSWERS: Final = [("allow_once", "accept"), ("reject_once", "decline"), ("reject_once", "cancel")]

@@ -304,7 +304,7 @@ class Page:
     async def send(self, text: str) -> None:
         """Send a prompt."""
         await self.write(text)
-        await self.press("enter")
+        await self.press_slowly("enter")
 
     async def click(self, text: str) -> None:
         """Click on the first place where this text stands."""

@@ -121,10 +121,9 @@ class BareCard(PermissionCard):
         self.told.append(message)
         return True
 
-    def hand_over(self, message: Any) -> None:
+    def hand_over(self, message: Any, keys: Any) -> None:
         """As a message."""
         self.told.append(message)
-        self._is_left = False
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """All of it is in view."""

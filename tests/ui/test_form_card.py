@@ -395,7 +395,7 @@ async def test_the_draft_and_the_form_keep_what_was_typed_into_them_when_it_is_w
         await page.press_slowly("tab", *"Ada")
         page.withdraw()
         await page.until(lambda: "The agent asks" not in page.words)
-        await page.press("!")
+        await page.press_slowly("!")
         assert page.draft == "my draft!"
 
 

@@ -13,10 +13,9 @@ import pytest
 from textual.pilot import Pilot
 
 from acp_tui.client.agents.demo import demo_command
-from acp_tui.client.inspection.frame_log import FrameLog
-from acp_tui.client.inspection.inspection import Inspection, inspect_agent
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Header
+from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.rpc import Direction
 from acp_tui.ui.inspector import frame_list
 from acp_tui.ui.inspector.app import InspectApp
@@ -24,6 +23,7 @@ from acp_tui.ui.inspector.frame_view import FrameView, clock_at
 from acp_tui.ui.inspector.keys import INSPECTOR_COMMANDS
 from acp_tui.ui.inspector.screen import InspectorScreen
 from acp_tui.ui.inspector.standing import title_of
+from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent
 from support.screens import open_agent_page, rows
 from support.waiting import TEST_LIMIT_S, until
 

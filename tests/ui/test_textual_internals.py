@@ -17,6 +17,7 @@ from acp_tui.ui.pacing import PacedApp
 OVERRIDDEN = (
     (App, "_background_screens"),
     (App, "_display"),
+    (App, "_prune"),
     (App, "_register"),
     (Compositor, "clear"),
     (Compositor, "reflow"),
@@ -41,7 +42,9 @@ def test_textual_has(owner: object, name: str) -> None:
     assert hasattr(owner, name)
 
 
-@pytest.mark.parametrize("name", ["_driver", "_next_callbacks", "_notifications"])
+@pytest.mark.parametrize(
+    "name", ["_driver", "_message_queue", "_next_callbacks", "_notifications", "_pending_message"]
+)
 def test_a_textual_app_has(name: str) -> None:
     assert hasattr(App(), name)
 

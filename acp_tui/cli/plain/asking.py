@@ -36,7 +36,7 @@ from acp_tui.conversation.permission_requests import answer_of, keys_told
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, warnings_of
-from acp_tui.ui.rejection_reason import reason_prompt
+from acp_tui.conversation.wording import reason_prompt
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent

@@ -26,7 +26,8 @@ from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session import Session, Unsubscribe
+from acp_tui.client.sessions.session_calls import shown_early
 from acp_tui.client.settings import Settings, state_folder
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
@@ -76,6 +77,7 @@ class Chat:
         """There is a session, and nothing more to say before the first prompt."""
         self._was_interrupted = False
         self._outside: Questions | None = None
+        self._unsubscribe: Unsubscribe = lambda: None
         self._start: AgentStart
         self._tasks: TaskGroup
         self._teller: Teller
@@ -159,15 +161,10 @@ class Chat:
     async def open(self, session_id: SessionId, cwd: Path) -> None:
         """Go on with a session that the agent has kept, with its history. Raises ClientError."""
 
-        def use_early(change: Change) -> None:
-            """What the agent asks while it loads must be answered: the loading may wait for it."""
-            session = self.agent.sessions.get(session_id)
-            if session is not None and Fact.PERMISSIONS in change.facts:
-                self.use(session)
-
-        session = await self._logged_in(
-            lambda agent: self._start.open_session(agent, session_id, cwd, use_early)
-        )
+        with shown_early(self.use) as attend:
+            session = await self._logged_in(
+                lambda agent: self._start.open_session(agent, session_id, cwd, attend)
+            )
         if session is not self.session:
             self.use(session)
 
@@ -189,8 +186,7 @@ class Chat:
     def use(self, session: Session) -> None:
         """Talk in this session from now on; of one that goes on, what was said is not told again."""
         is_known = self.session is not None and self.session.conversation is session.conversation
-        if self.session is not None:
-            self.session.listener = None
+        self._unsubscribe()
         self.session = session
         if not is_known:
             self._teller = Teller(session.conversation, session.cwd, self._outbox, self.settings.conversation)
@@ -203,7 +199,7 @@ class Chat:
             queue_first=self._say_first,
         )
         self._questions = Questions(session, self.agent.title, self.console, self._outbox)
-        session.listener = self._hear
+        self._unsubscribe = session.subscribe(self._hear)
         self._hear(Change((), (Fact.PERMISSIONS, Fact.ELICITATIONS, Fact.TURN)))
 
     def _hear(self, change: Change) -> None:

@@ -27,7 +27,8 @@ from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.offers import INTERACTIVE
 from acp_tui.client.sessions.policy import policy_of
 from acp_tui.client.sessions.recordings import recording_plan
-from acp_tui.client.sessions.session import Listener, Session
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_calls import Attend
 from acp_tui.client.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.facts import SessionId
@@ -108,14 +109,12 @@ class AgentStart:
             earlier=earlier,
         )
 
-    async def open_session(
-        self, agent: Agent, session_id: SessionId, cwd: Path, listener: Listener
-    ) -> Session:
+    async def open_session(self, agent: Agent, session_id: SessionId, cwd: Path, attend: Attend) -> Session:
         """The one that is open already, else as the agent gives it."""
         return agent.sessions.get(session_id) or await agent.open_session(
             session_id,
             cwd,
-            listener,
+            attend,
             additional_directories=self.directories,
             mcp_servers=self.servers,
         )

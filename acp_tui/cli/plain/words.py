@@ -14,6 +14,7 @@ from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.places import HERE, shown_path
 from acp_tui.conversation.tool_calls import (
     FAILED,
     BlockContent,
@@ -31,7 +32,6 @@ from acp_tui.conversation.visible import (
     make_visible_line,
     make_visible_path,
 )
-from acp_tui.ui.drawings.places import HERE, shown_path
 
 MARK: Final = "* "
 """Before a line of ours; a line of the agent's that begins with it is moved by a blank."""
@@ -152,7 +152,7 @@ def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None
 
 def _printed(state: TerminalState) -> list[str]:
     """As a terminal would show it: what a program writes over, it takes back."""
-    from acp_tui.ui.terminal.emulator import make_emulator
+    from acp_tui.client.terminals.emulator import make_emulator
 
     emulator = make_emulator(state.columns, state.rows, MAX_OUTPUT_LINES)
     try:

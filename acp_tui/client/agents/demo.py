@@ -14,6 +14,9 @@ from acp_tui.client.agents.command import AgentCommand
 
 NAME: Final = "demo"
 GREETING: Final = "This agent plays a script: any prompt starts it."
+_PROJECT: Final = Path(__file__).with_name("demo_project")
+_SUFFIX: Final = ".txt"
+"""The project's files end so in this package, so that no tool takes its deliberate bug and its tests for ours."""
 
 
 def demo_command(scenario: str = "coding", speed: float = 1.0) -> AgentCommand:
@@ -28,10 +31,15 @@ def with_project(command: AgentCommand) -> AgentCommand:
 
     Its sessions are told from those of other runs, as in the list of what was recorded.
     """
-    from acp_tui.demo.project import copy_project
-
     folder = tempfile.mkdtemp(prefix="acp-tui-demo-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     project = Path(folder).resolve() / "project"
     copy_project(project)
     return replace(command, argv=(*command.argv, "--own-ids"), cwd=project)
+
+
+def copy_project(directory: Path) -> None:
+    """Put a fresh copy of the sample project, a few small files with one real bug, into `directory`; makes it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for source in sorted(_PROJECT.glob(f"*{_SUFFIX}")):
+        (directory / source.name.removesuffix(_SUFFIX)).write_bytes(source.read_bytes())

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple, TypeAlias
 from anyio import to_thread
 
 from acp_tui.client.changes.areas import Areas
-from acp_tui.client.changes.copies import Copied, Copies
 from acp_tui.client.changes.git import Git
 from acp_tui.client.changes.tree import Tree, is_within, signature, too_large
 from acp_tui.client.changes.values import FileState, Limits
+from acp_tui.client.copies import Copied, Copies
 from acp_tui.client.safe_git import GitFailed
 
 Source: TypeAlias = bytes | Copied | str

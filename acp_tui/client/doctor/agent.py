@@ -163,7 +163,7 @@ class AgentCheck:
                 if Fact.PERMISSIONS in change.facts:
                     tasks.start_soon(self._refuse, session)
 
-            session.listener = on_change
+            unsubscribe = session.subscribe(on_change)
             with anyio.move_on_after(self._turn_limit_s + CANCEL_LIMIT_S):
                 tasks.start_soon(self._cancel_late, session)
                 try:
@@ -171,7 +171,7 @@ class AgentCheck:
                 except ClientError as error:
                     return error
                 finally:
-                    session.listener = None
+                    unsubscribe()
                     tasks.cancel_scope.cancel()
                 return None
         return AgentLost(f"the turn was cancelled after {self._turn_limit_s:g} s, and did not end")

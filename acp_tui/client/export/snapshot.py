@@ -20,7 +20,7 @@ def snapshot(conversation: Conversation) -> Conversation:
     values: dict[str, Any] = {
         field.name: copy(getattr(conversation, field.name)) for field in fields(Conversation)
     }
-    values["entries"] = [_entry(entry) for entry in conversation.entries]
+    values["entries"] = conversation.entries.copied(_entry)
     values["terminals"] = {key: _terminal(state) for key, state in conversation.terminals.items()}
     return Conversation(**values)
 

@@ -24,11 +24,11 @@ from acp_tui.client.errors import (
     UnsupportedProtocol,
 )
 from acp_tui.client.extensions import Extensions
-from acp_tui.client.inspection.frame_log import FrameLog
 from acp_tui.client.sessions.calls import AgentCalls
 from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.stderr_lines import StderrLines
+from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation.updates import Disconnected, SessionUpdate
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
 from acp_tui.protocol.roles import ClientOffer

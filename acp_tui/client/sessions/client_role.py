@@ -39,7 +39,7 @@ class ClientRole:
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         """Keep in the log what could not be used."""
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
-        self._log.append(f"[stdout] {what} ({why}){text}")
+        self._log.append(f"[stdout] {what[:500]} ({why[:500]}){text}")
 
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
         """Pass the request to whoever registered for it."""

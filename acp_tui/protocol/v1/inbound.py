@@ -113,7 +113,7 @@ def _plan(update: Any) -> Updates:
     return (PlanReplaced(steps, meta=plan.meta),)
 
 
-MAX_COMMANDS: Final = 5_000
+MAX_COMMANDS: Final = 1_000
 """The first ones are kept: to read fifty thousand holds up the keys for a quarter of a second, each time."""
 
 

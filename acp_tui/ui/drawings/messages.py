@@ -52,7 +52,7 @@ class AgentMessage:
         renderer = self._renderers.setdefault(index, MarkdownRenderer())
         read = self._read.get(index, 0)
         if part.length > read:
-            new = part.since(read)[:SLICE_CHARACTERS]
+            new = part.since(read, SLICE_CHARACTERS)
             renderer.append(new)
             self._read[index] = read + len(new)
         return self._read.get(index, 0) == part.length

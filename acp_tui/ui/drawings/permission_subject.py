@@ -17,7 +17,8 @@ from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock, Text, TextResource, UnknownBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
-from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields
+from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, reported_fields
+from acp_tui.conversation.places import HERE, is_outside, shown_location, shown_path
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -39,7 +40,6 @@ from acp_tui.conversation.visible import (
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Joined
-from acp_tui.ui.drawings.places import HERE, shown_location, shown_path
 from acp_tui.ui.drawings.seen_rows import SeenRows
 from acp_tui.ui.drawings.shell_command import ShellCommand, command_lines, reported_command
 from acp_tui.ui.rendering.diff import DiffLayout

@@ -17,6 +17,7 @@ from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS
 from acp_tui.conversation.permission_requests import chosen_words
+from acp_tui.conversation.places import HERE, shown_location, shown_path
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -32,7 +33,6 @@ from acp_tui.ui.drawings.diffs import Comparisons
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.folds import folded
 from acp_tui.ui.drawings.images import BlockLines
-from acp_tui.ui.drawings.places import HERE, shown_location, shown_path
 from acp_tui.ui.drawings.tool_text import ToolText
 from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.palette import Palette

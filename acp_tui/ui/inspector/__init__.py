@@ -1,1 +1,1 @@
-"""Shows what passes between acp-tui and an agent, line by line; what is known of the lines is `client.inspection`'s."""
+"""Shows what passes between acp-tui and an agent, line by line; what is known of the lines is `workbench.inspect`'s."""

@@ -10,13 +10,13 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.types import CSSPathType
 
-from acp_tui.client.inspection.inspection import Inspection
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.inspector.screen import InspectorScreen
 from acp_tui.ui.memory import keep_what_is_loaded
 from acp_tui.ui.settings_app import SettingsApp
 from acp_tui.ui.stylesheets import stylesheets
 from acp_tui.ui.terminal_input import mend_terminal_input
+from acp_tui.workbench.inspect.inspection import Inspection
 
 
 class InspectApp(SettingsApp):

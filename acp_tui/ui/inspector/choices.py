@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from acp_tui.client.inspection.index import FrameIndex, Row
-from acp_tui.client.inspection.query import DIRECTIONS, STATES, Field, Query, Term
 from acp_tui.ui.widgets.fields.row_list import PickerRow
+from acp_tui.workbench.inspect.index import FrameIndex, Row
+from acp_tui.workbench.inspect.query import DIRECTIONS, STATES, Field, Query, Term
 
 _ABOUT = {
     "in": "from the agent",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.inspection.inspection import Inspection, inspect_agent, inspect_file
 from acp_tui.client.sessions.rereading import RereadSession
 from acp_tui.ui.inspector.screen import InspectorScreen
+from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent, inspect_file
 
 if TYPE_CHECKING:
     from acp_tui.ui.screens.session_actions import SessionActions

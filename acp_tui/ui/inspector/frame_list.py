@@ -15,14 +15,14 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from acp_tui.client.inspection.entry import Form
-from acp_tui.client.inspection.glimpse import Glimpse
-from acp_tui.client.inspection.index import Row
-from acp_tui.client.inspection.inspection import Inspection
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import row_strip
 from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.rendering.palette import Palette
+from acp_tui.workbench.inspect.entry import Form
+from acp_tui.workbench.inspect.glimpse import Glimpse
+from acp_tui.workbench.inspect.index import Row
+from acp_tui.workbench.inspect.inspection import Inspection
 
 FRAME_S: Final = 1 / 30
 FLOOD_FRAME_S: Final = 1 / 8

@@ -15,11 +15,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from acp_tui.client.inspection.entry import Form
-from acp_tui.client.inspection.inspection import Detail
-from acp_tui.client.inspection.line import Kind
-from acp_tui.client.inspection.linting import LintNote
-from acp_tui.client.inspection.outline import Node, OutlineLine
+from acp_tui.client.transcript.frame_line import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.inspector.json_lines import drawn, folded
 from acp_tui.ui.inspector.line_window import LineWindow
@@ -29,6 +25,10 @@ from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, wrap
 from acp_tui.ui.themes import palette_for
+from acp_tui.workbench.inspect.entry import Form
+from acp_tui.workbench.inspect.inspection import Detail
+from acp_tui.workbench.inspect.linting import LintNote
+from acp_tui.workbench.inspect.outline import Node, OutlineLine
 
 MOST_LINES: Final = 3_000
 """That are unfolded together."""

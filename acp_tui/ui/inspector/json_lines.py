@@ -9,10 +9,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.client.inspection.outline import OutlineLine, Role
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold
+from acp_tui.workbench.inspect.outline import OutlineLine, Role
 
 INDENT: Final = 2
 MARK_CELLS: Final = 2

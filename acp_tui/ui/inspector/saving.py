@@ -1,4 +1,4 @@
-"""Asks where frames are to be written, and says whether with secrets; how that is done, `client.inspection` knows."""
+"""Asks where frames are to be written, and says whether with secrets; how that is done, `workbench.inspect` knows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
 from acp_tui.client.export import FileExists
-from acp_tui.client.inspection.inspection import Detail, Inspection
-from acp_tui.client.inspection.saving import FileIsThere, save_frames, save_json
 from acp_tui.ui.screens.export import ExportDialog, Write
 from acp_tui.ui.widgets.fields.frame import Frame, shown_line
+from acp_tui.workbench.inspect.inspection import Detail, Inspection
+from acp_tui.workbench.inspect.saving import FileIsThere, save_frames, save_json
 
 MASKED = "Known secrets are masked. Look at it before you give it away."
 RAW = "SECRETS ARE KEPT, since R was pressed."

@@ -21,10 +21,6 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
-from acp_tui.client.inspection.index import Row
-from acp_tui.client.inspection.inspection import Detail, Inspection
-from acp_tui.client.inspection.outline import pretty
-from acp_tui.client.inspection.query import Query, QueryError, Term, read_query, toggled
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation_desk import ConversationDesk
 from acp_tui.ui.inspector.ask_line import AskLine, Wish
@@ -37,6 +33,10 @@ from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.replaying.following import growth_of
 from acp_tui.ui.replaying.spot import read_spot
 from acp_tui.ui.screens.picker import Picker
+from acp_tui.workbench.inspect.index import Row
+from acp_tui.workbench.inspect.inspection import Detail, Inspection
+from acp_tui.workbench.inspect.outline import pretty
+from acp_tui.workbench.inspect.query import Query, QueryError, Term, read_query, toggled
 
 KEYS: Final = (
     "{inspect_help} help; {inspect_filter} filter; {inspect_find} find; {inspect_leave} close;"

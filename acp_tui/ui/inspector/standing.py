@@ -8,10 +8,10 @@ from typing import Final
 
 from textual.content import Content
 
-from acp_tui.client.inspection.inspection import Inspection, Standing
 from acp_tui.client.transcript.events import Header
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.inspector.rows import waits
+from acp_tui.workbench.inspect.inspection import Inspection, Standing
 
 BETWEEN: Final = Content(" · ")
 

@@ -19,7 +19,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.demo import demo_command
+from acp_tui.client.agents.demo import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.agent import Agent
@@ -38,11 +38,10 @@ from acp_tui.conversation.updates import (
     PermissionAnswered,
     TerminalExited,
 )
-from acp_tui.demo import programs, shipped
-from acp_tui.demo.project import copy_project
-from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
-from acp_tui.demo.script import Fault, Scenario
 from acp_tui.ui.picturing.errors import CannotRender
+from acp_tui.workbench.demo import programs, shipped
+from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
+from acp_tui.workbench.demo.script import Fault, Scenario
 
 FIRST_PROMPT: Final = "Show me what you can do."
 NEXT_PROMPT: Final = "Go on."
@@ -191,7 +190,7 @@ async def _play(agent: Agent, attendant: _Attendant, cwd: Path, prompts: Sequenc
     await agent.initialize()
     session = await logged_in(lambda: agent.new_session(cwd), attendant.log_in)
     attendant.session = session
-    session.listener = attendant.look
+    session.subscribe(attendant.look)
     for prompt in prompts:
         with suppress(AgentRefused):  # the next turn may end otherwise
             await session.send_prompt([Text(prompt)])

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -48,8 +47,21 @@ class RecordedPanel(SessionPanel):
         self._show_facts()
 
 
+class RecordedView(ConversationView):
+    """A conversation in which only reading can be done; all other keys are the replay's."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "toggle_entry", "Fold or unfold", show=False),
+        Binding("space", "screen.toggle_playing", "Play or pause", show=False),
+        Binding("home", "screen.to_start", "To the beginning", show=False),
+        Binding("end", "screen.to_end", "To the end", show=False),
+    ]
+
+
 class ReplayPanel(RecordedPanel):
     """A session that is being replayed; the card says how its request was answered."""
+
+    VIEW = RecordedView
 
     def __init__(
         self,
@@ -68,7 +80,7 @@ class ReplayPanel(RecordedPanel):
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield RecordedView(images=self._images, folds=self._folds)
+        yield self.view
         plan = PlanLine()
         plan.can_focus = False  # its keys are the replay's
         yield plan
@@ -84,21 +96,6 @@ class ReplayPanel(RecordedPanel):
         shown = self.query_one("#elicitation", Static)
         shown.update(Content("\n\n").join(cards))
         shown.display = bool(cards)
-
-
-class RecordedView(ConversationView):
-    """A conversation in which only reading can be done; all other keys are the replay's."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "toggle_entry", "Fold or unfold", show=False),
-        Binding("space", "screen.toggle_playing", "Play or pause", show=False),
-        Binding("home", "screen.to_start", "To the beginning", show=False),
-        Binding("end", "screen.to_end", "To the end", show=False),
-    ]
-
-    def on_key(self, event: events.Key) -> None:
-        """What is typed is meant for no prompt."""
-        event.prevent_default()
 
 
 class RecordedCard(DockedRequest):

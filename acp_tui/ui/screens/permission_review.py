@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -110,11 +111,13 @@ class FullRequest(RequestPane):
         """What is answered here is answered on the card."""
         self._card.post_message(message)
 
-    def hand_over(self, message: RequestPane.Typed | RequestPane.ReasonWanted) -> None:
+    def hand_over(
+        self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
+    ) -> None:
         """What is written here is written in the prompt, which is below."""
-        self._card.hand_over(message)
         if isinstance(self.screen, PermissionReview):
             self.screen.close()
+        self._card.hand_over(message, keys)
 
     # What the user does
 

@@ -6,11 +6,12 @@ How the screen looks and how it comes to a session is `session`'s. What an actio
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import work
+from textual.events import Key, Paste
 from textual.screen import Screen
 
 from acp_tui.client.settings.tree import Settings
@@ -19,6 +20,7 @@ from acp_tui.ui.preloading import preload
 from acp_tui.ui.prompting import Prompting
 from acp_tui.ui.tabbed_app import TabbedApp
 from acp_tui.ui.tabs import FIRST_MODE
+from acp_tui.ui.textual_internals import press_in
 from acp_tui.ui.widgets.prompt import PromptInput
 
 if TYPE_CHECKING:
@@ -91,14 +93,16 @@ class SessionActions(Screen[None]):
         """Whether the user writes nothing and presses nothing, so that a card may take the keyboard."""
         return any(prompt.is_free for prompt in self.query(PromptInput))
 
-    def write_on(self, text: str, *, is_paste: bool) -> None:
-        """Into the draft with what is typed on a card that asks for something else."""
+    def write_on(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
+        """Into the draft with what is typed on a card that asks for something else, and the `keys` behind it."""
         for prompt in self.query(PromptInput):
             self.set_focus(prompt)
             if is_paste:
                 prompt.paste(text)
             else:
                 prompt.insert(text)
+            for key in keys:
+                press_in(prompt, key)
 
     def action_focus_prompt(self) -> None:
         """Back to the draft, from anywhere else."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from textual import work
+from textual.events import Key
 
 from acp_tui.ui.commands import slash_action
 from acp_tui.ui.keyed_app import keys_in_force
@@ -23,10 +24,8 @@ from acp_tui.ui.widgets.queue_lines import QueueLines
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.agent_link import AgentLink
-    from acp_tui.ui.widgets.conversation.view import ConversationView
     from acp_tui.ui.widgets.history.recall import Recall
     from acp_tui.ui.widgets.history.search import HistorySearch
-    from acp_tui.ui.widgets.welcome import Welcome
 
 ESCAPE_AGAIN_S: Final = 1.0
 
@@ -218,15 +217,11 @@ class SessionWriting(SessionStart):
         if self._panel is not None:
             self._panel.view.action_page(message.direction)
 
-    def on_conversation_view_typed(self, message: ConversationView.Typed) -> None:
-        """Whoever types means the prompt."""
-        self._prompt.focus()
-        self._prompt.insert(message.text)
-
-    def on_welcome_typed(self, message: Welcome.Typed) -> None:
-        """Likewise."""
-        self._prompt.focus()
-        self._prompt.insert(message.text)
+    def before_key(self, event: Key) -> None:
+        """What is typed where nothing can be written goes to the draft, and the keys behind it go there too."""
+        is_text = getattr(self.focused, "is_text", None)
+        if is_text is not None and is_text(event):
+            self.set_focus(self._prompt)
 
     # Earlier prompts, and those that wait
 

@@ -24,7 +24,7 @@ from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.widgets.terminal_view import TerminalView
 
 if TYPE_CHECKING:
-    from acp_tui.client.sessions.session import Listener, Session
+    from acp_tui.client.sessions.session import Session, Unsubscribe
 
 
 class KeyboardLine(Static):
@@ -72,7 +72,7 @@ class TakeOver(Screen[None]):
         self._state = state
         self._line = KeyboardLine()
         self._view = TerminalView(state, screens, clock=clock)
-        self._listener: Listener | None = None
+        self._unsubscribe: Unsubscribe = lambda: None
         self._is_taken = True
         """What was typed last."""
 
@@ -82,19 +82,15 @@ class TakeOver(Screen[None]):
         yield self._view
 
     def on_mount(self) -> None:
-        """Hear of every change, and let hear who did before."""
+        """Hear of every change."""
         self._view.focus()
-        self._listener = self._session.listener
-        self._session.listener = self._on_change
+        self._unsubscribe = self._session.subscribe(self._on_change)
 
     def on_unmount(self) -> None:
-        """Hear no more; where the session has another listener meanwhile, or none any more, that stays so."""
-        if self._session.listener == self._on_change:
-            self._session.listener = self._listener
+        """Hear no more."""
+        self._unsubscribe()
 
     def _on_change(self, change: Change) -> None:
-        if self._listener is not None:
-            self._listener(change)
         if change.facts:
             self._view.mark()
 

@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from acp_tui.ui.drawings.permission_subject import Asked
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.keyed_app import keys_in_force, note_question_gone
 from acp_tui.ui.screens.permission_review import PermissionReview
 from acp_tui.ui.widgets.answer_guard import GUARD_S as GUARD_S
 from acp_tui.ui.widgets.docked_request import DockedRequest
@@ -52,7 +53,9 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         self,
         *,
         clock: Callable[[], float] = time.monotonic,
-        write: Callable[[RequestPane.Typed | RequestPane.ReasonWanted], None] = lambda _: None,
+        write: Callable[
+            [RequestPane.Typed | RequestPane.ReasonWanted, Sequence[events.Key | events.Paste]], None
+        ] = lambda *_: None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         """`write` gives the keyboard to the prompt."""
@@ -68,6 +71,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def show_request(self, asked: Asked | None) -> None:
         """Show it, on the full screen too where that is open."""
         if asked is None and self.has_focus:
+            note_question_gone(self)
             self.post_message(self.Left())
         if asked is not None and self._asked is None:
             self.post_message(self.Appeared())
@@ -106,9 +110,11 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         if has_focus and self._asked is not None:
             self.warn_too_small()
 
-    def hand_over(self, message: RequestPane.Typed | RequestPane.ReasonWanted) -> None:
+    def hand_over(
+        self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
+    ) -> None:
         """As the session's panel does it."""
-        self._write(message)
+        self._write(message, keys)
 
     def take_focus(self) -> None:
         """Come to the keyboard unasked."""

@@ -7,7 +7,7 @@ when a key counts, the guard knows; nothing is opened or fetched here (R-ELIC-11
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final, Literal, Protocol, TypeAlias
 
 from textual import events
@@ -34,8 +34,8 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.asking import ASKING
-from acp_tui.ui.keyed_app import keys_in_force, pause_before_key_s
-from acp_tui.ui.textual_internals import bindings_of_key, press_in
+from acp_tui.ui.keyed_app import is_stray, keys_in_force, pause_before_key_s
+from acp_tui.ui.textual_internals import bindings_of_key, press_in, take_waiting_keys
 from acp_tui.ui.toasts import ToastingApp
 from acp_tui.ui.widgets.answer_guard import GUARD_S, AnswerGuard
 from acp_tui.ui.widgets.fields.choice_rows import MAX_NUMBER, ChoiceRows
@@ -60,7 +60,7 @@ class WhereKeysGo(Protocol):
     def leave(self) -> None:
         """Give the keyboard to whatever it was taken from."""
 
-    def write(self, text: str, *, is_paste: bool) -> None:
+    def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
         """Leave, and write this there."""
 
 
@@ -261,6 +261,11 @@ class QuestionCard(VerticalScroll, can_focus=True):
     def _end_warning(self) -> None:
         self._warn("")
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether the user has answered; else a question that goes away was taken back."""
+        return self._is_answered
+
     # The keyboard
 
     @property
@@ -326,7 +331,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             is_own and self.screen.focused is not self
         ):  # it was on its way here when the keyboard went elsewhere
             event.stop()
-            if self.screen.focused is not None:
+            if self.screen.focused is not None and not is_stray(self, event):
                 press_in(self.screen.focused, event)
             return
         self._is_answer = self._is_enter_meant = self.guard.takes(event)
@@ -377,7 +382,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     def _write(self, text: str, *, is_paste: bool) -> None:
         self._typed = ""
-        self._keys.write(text, is_paste=is_paste)
+        self._keys.write(text, take_waiting_keys(self), is_paste=is_paste)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Note what is pressed: by the time the mouse button is released it may be something else."""

@@ -7,7 +7,7 @@ what was typed before was meant for something else. How the request is shown is 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual import events
@@ -19,7 +19,7 @@ from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told
 from acp_tui.ui.drawings.permission_subject import SubjectDrawing
 from acp_tui.ui.drawings.permissions import MAX_NUMBER
-from acp_tui.ui.textual_internals import bindings_of_key
+from acp_tui.ui.textual_internals import bindings_of_key, take_waiting_keys
 from acp_tui.ui.widgets.request_view import RequestView
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
@@ -70,12 +70,10 @@ class RequestPane(RequestView, can_focus=True):
     class Typed(Message, namespace="permission_card"):
         """The user types here what is meant for the prompt."""
 
-        def __init__(self, text: str = "", *, is_paste: bool = False, key: events.Key | None = None) -> None:
+        def __init__(self, text: str, *, is_paste: bool = False) -> None:
             super().__init__()
             self.text = text
             self.is_paste = is_paste
-            self.key = key
-            """A key that came when the keyboard was about to be at the prompt, instead of a text."""
 
     def __init__(
         self,
@@ -87,8 +85,6 @@ class RequestPane(RequestView, can_focus=True):
         super().__init__(clock=clock, drawing=drawing, id=id)
         self._is_answer = False
         """Whether the key that is being worked off can be an answer."""
-        self._is_left = False
-        """The keyboard goes to the prompt."""
         self._typed = ""
         """What was typed since the last pause: when it turns out to be text, all of it goes to the prompt."""
         self._warning_time: Timer | None = None
@@ -140,11 +136,6 @@ class RequestPane(RequestView, can_focus=True):
         or the focus may be another, and the next key may be here.
         """
         self.show_changes()
-        if self._is_left:
-            event.stop()
-            self.guard.takes(event)
-            self.hand_over(self.Typed(key=event))
-            return
         if self.guard.takes(event):
             self._typed = ""
         if event.is_printable:
@@ -238,20 +229,13 @@ class RequestPane(RequestView, can_focus=True):
             self._warning_time = None
             self.warn("")
 
-    def watch_has_focus(self, has_focus: bool) -> None:
-        """Keys are for the request again."""
-        super().watch_has_focus(has_focus)
-        if has_focus:
-            self._is_left = False
-
     def _leave(self, message: Typed | ReasonWanted) -> None:
-        """The keys that are on their way here are for the prompt too."""
-        self._is_left = True
-        self.hand_over(message)
+        """What was typed here behind this is for the prompt too."""
+        self.hand_over(message, take_waiting_keys(self))
 
     @abstractmethod
-    def hand_over(self, message: Typed | ReasonWanted) -> None:
-        """Give the keyboard to the prompt with this, at once: a message would come there behind the next key."""
+    def hand_over(self, message: Typed | ReasonWanted, keys: Sequence[events.Key | events.Paste]) -> None:
+        """Give the prompt the keyboard, this and then the `keys`, at once: the next key would overtake a message."""
 
     def tell(self, message: Message) -> None:
         """Let those know who wait for a decision."""

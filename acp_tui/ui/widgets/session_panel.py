@@ -9,11 +9,12 @@ import asyncio
 import contextvars
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.events import Key, Paste
 from textual.message import Message
 
 from acp_tui.conversation.conversation import Change, Conversation
@@ -39,7 +40,7 @@ from acp_tui.ui.widgets.welcome import Welcome
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
-    from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session import Session, Unsubscribe
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
@@ -61,6 +62,8 @@ class SessionPanel(Vertical):
     class Left(Message):
         """The user has nothing more to do here and goes back to the prompt."""
 
+    VIEW: ClassVar = ConversationView
+
     def __init__(
         self,
         conversation: Conversation,
@@ -81,8 +84,8 @@ class SessionPanel(Vertical):
         self.is_following = True
         self._cwd = str(session.cwd) if session is not None else ""
         self._clock = clock
-        self._folds = folds
-        self._images = images
+        self.view = self.VIEW(images=images, folds=folds)
+        """The conversation; it can be asked before it is mounted."""
         self.welcome = Welcome(agent, greeting)
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
@@ -96,10 +99,11 @@ class SessionPanel(Vertical):
         self._look_handle: asyncio.TimerHandle | None = None
         self._notice_handle: asyncio.TimerHandle | None = None
         self._look_context = contextvars.copy_context()
+        self._unsubscribe: Unsubscribe = lambda: None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield ConversationView(images=self._images, folds=self._folds)
+        yield self.view
         yield self.welcome
         yield PlanLine()
         yield PermissionCard(clock=self._clock, write=self._write)
@@ -109,20 +113,14 @@ class SessionPanel(Vertical):
         self._look_context = contextvars.copy_context()  # changes come from tasks that know no app
         self.view.show(self.conversation, self._cwd)
         if self.session is not None:
-            self.session.listener = self._on_change
+            self._unsubscribe = self.session.subscribe(self._on_change)
         self._show_facts()
 
     def on_unmount(self) -> None:
         """The session goes on without us."""
         for handle in filter(None, (self._look_handle, self._notice_handle)):
             handle.cancel()
-        if self.session is not None:
-            self.session.listener = None
-
-    @property
-    def view(self) -> ConversationView:
-        """The conversation."""
-        return self.query_one(ConversationView)
+        self._unsubscribe()
 
     @property
     def card(self) -> DockedRequest:
@@ -285,18 +283,20 @@ class SessionPanel(Vertical):
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
 
-    def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted) -> None:
-        """Whoever types on the card means the prompt; so does who wants to say why they reject it."""
+    def _write(
+        self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
+    ) -> None:
+        """What is typed on the card goes to the prompt, and so do the `keys` behind it, in their order."""
         prompt = self.screen.query_one(PromptInput)
-        prompt.focus()
+        self.screen.set_focus(prompt)  # at once: the next key must not overtake these
         if isinstance(message, PermissionCard.ReasonWanted):
             prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
-        elif message.key is not None:
-            press_in(prompt, message.key)
         elif message.is_paste:
             prompt.paste(message.text)
         else:
             prompt.insert(message.text)
+        for key in keys:
+            press_in(prompt, key)
 
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
         """Give it the keyboard where the user writes nothing and presses nothing, so that an answer is one key."""
@@ -310,12 +310,6 @@ class SessionPanel(Vertical):
         """Pass it on: what is posted while the panel handles another message bubbles no further than the panel."""
         message.stop()
         self.post_message(self.Left())
-
-    def on_conversation_window_replied(self, message: ConversationView.Replied) -> None:
-        """Type the answer into the program."""
-        message.stop()
-        if self.session is not None:
-            self.session.machine.answer(message.terminal_id, message.position, message.replies)
 
     def on_conversation_window_following_changed(self, message: ConversationView.FollowingChanged) -> None:
         """Say how much is below."""

@@ -19,10 +19,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.conversation.entries import TerminalState
-from acp_tui.ui.drawings.terminals import TerminalScreens, strip_of
-from acp_tui.ui.terminal.emulator import Line, MouseReports, TerminalModes
-from acp_tui.ui.terminal.keys import (
+from acp_tui.client.terminals.emulator import Line, MouseReports, TerminalModes
+from acp_tui.client.terminals.keys import (
     NO_BUTTON,
     WHEEL_DOWN,
     WHEEL_UP,
@@ -31,7 +29,9 @@ from acp_tui.ui.terminal.keys import (
     encode_mouse,
     encode_paste,
 )
-from acp_tui.ui.terminal.screen import TerminalScreen, Window
+from acp_tui.client.terminals.screen import TerminalScreen, Window
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.ui.drawings.terminals import TerminalScreens, strip_of
 from acp_tui.ui.widgets.answer_guard import AnswerGuard
 
 LEAVE_KEY: Final = "ctrl+right_square_bracket"

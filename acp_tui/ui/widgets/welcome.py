@@ -30,6 +30,7 @@ LABEL_CELLS: Final = 8
 WAY_CELLS: Final = 5
 MARK_CELLS: Final = 2
 MOST_RECENT: Final = 5
+NUMBERS: Final = tuple("123456789")
 LEAST_RECENT: Final = 3
 """So many are shown before anything is shown in full that can also be said in fewer lines."""
 BLANK: Final = Strip([])
@@ -75,13 +76,6 @@ class Welcome(Vertical, can_focus=True):
         def __init__(self, key: str) -> None:
             super().__init__()
             self.key = key
-
-    class Typed(Message):
-        """The user types here what is meant for the prompt."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
 
     def __init__(self, agent: str = "", greeting: str = "") -> None:
         """`agent` is what it is called, with its version; `greeting` what its command has to say."""
@@ -237,12 +231,13 @@ class Welcome(Vertical, can_focus=True):
         self.action_choose()
 
     def on_key(self, event: events.Key) -> None:
-        """A number opens its session; whatever else is typed is meant for the prompt."""
-        if not event.is_printable or not event.character:
-            return
-        event.stop()
-        at = int(event.character) - 1 if event.character in "123456789" else NOWHERE
-        if 0 <= at < len(self._rows.rows):
-            self.post_message(self.Chosen(self._rows.rows[at].value))
-        elif at == NOWHERE:
-            self.post_message(self.Typed(event.character))
+        """A number opens its session."""
+        if event.key in NUMBERS:
+            event.stop()
+            at = NUMBERS.index(event.key)
+            if at < len(self._rows.rows):
+                self.post_message(self.Chosen(self._rows.rows[at].value))
+
+    def is_text(self, event: events.Key) -> bool:
+        """Whether the key means nothing here: who presses it writes."""
+        return event.is_printable and event.key not in NUMBERS

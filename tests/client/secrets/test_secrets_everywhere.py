@@ -21,12 +21,12 @@ import acp_tui.client.secrets as secrets_room
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused
 from acp_tui.client.prompts.memory import PromptMemory
-from acp_tui.client.redaction.redacting import Wishes, redact
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.content import Text
+from acp_tui.workbench.redact.redacting import Wishes, redact
 from support.agents import scripted_argv
 from support.recordings import EVERYTHING, User
 from support.secret_samples import NAMED, SHAPED, UNTOLD, some

@@ -130,3 +130,18 @@ async def test_so_many_commands_run_at_once_and_no_more_until_one_ends(
     assert all("3 others run" in str(each) for each in results if not isinstance(each, str))
     await session.terminals.kill(running[0])
     assert await session.terminals.create("true")
+
+
+async def test_what_terminals_keep_is_bounded_in_bytes_until_one_is_released(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals_module, "MAX_KEPT_BYTES", 100_000)
+    printing = ("-c", "head -c 60000 /dev/zero | tr '\\0' x")
+    kept = [await session.terminals.create("sh", printing, output_limit_bytes=60_000) for _ in range(1)]
+    await session.terminals.wait_for_exit(kept[0])
+    kept.append(await session.terminals.create("sh", printing, output_limit_bytes=60_000))
+    await session.terminals.wait_for_exit(kept[1])
+    with pytest.raises(TerminalSpawnFailed, match="release some"):
+        await session.terminals.create("true")
+    await session.terminals.release(kept[0])
+    assert await session.terminals.create("true")

@@ -48,15 +48,6 @@ class ConversationWindow(ColumnWindow):
             self.is_following = is_following
             self.new_entries = new_entries
 
-    class Replied(Message):
-        """A terminal has to answer what the program in it has asked, before `position` in its output."""
-
-        def __init__(self, terminal_id: TerminalId, position: int, replies: bytes) -> None:
-            super().__init__()
-            self.terminal_id = terminal_id
-            self.position = position
-            self.replies = replies
-
     def __init__(
         self,
         *,
@@ -67,7 +58,7 @@ class ConversationWindow(ColumnWindow):
         super().__init__(id=id)
         self._conversation = Conversation()
         self._cwd = ""
-        self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal, self._reply)
+        self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         self._images = images
         self._folds = folds
         self._pictures: Pictures | None = None
@@ -263,9 +254,6 @@ class ConversationWindow(ColumnWindow):
         """A picture in it is there."""
         if self._column.mark_drawing(drawing) is not None:
             self._schedule(0)
-
-    def _reply(self, terminal_id: TerminalId, position: int, replies: bytes) -> None:
-        self.post_message(self.Replied(terminal_id, position, replies))
 
     @property
     def terminal_screens(self) -> TerminalScreens:

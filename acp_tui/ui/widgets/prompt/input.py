@@ -15,8 +15,8 @@ from textual.binding import Binding, BindingType
 from textual.document._document import Location
 from textual.message import Message
 
+from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.keyed_app import follow_keys, idle_s, keys_in_force
-from acp_tui.ui.rejection_reason import reason_prompt
 from acp_tui.ui.widgets.prompt.assistant import Assistant
 from acp_tui.ui.widgets.prompt.draft import DraftArea
 from acp_tui.ui.widgets.prompt.drops import may_be_dropped, mentions_of_dropped

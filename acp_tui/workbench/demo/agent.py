@@ -1,0 +1,267 @@
+"""The agent's side of one ACP connection: handshake, login, sessions, prompts and their cancellation.
+
+What a turn says and does is the scenario's, played by `turn`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import PurePath
+from typing import Any, Final
+
+import anyio
+from anyio.abc import ByteStream, TaskGroup
+
+from acp_tui import __version__
+from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
+from acp_tui.workbench.demo import scenario as scenarios
+from acp_tui.workbench.demo.client_calls import ClientCalls
+from acp_tui.workbench.demo.faults import AUTH_REQUIRED
+from acp_tui.workbench.demo.script import Scenario, ScriptedTurn, Wire
+from acp_tui.workbench.demo.session import Session
+from acp_tui.workbench.demo.sessions import Sessions
+from acp_tui.workbench.demo.turn import Pace, Turn
+
+PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": True}
+
+
+class DemoAgent:
+    """Plays one scenario for one client. Speed 1 is as written, 2 twice as fast, 0 without delays."""
+
+    def __init__(
+        self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False, run: str = ""
+    ) -> None:
+        """`run` tells the ids of its sessions from those of other runs."""
+        self._scenario = scenario
+        self._pace = Pace(speed)
+        self._logged_in = logged_in or not scenario.auth.required
+        self._sessions = Sessions(scenario, run)
+        self._last_line = b""
+        self._client: ClientCalls
+        self._tasks: TaskGroup
+        self._methods: dict[str, Callable[[Any], Awaitable[Any]]] = {
+            "initialize": self._initialize,
+            "authenticate": self._authenticate,
+            "session/new": self._new_session,
+            "session/close": self._close_session,
+            "session/prompt": self._prompt,
+            "session/set_mode": self._set_mode,
+            "session/set_config_option": self._set_config_option,
+        } | self._optional_methods()
+
+    def _optional_methods(self) -> dict[str, Callable[[Any], Awaitable[Any]]]:
+        """What is served only where the scenario says so, and then advertised, too."""
+        kept: dict[str, Callable[[Any], Awaitable[Any]]] = {
+            "list": self._list_sessions,
+            "load": self._load_session,
+            "resume": self._resume_session,
+            "delete": self._delete_session,
+        }
+        offered = {f"session/{name}": kept[name] for name in self._scenario.keeping.offers}
+        return offered | ({"logout": self._logout} if self._scenario.auth.logout else {})
+
+    def _capabilities(self) -> dict[str, Any]:
+        offers = self._scenario.keeping.offers
+        return {
+            "loadSession": "load" in offers,
+            "promptCapabilities": PROMPT_CAPABILITIES,
+            "sessionCapabilities": {name: {} for name in ("close", *sorted(offers - {"load"}))},
+            "auth": {"logout": {}} if self._scenario.auth.logout else {},
+        }
+
+    async def serve(self, stream: ByteStream, *, tap: Tap | None = None) -> None:
+        """Serve the client until it ends the connection."""
+
+        def keep_line(way: Direction, line: bytes) -> None:
+            # The peer keeps the ids of requests to itself, and a question may name the one that it is about.
+            if way is Direction.IN:
+                self._last_line = line
+            if tap is not None:
+                tap(way, line)
+
+        peer = Peer(stream, self, tap=keep_line)
+        self._client = ClientCalls(peer, stream)
+        # Outlives each request: for what is sent after its answer.
+        async with anyio.create_task_group() as self._tasks:
+            await peer.serve()
+            self._tasks.cancel_scope.cancel()
+
+    # rpc.Handler
+
+    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
+        """Take up a request. Raises RequestFailed."""
+        if method not in self._methods:
+            raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}")
+        if not isinstance(params, dict):
+            raise _invalid("The params are not an object")
+        return self._methods[method](params)
+
+    def on_notification(self, method: str, params: Any) -> None:
+        """Cancel a turn; anything else is not for this agent."""
+        if method == "session/cancel" and isinstance(params, dict):
+            session = self._sessions.get(params.get("sessionId"))
+            if session is not None and session.turn is not None:
+                session.turn.cancel()
+
+    def on_junk(self, line: bytes, reason: str) -> None:
+        """The client writes no junk; if it does, that is no reason to stop."""
+
+    # Connection
+
+    async def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        setup = self._scenario.initialize
+        if setup.hang:
+            await anyio.sleep_forever()
+        await self._pace.wait(setup.wait_s)
+        self._client.learn(params.get("clientCapabilities"))
+        return {
+            "protocolVersion": setup.protocol_version,
+            "agentInfo": {"name": "acp-tui-demo", "title": "Demo", "version": __version__},
+            "agentCapabilities": self._capabilities(),
+            "authMethods": self._auth_methods(),
+        }
+
+    def _auth_methods(self) -> list[Wire]:
+        return [
+            method
+            for method in self._scenario.auth.methods
+            if method.get("type") != "terminal" or self._client.can_log_in_in_terminal
+        ]
+
+    async def _authenticate(self, params: dict[str, Any]) -> dict[str, Any]:
+        method = next((m for m in self._auth_methods() if m["id"] == params.get("methodId")), None)
+        if method is None or method.get("type") == "terminal":
+            raise _invalid(f"There is no login method {params.get('methodId')!r} of the agent's own")
+        self._logged_in = True
+        return {}
+
+    async def _logout(self, _: dict[str, Any]) -> dict[str, Any]:
+        self._logged_in = False
+        return {}
+
+    def _check_login(self) -> None:
+        if not self._logged_in:
+            raise RequestFailed(AUTH_REQUIRED, "Authentication required")
+
+    # Sessions
+
+    async def _new_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        session = self._sessions.begin(self._cwd(params))
+        return {"sessionId": session.id} | self._declare(session)
+
+    async def _load_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Tell everything that was said, then answer."""
+        session = self._sessions.reopen(params.get("sessionId"), self._cwd(params))
+        past, session.past = session.past or [], []
+        replay = Turn(session, self._client, Pace(), "", self._scenario.texts)
+        await replay.play(self._sessions.untold(session))
+        for update in past:
+            replay.send(update)
+        return self._declare(session)
+
+    async def _resume_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        return self._declare(self._sessions.reopen(params.get("sessionId"), self._cwd(params)))
+
+    def _cwd(self, params: dict[str, Any]) -> str:
+        self._check_login()
+        cwd = params.get("cwd")
+        if not isinstance(cwd, str) or not PurePath(cwd).is_absolute():
+            raise _invalid(f"cwd must be an absolute path and is {cwd!r}")
+        return cwd
+
+    def _declare(self, session: Session) -> dict[str, Any]:
+        session.takes_boolean_options = self._client.takes_boolean_options
+        if self._scenario.session.commands:
+            self._tasks.start_soon(self._announce_commands, session.id)
+        return session.declaration()
+
+    async def _announce_commands(self, session_id: str) -> None:
+        commands = self._scenario.session.commands
+        update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+        self._client.update(session_id, update)
+
+    async def _close_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        self._sessions.close(self._session(params).id)
+        return {}
+
+    async def _list_sessions(self, params: dict[str, Any]) -> dict[str, Any]:
+        self._check_login()
+        return self._sessions.page(params.get("cwd"), params.get("cursor"))
+
+    async def _delete_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        self._check_login()
+        self._sessions.delete(params.get("sessionId"))
+        return {}
+
+    async def _set_mode(self, params: dict[str, Any]) -> dict[str, Any]:
+        self._session(params).set_mode(params.get("modeId"))
+        return {}
+
+    async def _set_config_option(self, params: dict[str, Any]) -> dict[str, Any]:
+        session = self._session(params)
+        session.set_option(params.get("configId"), params.get("value"))
+        return {"configOptions": session.config_options()}
+
+    def _session(self, params: dict[str, Any]) -> Session:
+        self._check_login()
+        session = self._sessions.get(params.get("sessionId"))
+        if session is None:
+            raise _invalid(f"There is no session {params.get('sessionId')!r}")
+        return session
+
+    # Turns
+
+    def _prompt(self, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
+        """Begin a turn inside the read loop, so that a cancellation right behind the prompt finds it."""
+        session = self._session(params)
+        if session.turn is not None:
+            raise _invalid("The session is in the middle of a turn")
+        text = _prompt_text(params.get("prompt"))
+        scenario, scripted = self._answer_to(session, text)
+        session.remember_prompt(text, params["prompt"])
+        request_id = json.loads(self._last_line)["id"]
+        session.turn = Turn(session, self._client, self._pace, text, scenario.texts, request_id)
+        return self._play(session, session.turn, scripted)
+
+    def _answer_to(self, session: Session, text: str) -> tuple[Scenario, ScriptedTurn]:
+        scenario = self._scenario
+        scripted = session.pick(scenario, text)
+        if scripted is not None and scripted.play is not None:
+            try:
+                scenario = scenarios.load(scripted.play)
+            except scenarios.ScenarioError as error:
+                raise _invalid(str(error)) from error
+            scripted = session.pick(scenario, text)
+        if scripted is None:
+            patterns = [turn.match.pattern for turn in scenario.turns if turn.match is not None]
+            raise _invalid(
+                f"Nothing in {scenario.name} answers this prompt; it answers: {', '.join(patterns)}"
+            )
+        return scenario, scripted
+
+    async def _play(self, session: Session, turn: Turn, scripted: ScriptedTurn) -> dict[str, Any]:
+        ending = None
+        try:
+            with turn.scope:
+                ending = await turn.play(scripted.steps)
+        finally:
+            session.turn = None
+        if turn.late:
+            self._tasks.start_soon(turn.play, turn.late)
+        if isinstance(ending, RequestFailed):
+            self._logged_in &= ending.code != AUTH_REQUIRED
+            raise ending
+        return {"stopReason": "cancelled" if turn.scope.cancelled_caught else ending or "end_turn"}
+
+
+def _prompt_text(blocks: Any) -> str:
+    """The text of a prompt; attachments have none. Raises RequestFailed."""
+    if not isinstance(blocks, list):
+        raise _invalid("The prompt is not a list of content blocks")
+    texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str)).strip()
+
+
+def _invalid(message: str) -> RequestFailed:
+    return RequestFailed(ErrorCode.INVALID_PARAMS, message)

@@ -1,0 +1,141 @@
+"""What the agent may ask of its client, one method a call, in plain values; it decides nothing and keeps no session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anyio.abc import ByteStream
+
+from acp_tui.rpc import Peer
+from acp_tui.workbench.demo.script import Wire
+
+
+class ClientCalls:
+    """One connection, seen from the agent; requests raise RequestFailed and ConnectionLost."""
+
+    def __init__(self, peer: Peer, stream: ByteStream) -> None:
+        self._peer = peer
+        self._stream = stream
+        self.can_read = False
+        self.can_write = False
+        self.can_run = False
+        self.takes_boolean_options = False
+        self.takes_forms = False
+        self.takes_pages = False
+        self.takes_notices = False
+        self.takes_compaction = False
+        self.can_log_in_in_terminal = False
+
+    def learn(self, capabilities: Any) -> None:
+        """Note what the client offered in `initialize`; whatever is missing or malformed is not offered."""
+        self.can_read = _at(capabilities, "fs", "readTextFile") is True
+        self.can_write = _at(capabilities, "fs", "writeTextFile") is True
+        self.can_run = _at(capabilities, "terminal") is True
+        self.can_log_in_in_terminal = _at(capabilities, "auth", "terminal") is True
+        self.takes_boolean_options = _is_marked(capabilities, "session", "configOptions", "boolean")
+        self.takes_notices = _is_marked(capabilities, "session", "notices")
+        self.takes_compaction = _is_marked(capabilities, "session", "compaction")
+        self.takes_forms = _is_marked(capabilities, "elicitation", "form")
+        self.takes_pages = _is_marked(capabilities, "elicitation", "url")
+
+    def update(self, session_id: str, update: Wire) -> None:
+        """Send a session update."""
+        self._peer.notify("session/update", {"sessionId": session_id, "update": update})
+
+    async def send_raw(self, line: bytes) -> None:
+        """Write a line of any bytes behind what was sent before; for faults."""
+        await self._peer.flush()
+        await self._stream.send(line + b"\n")
+
+    async def flush(self) -> None:
+        """Wait until the client's end has taken everything sent so far."""
+        await self._peer.flush()
+
+    async def request_permission(
+        self, session_id: str, tool_call: Wire, options: Sequence[Wire]
+    ) -> str | None:
+        """Ask the user: the id of the chosen option, or None when the client says that the turn was cancelled."""
+        params = {"sessionId": session_id, "toolCall": tool_call, "options": options}
+        answer: Any = await self._peer.request("session/request_permission", params)
+        option_id = _at(answer, "outcome", "optionId")
+        return option_id if isinstance(option_id, str) else None
+
+    async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
+        """Ask the user: accept, decline or cancel, and what a form was filled in with."""
+        answer: Any = await self._peer.request("elicitation/create", question)
+        content = _at(answer, "content")
+        return str(_at(answer, "action")), content if isinstance(content, dict) else {}
+
+    def complete_elicitation(self, elicitation_id: str) -> None:
+        """Say that what was to be done on a page is done."""
+        self._peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
+
+    async def call_extension(self, method: str, params: Wire) -> Any:
+        """A request beyond the protocol; its result as it is."""
+        return await self._peer.request(method, params)
+
+    def notify_extension(self, method: str, params: Wire) -> None:
+        """A notification beyond the protocol."""
+        self._peer.notify(method, params)
+
+    async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
+        """The text of a file, or of a part of it."""
+        params: dict[str, Any] = {"sessionId": session_id, "path": path}
+        params |= {key: value for key, value in (("line", line), ("limit", limit)) if value is not None}
+        answer: Any = await self._peer.request("fs/read_text_file", params)
+        return str(_at(answer, "content") or "")
+
+    async def write_text_file(self, session_id: str, path: str, content: str) -> None:
+        """Write a file, whole."""
+        params = {"sessionId": session_id, "path": path, "content": content}
+        await self._peer.request("fs/write_text_file", params)
+
+    async def create_terminal(
+        self,
+        session_id: str,
+        command: str,
+        args: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str,
+        output_limit_bytes: int | None,
+    ) -> str:
+        """Start a command; the terminal's id."""
+        params: dict[str, Any] = {"sessionId": session_id, "command": command, "args": args, "cwd": cwd}
+        params["env"] = [{"name": name, "value": value} for name, value in env.items()]
+        if output_limit_bytes is not None:
+            params["outputByteLimit"] = output_limit_bytes
+        return str(_at(await self._peer.request("terminal/create", params), "terminalId"))
+
+    async def wait_for_terminal_exit(self, session_id: str, terminal_id: str) -> int | None:
+        """The exit code; None when a signal ended the command."""
+        exit_code = _at(await self._terminal("wait_for_exit", session_id, terminal_id), "exitCode")
+        return exit_code if isinstance(exit_code, int) else None
+
+    async def terminal_output(self, session_id: str, terminal_id: str) -> str:
+        """What the command printed so far."""
+        return str(_at(await self._terminal("output", session_id, terminal_id), "output") or "")
+
+    async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
+        """End the command."""
+        await self._terminal("kill", session_id, terminal_id)
+
+    async def release_terminal(self, session_id: str, terminal_id: str) -> None:
+        """Forget the terminal."""
+        await self._terminal("release", session_id, terminal_id)
+
+    async def _terminal(self, verb: str, session_id: str, terminal_id: str) -> Any:
+        return await self._peer.request(
+            f"terminal/{verb}", {"sessionId": session_id, "terminalId": terminal_id}
+        )
+
+
+def _at(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _is_marked(value: Any, *keys: str) -> bool:
+    """Whether a capability is there that has no value but an object."""
+    return isinstance(_at(value, *keys), dict)

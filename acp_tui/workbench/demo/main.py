@@ -1,0 +1,85 @@
+"""`python -m acp_tui.demo [SCENARIO] [--speed X]`: plays a scenario on stdin and stdout until stdin closes.
+
+With `--login` it is not an agent but the program by which one logs in to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+
+import anyio
+
+from acp_tui.workbench.demo import login
+from acp_tui.workbench.demo.agent import DemoAgent
+from acp_tui.workbench.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
+from acp_tui.workbench.demo.stdio import StdioStream
+
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serve one client; the exit status."""
+    arguments = _parser().parse_args(argv)
+    if arguments.login:
+        return login.ask()
+    try:
+        scenario = load(arguments.scenario)
+    except ScenarioError as error:
+        sys.stderr.write(_explained(error))
+        return EXIT_USAGE
+    logged_in = scenario.auth.required and login.take_mark()
+    run = secrets.token_hex(3) if arguments.own_ids else ""
+    agent = DemoAgent(scenario, speed=arguments.speed, logged_in=logged_in, run=run)
+    try:
+        anyio.run(_serve, agent)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return 0
+
+
+async def _serve(agent: DemoAgent) -> None:
+    await agent.serve(StdioStream())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m acp_tui.demo", description="A scripted ACP agent on stdin and stdout."
+    )
+    parser.add_argument(
+        "scenario", nargs="?", default=DEFAULT, help="a shipped scenario, or the path of a .toml file"
+    )
+    parser.add_argument(
+        "--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 knows no delays (default: 1)"
+    )
+    parser.add_argument(
+        "--own-ids",
+        action="store_true",
+        help="give sessions ids that no other run gives (default: demo-1, ...)",
+    )
+    parser.add_argument(
+        login.OPTION, action="store_true", help="log in on this terminal, for the agent that is started next"
+    )
+    return parser
+
+
+def _speed(text: str) -> float:
+    speed = float(text)
+    if not 0 <= speed < float("inf"):
+        raise ValueError
+    return speed
+
+
+def _explained(error: ScenarioError) -> str:
+    lines = [str(error)]
+    if isinstance(error, UnknownScenario):
+        shipped = available()
+        width = max(map(len, shipped))
+        lines += ["", *(f"  {name:<{width}}  {description}" for name, description in shipped.items())]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

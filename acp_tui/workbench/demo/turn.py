@@ -1,0 +1,258 @@
+"""Plays the steps of one turn; what a step asks of the client is in `client_steps`, what goes wrong in `faults`.
+
+It sends updates in the order of the steps and keeps no state past the turn's end.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias, assert_never
+
+import anyio
+
+from acp_tui.rpc import RequestFailed
+from acp_tui.workbench.demo import client_steps, faults, question_steps, script
+from acp_tui.workbench.demo.client_calls import ClientCalls
+from acp_tui.workbench.demo.session import Session
+
+CHUNK_CHARS: Final = 20
+CHUNKS_PER_FLUSH: Final = 64
+PLACEHOLDER: Final = re.compile(r"{([^{}]+)}")
+PROGRAMS: Final = Path(__file__).with_name("programs.py")
+
+Ending: TypeAlias = str | RequestFailed | None
+"""How a step ended the turn: a stop reason or an error; None where the turn goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the agent plays: 2 is twice as fast as written, 0 knows no delays."""
+
+    speed: float = 0
+
+    async def wait(self, seconds: float) -> None:
+        """Let the written time pass."""
+        await anyio.sleep(seconds / self.speed if self.speed else 0)
+
+
+class Turn:
+    """One prompt and the answer to it."""
+
+    def __init__(
+        self,
+        session: Session,
+        client: ClientCalls,
+        pace: Pace,
+        text: str,
+        texts: Mapping[str, str],
+        request_id: Any = None,
+    ) -> None:
+        self.session = session
+        self.client = client
+        self.pace = pace
+        self.request_id = request_id
+        """The prompt's, as the client gave it."""
+        place = re.escape(session.cwd)
+        self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
+        """Cuts what is streamed; the folder stays in one piece, so that there are as many of them in any folder."""
+        self.scope = anyio.CancelScope()
+        self.deaf = False
+        self.late: tuple[script.Step, ...] = ()
+        self._ids: dict[tuple[str, str], str] = {}
+        self._values = dict(texts) | {
+            "cwd": session.cwd,
+            "text": text,
+            "speed": f"{pace.speed:g}",
+            "python": "python3" if shutil.which("python3") else sys.executable,
+            "programs": str(PROGRAMS),
+        }
+
+    def cancel(self) -> None:
+        """Stop playing; a turn that plays deaf goes on."""
+        if not self.deaf:
+            self.scope.cancel()
+
+    async def play(self, steps: Sequence[script.Step]) -> Ending:
+        """Play steps one after the other, until one ends the turn."""
+        for step in steps:
+            ending = await self._play(step)
+            if ending is not None:
+                return ending
+        return None
+
+    async def _play(self, step: script.Step) -> Ending:
+        match step:
+            case script.Say():
+                await self._stream(step)
+            case script.Block(block):
+                self.send({"sessionUpdate": "agent_message_chunk", "content": self.fill(block)})
+            case script.Plan(entries):
+                self.send({"sessionUpdate": "plan", "entries": self.fill(entries)})
+            case script.Tool(patch):
+                self.send({"sessionUpdate": "tool_call"} | self.tool_call(patch))
+            case script.Update(patch):
+                self.send({"sessionUpdate": "tool_call_update"} | self.tool_call(patch))
+            case script.Read():
+                return await client_steps.read(self, step)
+            case script.Write():
+                await client_steps.write(self, step)
+            case script.Permission():
+                return await client_steps.ask(self, step)
+            case script.Run():
+                return await client_steps.run(self, step)
+            case script.Elicit():
+                return await question_steps.elicit(self, step)
+            case script.Complete(name):
+                question_steps.complete(self, name)
+            case script.CallExtension():
+                return await question_steps.call_extension(self, step)
+            case script.NotifyExtension(method, params):
+                self.client.notify_extension(method, self.fill(params))
+            case script.Notice(fields):
+                self._notify(fields)
+            case script.Compact():
+                await self._compact(step)
+            case script.Wait(seconds):
+                await self.pace.wait(seconds)
+            case script.SendUpdate(update):
+                self.send(self.fill(update))
+            case script.SwitchMode(mode_id):
+                self._switch_mode(mode_id)
+            case script.ChangeConfig(values):
+                self._change_config(values)
+            case script.Together(steps):
+                return await self._play_together(steps)
+            case script.Stop(reason):
+                return reason
+            case script.Stderr(text):
+                sys.stderr.write(self.fill(text) + "\n")
+                sys.stderr.flush()
+            case script.Fault():
+                return await faults.play(self, step)
+            case _:
+                assert_never(step)
+        return None
+
+    async def _play_together(self, steps: Sequence[script.Step]) -> Ending:
+        endings: list[Ending] = [None] * len(steps)
+
+        async def play(index: int, step: script.Step) -> None:
+            endings[index] = await self._play(step)
+
+        async with anyio.create_task_group() as tasks:
+            for index, step in enumerate(steps):
+                tasks.start_soon(play, index, step)
+        return next((ending for ending in endings if ending is not None), None)
+
+    async def _stream(self, step: script.Say) -> None:
+        update: dict[str, Any] = {"sessionUpdate": step.update}
+        if step.message is not None:
+            update["messageId"] = self.id_of("message", step.message)
+        await self._stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
+
+    async def _stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
+        chunks = self._whole_places.findall(text)
+        for number, chunk in enumerate(chunks * repeat, 1):
+            self.send({**update, "content": {"type": "text", "text": chunk}})
+            if number % CHUNKS_PER_FLUSH == 0:
+                await self.client.flush()
+            await self.pace.wait(chunk_s)
+
+    def _notify(self, fields: script.Wire) -> None:
+        if self.client.takes_notices:
+            # Past the session's memory: a notice is no history.
+            self.client.update(self.session.id, {"sessionUpdate": "notice"} | self.fill(fields))
+        else:
+            self.lack("notices", f"“{fields['title']}” was not shown")
+
+    async def _compact(self, step: script.Compact) -> None:
+        if not self.client.takes_compaction:
+            self.lack("compaction", "the context was shortened in silence")
+            return
+        named = {"compactionId": self.id_of("compaction", None)}
+        update = {"sessionUpdate": "compaction_update"} | named
+        self.send(update | {"status": "in_progress"})
+        chunk = {"sessionUpdate": "compaction_summary_chunk"} | named
+        await self._stream_text(chunk, self.fill(step.summary), 1, step.chunk_s)
+        ending = {"status": "failed", "error": step.error} if step.error else {"status": "completed"}
+        self.send(update | ending)
+
+    def _switch_mode(self, mode_id: str) -> None:
+        self.session.set_mode(mode_id)
+        self.send({"sessionUpdate": "current_mode_update", "currentModeId": mode_id})
+
+    def _change_config(self, values: Mapping[str, str | bool]) -> None:
+        for option_id, value in values.items():
+            self.session.set_option(option_id, value)
+        options = self.session.config_options()
+        self.send({"sessionUpdate": "config_option_update", "configOptions": options})
+
+    # What the steps are made of
+
+    def send(self, update: script.Wire) -> None:
+        """Send a session update as it is."""
+        self.session.remember(update)
+        self.client.update(self.session.id, update)
+
+    def say(self, text: str) -> None:
+        """Send a short message in one piece, as it is."""
+        self.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+
+    def lack(self, what: str, so: str) -> None:
+        """Say that the client does not offer what a step needs, and what comes of it."""
+        self.say(f"*The client offers no {what}, so {so}.*\n\n")
+
+    def learn(self, values: Mapping[str, str]) -> None:
+        """Fill in `{name}` with these, too, from now on."""
+        self._values |= values
+
+    def id_of(self, kind: str, name: str | None) -> str:
+        """The id behind a scenario's name: the same within the turn, a fresh one in the next and for no name."""
+        if name is None:
+            return self.session.next_id(kind)
+        if (kind, name) not in self._ids:
+            self._ids[kind, name] = self.session.next_id(kind)
+        return self._ids[kind, name]
+
+    def call_id(self, name: str | None) -> str:
+        """The id of a tool call."""
+        return self.id_of("call", name)
+
+    def is_known(self, name: str | None) -> bool:
+        """Whether this turn has mentioned the tool call before."""
+        return name is not None and ("call", name) in self._ids
+
+    def tool_call(self, patch: script.ToolPatch) -> dict[str, Any]:
+        """A patch as it goes on the wire: filled in, with its id and absolute paths."""
+        fields: dict[str, Any] = {"toolCallId": self.call_id(patch.name)} | self.fill(patch.fields)
+        if "content" in fields:
+            fields["content"] = [self._content(item) for item in fields["content"]]
+        if "locations" in fields:
+            fields["locations"] = [item | {"path": self.path(item["path"])} for item in fields["locations"]]
+        return fields
+
+    def _content(self, item: dict[str, Any]) -> dict[str, Any]:
+        if item["type"] != "diff":
+            return item
+        path = self.path(item["path"])
+        # A diff that names no old text is against what was read; without that it is a new file.
+        return {"oldText": self.session.files_read.get(path)} | item | {"path": path}
+
+    def path(self, path: str) -> str:
+        """A path of the session's, absolute."""
+        return str(Path(self.session.cwd) / path)
+
+    def fill(self, value: Any) -> Any:
+        """A value with `{cwd}`, `{text}` and the like replaced in every text; what they stand for is not looked at."""
+        if isinstance(value, str):
+            return PLACEHOLDER.sub(lambda found: self._values.get(found[1], found[0]), value)
+        if isinstance(value, Mapping):
+            return {key: self.fill(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.fill(item) for item in value]
+        return value

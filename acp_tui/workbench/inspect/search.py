@@ -1,0 +1,154 @@
+"""Finds the frames that a query means: by the index as far as that says it, by their text where it does not."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
+from typing import Any, Final, TypeVar
+
+from acp_tui.client.transcript.frame_line import Kind, Line
+from acp_tui.protocol.conformance.rule import read_json
+from acp_tui.workbench.inspect.entry import Form
+from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Label
+from acp_tui.workbench.inspect.query import Query, Term
+
+BITS: Final = {"error": ERROR, "lint": FOUND, "open": OPEN}
+
+T = TypeVar("T")
+_PLAIN: Final = re.compile(r"[ !#-.0-\[\]-~]*")
+"""What JSON never writes as an escape: for other texts a line has to be read as JSON."""
+
+
+class Search:
+    """One pass over an index; what it has found so far is there while it goes on."""
+
+    def __init__(self, query: Query, first: int = 0) -> None:
+        self.query = query
+        self.examined = first
+        """Behind the last line that was looked at."""
+        self.matches = array("I")
+        self.words = tuple(term for term in query if term.field == "text")
+        self.needs_findings = any(term.field == "is" and term.value == "lint" for term in query)
+        """It cannot be ahead of the rules."""
+        self._is_plain = all(_PLAIN.fullmatch(term.value) for term in self.words)
+        self._wanted: list[tuple[Any, bool]] = [
+            (term.value.encode() if self._is_plain else term.value, term.is_negated) for term in self.words
+        ]
+        self._fits: dict[str, list[bool]] = {"label": [], "session": []}
+
+    def candidates(self, columns: Columns, labels: Sequence[Label], sessions: Sequence[str]) -> Sequence[int]:
+        """The lines among these of which the index says nothing against."""
+        if len(self.words) == len(self.query):
+            return range(columns.start, columns.start + len(columns.kinds))
+        kinds = [self._kind_fits(kind) for kind in KINDS]
+        forms = [self._form_fits(form) for form in FORMS]
+        known_labels = self._known("label", labels, self._label_fits)
+        known_sessions = self._known("session", sessions, self._session_fits)
+        flags = [self._flags_fit(value) for value in range(FLAGS)]
+        fits = (
+            kinds[kind] and forms[form] and known_labels[label] and known_sessions[session] and flags[flag]
+            for kind, form, label, session, flag in zip(*columns[1:], strict=True)
+        )
+        return list(compress(range(columns.start, columns.start + len(columns.kinds)), fits))
+
+    def take(self, found: Iterable[int], examined: int) -> None:
+        """These match; everything before `examined` was looked at."""
+        self.matches.extend(found)
+        self.examined = examined
+
+    def settle(self, answered: Iterable[int]) -> None:
+        """These requests, which were open before, are answered."""
+        is_negated = {term.is_negated for term in self.query if (term.field, term.value) == ("is", "open")}
+        for position in answered if is_negated else ():
+            at = bisect_left(self.matches, position)
+            if at < len(self.matches) and self.matches[at] == position:
+                del self.matches[at]
+            if True in is_negated:  # it may fit now
+                self.examined = min(self.examined, position)
+                del self.matches[at:]
+
+    def drop_before(self, position: int) -> None:
+        """Forget what is gone."""
+        self.examined = max(self.examined, position)
+        del self.matches[: bisect_left(self.matches, position)]
+
+    def says(self, line: Line) -> bool:
+        """Whether the texts that are looked for stand in this line."""
+        small = line.data.lower() if self._is_plain else _searchable(line.data)
+        return all((word in small) != is_negated for word, is_negated in self._wanted)
+
+    # Single terms
+
+    def _known(self, name: str, values: Sequence[T], fits: Callable[[T], bool]) -> list[bool]:
+        """Of each value whether it fits; there are more of them each time."""
+        known = self._fits[name]
+        known.extend(fits(value) for value in values[len(known) :])
+        return known
+
+    def _of(self, field: str) -> tuple[list[Term], list[Term]]:
+        """The terms of a field: those that are wanted and those that are not."""
+        terms = [term for term in self.query if term.field == field]
+        return [each for each in terms if not each.is_negated], [each for each in terms if each.is_negated]
+
+    def _any(self, field: str, fits: Callable[[str], bool]) -> bool:
+        wanted, unwanted = self._of(field)
+        return (not wanted or any(fits(term.value) for term in wanted)) and not any(
+            fits(term.value) for term in unwanted
+        )
+
+    def _kind_fits(self, kind: Kind) -> bool:
+        return self._any("dir", lambda value: value == kind.value)
+
+    def _label_fits(self, label: Label) -> bool:
+        method, update = label.method.lower(), label.update.lower()
+        return self._any("method", lambda value: value in method) and self._any(
+            "kind", lambda value: value in update
+        )
+
+    def _session_fits(self, session: str) -> bool:
+        return self._any("session", lambda value: value in session.lower())
+
+    def _form_fits(self, form: Form) -> bool:
+        wanted, unwanted = self._of("is")
+        forms = {each.value for each in FORMS}
+        return all(term.value == form.value for term in wanted if term.value in forms) and not any(
+            term.value == form.value for term in unwanted
+        )
+
+    def _flags_fit(self, flags: int) -> bool:
+        for term in self.query:
+            bit = BITS.get(term.value) if term.field == "is" else None
+            if bit is not None and bool(flags & bit) == term.is_negated:
+                return False
+        return True
+
+
+def _searchable(data: bytes) -> str:
+    """Its text in small letters; what is written as an escape is found by its letter too."""
+    text = data.decode("utf-8", "replace")
+    if "\\" in text:
+        text = f"{text}\n{_unescaped(data)}"
+    return text.lower()
+
+
+def _unescaped(data: bytes) -> str:
+    try:
+        return "\n".join(_texts(read_json(data)))
+    except ValueError:
+        return ""
+
+
+def _texts(value: object) -> Iterable[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for key, item in value.items():
+                yield str(key)
+                yield from _texts(item)
+        case list():
+            for item in value:
+                yield from _texts(item)

@@ -1,0 +1,248 @@
+"""Where lines come from: a running agent, or a recording. Both are read by position, and not understood."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from anyio import to_thread
+
+from acp_tui.client.secrets.masking import Masker
+from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Stderr
+from acp_tui.client.transcript.frame_line import ENDED, Kind, Line
+from acp_tui.client.transcript.frame_log import FrameLog
+from acp_tui.client.transcript.lines import BadLine, parsed, read_event, written_frame
+from acp_tui.client.transcript.reader import MAX_LINE_BYTES, open_recording
+from acp_tui.rpc import Direction
+
+SLICE_LINES: Final = 512
+SLICE_BYTES: Final = 1 << 20
+"""What is read at once: a thread holds up the event loop while it parses."""
+BLOCK_BYTES: Final = 4 << 10
+"""Most lines are shorter."""
+MAX_BLOCK_BYTES: Final = 256 << 10
+"""Where neighbours are wanted too."""
+MAX_GAP_BYTES: Final = 16 << 10
+"""From one line to the next that is wanted, on average: it is quicker to read over it."""
+
+
+class Source(Protocol):
+    """Lines by their position. What is gone or not there yet is left out."""
+
+    @property
+    def header(self) -> Header:
+        """What it is of."""
+
+    @property
+    def first(self) -> int:
+        """The oldest line that can be had."""
+
+    @property
+    def now_s(self) -> float | None:
+        """The time by the clock of its lines; None where nothing comes any more."""
+
+    async def read_on(self) -> tuple[int, Sequence[Line]]:
+        """The next lines, and the position of the first; none where no more are there yet. Raises OSError."""
+
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
+        """These lines, without those that are gone. Raises OSError."""
+
+    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+        """Those of these lines that fit, as a thread finds. Raises OSError."""
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call `wake` when there is more to be read, where that is known here."""
+
+    def close(self) -> None:
+        """Nothing is read any more."""
+
+
+class LiveSource:
+    """The lines of a running agent, as far as they are kept."""
+
+    def __init__(self, log: FrameLog) -> None:
+        self._log = log
+        self._next = log.first
+        self._wake: Callable[[], None] | None = None
+        self.header = Header(
+            agent=log.agent,
+            argv=Masker(log.environ).argv(log.argv),
+            started_at=log.started_at.isoformat(timespec="milliseconds"),
+            is_raw=True,
+        )
+
+    @property
+    def first(self) -> int:
+        """The oldest one that is kept."""
+        return self._log.first
+
+    @property
+    def now_s(self) -> float | None:
+        """As long as the agent lives."""
+        return self._log.now_s
+
+    async def read_on(self) -> tuple[int, Sequence[Line]]:
+        """What came since, or is still there of it."""
+        start = max(self._next, self._log.first)
+        lines = self._log.lines(start, start + SLICE_LINES)
+        self._next = start + len(lines)
+        return start, lines
+
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
+        """Those that are still there."""
+        lines = ((position, self._log.line(position)) for position in positions)
+        return {position: line for position, line in lines if line is not None}
+
+    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+        """Of those that are still there."""
+        lines = await self.lines_at(positions)
+        return await to_thread.run_sync(lambda: [at for at, line in lines.items() if fits(line)])
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Each line wakes."""
+        self._wake = wake
+        self._log.listeners.append(wake)
+
+    def close(self) -> None:
+        """It lives on without us."""
+        if self._wake in self._log.listeners:
+            self._log.listeners.remove(self._wake)
+
+
+class FileSource:
+    """The lines of a recording, which may still be written: of each only its place is kept, 9 bytes."""
+
+    first: Final = 0
+    now_s: Final = None
+    """What is still written to it may come late."""
+
+    def __init__(self, path: Path) -> None:
+        """It blocks. Raises RecordingUnreadable."""
+        with open_recording(path) as recording:
+            self.header = recording.header
+        self.path = path
+        self._offsets = array("Q")
+        self._is_frame = bytearray()
+        """Of each line whether a frame stands in it as it came, and is JSON: it need not be parsed again."""
+        self._file = path.open("rb")
+        self._file.readline(MAX_LINE_BYTES)
+
+    async def read_on(self) -> tuple[int, Sequence[Line]]:
+        """What was written since."""
+        start, found = len(self._offsets), await to_thread.run_sync(self._read_slice)
+        self._is_frame.extend(is_frame for _, _, is_frame in found)
+        self._offsets.extend(offset for offset, _, _ in found)
+        return start, [line for _, line, _ in found]
+
+    def _read_slice(self) -> list[tuple[int, Line, bool]]:
+        """The next lines with their places; only other events may be left out, and then it is read on."""
+        found: list[tuple[int, Line, bool]] = []
+        begin = offset = self._file.tell()
+        while len(found) < SLICE_LINES and (not found or offset - begin < SLICE_BYTES):
+            data = self._file.readline(MAX_LINE_BYTES)
+            if not data.endswith(b"\n"):
+                self._file.seek(offset)  # its writer has not come further
+                break
+            frame = _frame_of(data)
+            is_frame = frame is not None and parsed(frame.data) is not None
+            line = frame if is_frame else _line_of(data)
+            if line is not None:
+                found.append((offset, line, is_frame))
+            offset += len(data)
+        return found
+
+    async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
+        """Read again."""
+        return await to_thread.run_sync(lambda: dict(self._read_at(positions)))
+
+    async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
+        """Read again, a block at a time."""
+        return await to_thread.run_sync(lambda: [at for at, line in self._read_at(positions) if fits(line)])
+
+    def _read_at(self, positions: Sequence[int]) -> Iterator[tuple[int, Line]]:
+        positions = [at for at in positions if at < len(self._offsets)]
+        if self._file.closed or not positions:
+            return
+        extent = self._offsets[positions[-1]] - self._offsets[positions[0]]
+        is_dense = extent < len(positions) * MAX_GAP_BYTES
+        # One of our own: the file may be let go meanwhile.
+        file = os.dup(self._file.fileno())
+        try:
+            blocks = _Blocks(file, MAX_BLOCK_BYTES if is_dense and extent else BLOCK_BYTES)
+            for position in positions:
+                data = blocks.line_at(self._offsets[position])
+                line = (_frame_of(data) if self._is_frame[position] else None) or _line_of(data)
+                if line is not None:
+                    yield position, line
+        finally:
+            os.close(file)
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """A file does not say that it grows: whoever watches it wakes."""
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._file.close()
+
+
+class _Blocks:
+    """Lines of a file by where they begin; one that was read along with another is not read again."""
+
+    def __init__(self, file: int, size: int) -> None:
+        self._file, self._size = file, size
+        self._start, self._data = 0, b""
+
+    def line_at(self, offset: int) -> bytes:
+        """The line with its end, where that is there."""
+        begin = offset - self._start
+        end = self._data.find(b"\n", begin) if begin >= 0 else -1
+        if end < 0:
+            begin, end = 0, self._read(offset)
+        return self._data[begin : end + 1]
+
+    def _read(self, offset: int) -> int:
+        """Read until the line is whole; gives where it ends."""
+        self._start, self._data = offset, b""
+        size = self._size
+        while block := os.pread(self._file, size, offset + len(self._data)):
+            self._data += block
+            end = self._data.find(b"\n", len(self._data) - len(block))
+            if end >= 0:
+                return end
+            size = len(self._data) * 4
+        return len(self._data)
+
+
+def _frame_of(data: bytes) -> Line | None:
+    """The frame that stands in a line as it came."""
+    written = written_frame(data.rstrip(b"\r\n"))
+    if written is None:
+        return None
+    at_s, direction, frame = written
+    return Line(at_s, _kind_of(direction), frame)
+
+
+def _kind_of(direction: Direction) -> Kind:
+    return Kind.IN if direction is Direction.IN else Kind.OUT
+
+
+def _line_of(data: bytes) -> Line | None:
+    """What stands in a line of a recording; None for what neither side has said."""
+    try:
+        event = read_event(data.rstrip(b"\r\n"))
+    except BadLine as error:
+        return Line(0.0, Kind.NOTE, f"a line that is no event: {error}".encode()) if data.strip() else None
+    match event:
+        case Frame(at, direction, frame):
+            return Line(at, _kind_of(direction), frame)
+        case Stderr(at, text):
+            return Line(at, Kind.STDERR, text)
+        case Exited(at, how):
+            return Line(at, Kind.NOTE, f"{ENDED}{how}".encode())
+        case Dropped(at, events, why):
+            return Line(at, Kind.NOTE, f"{events:,} events are missing here: {why}".encode())
+        case _:
+            return None

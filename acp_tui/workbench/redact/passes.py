@@ -1,0 +1,293 @@
+"""The passes over a recording: one finds what is secret in it, one where that is split, the last writes the lines anew.
+
+Which file the lines come from, and where they go, is `redacting`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from acp_tui.client.secrets.names import counts_tokens
+from acp_tui.client.secrets.shapes import looks_random
+from acp_tui.workbench.redact.contents import Contents
+from acp_tui.workbench.redact.json_strings import JsonString, rewritten, strings
+from acp_tui.workbench.redact.pictures import blanked
+from acp_tui.workbench.redact.places import (
+    Blob,
+    FileContent,
+    Media,
+    Named,
+    Piece,
+    Place,
+    Places,
+    Reading,
+)
+from acp_tui.workbench.redact.shortcuts import Framed, Shortcuts, framed, may_hold_a_piece
+from acp_tui.workbench.redact.stand_ins import NUMBER, Secret, number_stand_in
+from acp_tui.workbench.redact.streams import OVERLAP, Streams
+from acp_tui.workbench.redact.texts import Redacted, Redactor, as_bytes, as_text, bytes_of, total
+from acp_tui.workbench.redact.wishes import Report, Wishes
+from acp_tui.workbench.redact.words import is_own_word
+
+MAX_READINGS: Final = 2
+"""The first finds secrets, the second where they are split: also those that were only found behind that place."""
+_PACKED: Final = re.compile(rb"(?<![A-Za-z0-9+/])H4sI[A-Za-z0-9+/]{20}")
+"""What gzip has packed, in base64: nobody unpacks it here."""
+MIN_DIGITS: Final = 4
+"""A shorter number is no secret, whatever it is called."""
+
+
+class Redaction:
+    """One recording's secrets, and the ways to replace them."""
+
+    def __init__(self, redactor: Redactor, wishes: Wishes) -> None:
+        self._redactor = redactor
+        self._contents = Contents(wishes.drop_contents, wishes.keep_contents)
+        self._wishes = wishes
+        self._streams = Streams(redactor)
+        self._shortcuts = Shortcuts(redactor, every_place_counts=wishes.leaves_contents_out)
+        self._report = Report()
+        self._readings = 0
+        self._known_before = -1
+        self._news_until = 0
+        """Behind the last line by which more came to be known: what stands later was read with all knowledge."""
+        self._settled = bytearray()
+        """Of each line whether only a piece of a text counts in it, as far as was known by `_settled_by`."""
+        self._settled_by = -1
+
+    @property
+    def is_to_be_read(self) -> bool:
+        """Whether the last reading may have passed by what it came to know only later."""
+        return self._readings < MAX_READINGS and self._known_before != self._redactor.ledger.version
+
+    # Reading
+
+    def read(self, lines: Iterable[bytes]) -> None:
+        """Take note of every secret."""
+        self._readings += 1
+        ledger = self._redactor.ledger
+        self._known_before = known_then = ledger.version
+        reading = Reading(self._contents)
+        number = -1
+        for number, line in enumerate(lines):
+            if self._is_read(number):
+                self._streams.end()
+                if self._is_read(number):  # those told no news
+                    break
+            text = as_text(line)
+            known = framed(text)
+            piece = self._shortcuts.piece(known)
+            self._settle(number, piece is not None)
+            if known is not None and piece is not None:
+                self._streams.see((number, known.start), piece, known.text)
+            elif self._readings == 1 or may_hold_a_piece(text) or "@" in text:
+                # Once more, only a host may be found: where it stands behind a user who was not known yet.
+                self._read_line(number, text, known, reading)
+            if known_then != ledger.version:
+                known_then, self._news_until = ledger.version, number + 1
+        self._streams.end()
+        # What is longer than streams remember may have been found in a part of itself.
+        if known_then != ledger.version or ledger.longest_with_line_end > OVERLAP:
+            self._news_until = number + 1
+
+    def _is_read(self, number: int) -> bool:
+        """Whether there is no more to be found from this line on than the reading before has found."""
+        has_news = self._known_before != self._redactor.ledger.version
+        return self._readings > 1 and not has_news and number >= self._news_until
+
+    def _settle(self, number: int, is_settled: bool) -> None:
+        if self._settled_by != self._redactor.ledger.version:
+            self._settled = bytearray(number)
+            self._settled_by = self._redactor.ledger.version
+        self._settled[number : number + 1] = bytes((is_settled,))
+
+    def _is_settled(self, number: int) -> bool:
+        is_known = self._settled_by == self._redactor.ledger.version and number < len(self._settled)
+        return is_known and bool(self._settled[number])
+
+    def _read_line(self, number: int, text: str, known: Framed | None, reading: Reading) -> None:
+        value = _event(text)
+        if value is None:
+            self._redactor.redact(text)
+            return
+        if self._shortcuts.line(text) is not None:
+            return
+        places = reading.places(value)
+        for folder in reading.folders:
+            self._redactor.ledger.learn_folders(folder)
+        its = list(strings(text))
+        for each in its:
+            self._note(number, each, _place(places, each))
+        self._learn_shortcut(known, its, places)
+
+    def _note(self, number: int, each: JsonString, place: Place | None) -> None:
+        match place:
+            case _ if each.is_number:
+                self._number(each, place)
+            case Media() | FileContent():
+                pass
+            case Piece(is_base64=is_base64):
+                text = as_text(bytes_of(each.text)) if is_base64 else each.text
+                self._streams.see((number, each.start), place, text)
+            case _:
+                self._changed_text(each, place)
+
+    def _learn_shortcut(self, framed: Framed | None, its: list[JsonString], places: Places) -> None:
+        """Remember what stands around a piece, where there is nothing else in the line."""
+        if framed is None:
+            return
+        pieces = [place for each in its if isinstance(place := _place(places, each), Piece)]
+        others = [each for each in its if each.start != framed.start]
+        if (
+            len(pieces) == 1
+            and len(others) < len(its)
+            and not any(self._is_secret(places, each) for each in others)
+        ):
+            self._shortcuts.remember(framed, pieces[0])
+
+    def _is_secret(self, places: Places, each: JsonString) -> bool:
+        place = _place(places, each)
+        if each.is_number:
+            return self._number(each, place) is not None
+        return place is not None or not self._redactor.is_clean(each.text)
+
+    # Writing
+
+    def write(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Every line without its secrets."""
+        reading = Reading(self._contents)
+        split = {number for number, _ in self._streams.split}
+        for number, line in enumerate(lines):
+            self._report.blobs_kept += b"H4sI" in line and len(_PACKED.findall(line))
+            if number not in split and self._is_settled(number):
+                yield line
+                continue
+            text = as_text(line)
+            known = framed(text)
+            if known is not None and self._shortcuts.piece(known) is not None:
+                new = self._with_piece(number, text, known)
+            else:
+                new = self._written(number, text, known, reading)
+            yield line if new == text else new.encode("utf-8", "surrogateescape")
+
+    def _with_piece(self, number: int, text: str, known: Framed) -> str:
+        redacted = self._streams.split.get((number, known.start))
+        if redacted is None:
+            return text
+        return rewritten(text, (known.string,), lambda _: self._counted(redacted))
+
+    def _written(self, number: int, text: str, known: Framed | None, reading: Reading) -> str:
+        value = _event(text)
+        if value is None:
+            self._report.bad_lines += not text.isspace()
+            return self._counted(self._redactor.redact(text))
+        quick = self._shortcuts.line(text)
+        if quick is not None:
+            total(quick.found)
+            return quick.text
+        places = reading.places(value)
+        its = list(strings(text))
+        new = rewritten(text, its, lambda each: self._changed(number, each, _place(places, each)))
+        self._learn_shortcut(known, its, places)
+        return new
+
+    def _changed(self, number: int, each: JsonString, place: Place | None) -> str:
+        match place:
+            case _ if each.is_number:
+                return self._counted_number(each, place)
+            case Media():
+                return self._media(each.text)
+            case FileContent(path, is_base64):
+                return self._left_out(path, each.text, is_base64)
+            case Piece(is_base64=is_base64):
+                return self._piece((number, each.start), each.text, is_base64)
+            case Blob():
+                return self._blob(each.text)
+            case _:
+                return self._counted(self._changed_text(each, place))
+
+    def _changed_text(self, each: JsonString, place: Place | None) -> Redacted:
+        if isinstance(place, Blob):
+            return self._redactor.redact_base64(each.text)
+        whole = self._named(each.text) if isinstance(place, Named) else None
+        redacted = self._redactor.redact(each.text, whole)
+        is_own = redacted.found and is_own_word(each.text, each.path, is_key=each.is_key)
+        return Redacted(each.text) if is_own else redacted
+
+    def _named(self, text: str) -> Secret | None:
+        scheme, space, rest = text.partition(" ")
+        secret = rest.strip() if space and scheme.lower() in ("bearer", "basic", "token") else text
+        return self._redactor.ledger.learn(secret, "key", is_everywhere=looks_random(secret, 8))
+
+    def _number(self, each: JsonString, place: Place | None) -> Secret | None:
+        """The secret that a number is."""
+        ledger = self._redactor.ledger
+        digits = [char for char in each.text if char.isdigit()]
+        if len(digits) < MIN_DIGITS or {*digits} == {NUMBER}:
+            return None
+        if isinstance(place, Named) and not counts_tokens(each.path[-1]):
+            return ledger.learn_number(each.text)
+        return ledger.secrets[each.text] if each.text in ledger.numbers else None
+
+    def _counted_number(self, each: JsonString, place: Place | None) -> str:
+        secret = self._number(each, place)
+        if secret is None:
+            return each.text
+        secret.count += 1
+        return number_stand_in(each.text)
+
+    def _piece(self, where: tuple[int, int], text: str, is_base64: bool) -> str:
+        data = bytes_of(text) if is_base64 else b""
+        plain = as_text(data) if is_base64 else text
+        new = self._counted(self._streams.split.get(where) or self._redactor.redact(plain, goes_on=True))
+        if not is_base64 or new == plain:
+            return text if is_base64 else new
+        return b64encode(as_bytes(new, data)).decode()
+
+    def _left_out(self, path: str, text: str, is_base64: bool) -> str:
+        if not is_base64:
+            return self._contents.filler(path, text)
+        data = bytes_of(text)
+        return b64encode(as_bytes(self._contents.filler(path, as_text(data)), data)).decode()
+
+    def _media(self, text: str) -> str:
+        drops = self._wishes.drops_media
+        new = blanked(text) if drops else text
+        self._report.media_left_out += new != text
+        self._report.media_kept += not drops
+        return new
+
+    def _blob(self, text: str) -> str:
+        try:
+            bytes_of(text).decode()
+        except UnicodeDecodeError:
+            self._report.blobs_kept += 1
+        return self._counted(self._redactor.redact_base64(text))
+
+    @staticmethod
+    def _counted(redacted: Redacted) -> str:
+        total(redacted.found)
+        return redacted.text
+
+    def report(self) -> Report:
+        """What was done."""
+        self._report.replaced = tuple(self._redactor.ledger.replaced())
+        self._report.files_left_out = len(self._contents.dropped)
+        return self._report
+
+
+def _place(places: Places, each: JsonString) -> Place | None:
+    return None if each.is_key else places.get(each.path)
+
+
+def _event(text: str) -> dict[str, Any] | None:
+    """What a line says; None where it is no event."""
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,312 @@
+"""What the strings of a recording are, as far as their place tells: pieces of a stream, contents of a file, a secret.
+
+It reads along and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from acp_tui.client.secrets.names import is_secret_name
+from acp_tui.client.secrets.shapes import looks_random
+from acp_tui.workbench.redact.contents import Contents
+from acp_tui.workbench.redact.json_strings import Path
+
+MAX_ASKED: Final = 10_000
+MAX_ROOTS: Final = 100
+"""Questions for files of which the answers are waited for, and tool calls that are remembered."""
+MAX_DEPTH: Final = 200
+BLOCKS_KEYS: Final = 4
+"""So many times is a key called `content` in an update with one block, at most."""
+_PATH_KEYS: Final = (
+    "path",
+    "file_path",
+    "filePath",
+    "abs_path",
+    "absolute_path",
+    "filename",
+    "notebook_path",
+)
+_SAID_OF_SECRETS: Final = (
+    "provider",
+    "type",
+    "kind",
+    "protocol",
+    "description",
+    "title",
+    "label",
+    "placeholder",
+)
+"""In an object that is called like a secret, what is none."""
+_TELLING: Final = frozenset(
+    (
+        "stderr",
+        "terminal_output",
+        "terminal_output_delta",
+        "session/prompt",
+        "image",
+        "audio",
+        "blob",
+        "cwd",
+        "headers",
+    )
+)
+"""Of what a string is said by its place: strings that stand there then, as `Reading` looks for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a text that goes on elsewhere."""
+
+    stream: tuple[Any, ...]
+    """Which text."""
+    message: str | None = ""
+    """Which message of this text; None where that is not said, and it is that of the piece before."""
+    line_end: str = ""
+    """What stands between the pieces."""
+    is_base64: bool = False
+    is_alone: bool = False
+    """It may be a text of its own as well; and the message ends where another begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """What a file holds, or what is said of it, and is left out."""
+
+    path: str
+    is_base64: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image or a sound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Any bytes, in base64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """It is secret because of its name."""
+
+
+Place: TypeAlias = Piece | FileContent | Media | Blob | Named
+Places: TypeAlias = dict[Path, Place]
+
+
+def tells_a_place(text: str) -> bool:
+    """Whether a string of a line says what others are, in this line or a later one."""
+    return text in _TELLING or text.endswith("_chunk") or is_secret_name(text)
+
+
+class Reading:
+    """One reading of a recording, line by line."""
+
+    def __init__(self, contents: Contents) -> None:
+        self.folders: list[str] = []
+        """Where sessions worked, in the line that was read last."""
+        self._contents = contents
+        self._roots: dict[str, None] = {}
+        """All folders where sessions work, as far as we said so: an agent cannot add to them."""
+        self._asked: dict[tuple[type, Any], str] = {}
+        """By the ids of the agent's requests: which file it reads."""
+        self._calls: dict[tuple[str, str], str] = {}
+        """Tool calls about files of which the contents are left out."""
+        self._updates = 0
+        """Of tool calls with several blocks."""
+        self._places: Places = {}
+
+    def places(self, line: Any) -> Places:
+        """What strings of a decoded line are; those of which nothing is said are like any other."""
+        self._places, self.folders = {}, []
+        if isinstance(line, dict):
+            self._event(line)
+            self._walk(line, (), 0)
+        return self._places
+
+    def _event(self, line: Mapping[str, Any]) -> None:
+        kind = line.get("type")
+        if kind in ("in", "out") and isinstance(line.get("frame"), dict):
+            self._frame(line["frame"], is_from_agent=kind == "in")
+        elif kind in ("in", "out", "stderr"):
+            self._piece(("base64" if "base64" in line else "text",), (kind,), line_end="\n")
+        elif kind == "terminal_output":
+            self._piece(
+                ("base64" if "base64" in line else "text",),
+                ("terminal", line.get("session"), line.get("terminal_id")),
+            )
+        elif "toolCall" in line:
+            self._tool_call(str(line.get("session")), _object(line["toolCall"]), ("toolCall",))
+        elif isinstance(line.get("cwd"), str):
+            self.folders.append(line["cwd"])
+            self._roots[line["cwd"]] = None
+
+    def _piece(self, path: Path, stream: tuple[Any, ...], line_end: str = "") -> None:
+        self._places[path] = Piece(tuple(map(str, stream)), "", line_end, path[-1] == "base64")
+
+    def _frame(self, frame: Mapping[str, Any], *, is_from_agent: bool) -> None:
+        params, request_id = _object(frame.get("params")), frame.get("id")
+        method = frame.get("method")
+        key = (type(request_id), request_id if isinstance(request_id, str | int | float) else None)
+        if method == "fs/read_text_file" and is_from_agent and len(self._asked) < MAX_ASKED:
+            self._asked[key] = str(params.get("path"))
+        elif method == "fs/write_text_file":
+            self._content(("frame", "params", "content"), str(params.get("path")))
+        elif method == "session/update":
+            self._update(params, _object(params.get("update")))
+        elif method == "session/prompt":
+            self._prompt(params.get("prompt"), request_id)
+        elif method is None and not is_from_agent and key in self._asked:
+            self._content(("frame", "result", "content"), self._asked.pop(key))
+        if isinstance(params.get("cwd"), str):
+            self.folders.append(params["cwd"])
+            if not is_from_agent and len(self._roots) < MAX_ROOTS:
+                self._roots[params["cwd"]] = None
+        for call, at in ((params.get("toolCall"), ("toolCall",)), (params.get("update"), ("update",))):
+            self._tool_call(str(params.get("sessionId")), _object(call), ("frame", "params", *at))
+
+    def _update(self, params: Mapping[str, Any], update: Mapping[str, Any]) -> None:
+        at: Path = ("frame", "params", "update")
+        kind = update.get("sessionUpdate")
+        if isinstance(kind, str) and kind.endswith("_chunk"):
+            about = (
+                params.get("sessionId"),
+                kind,
+                *map(update.get, ("compactionId", "toolCallId")),
+            )
+            message = update.get("messageId")
+            within = ("content",) if "content" in _object(update.get("content")) else ()
+            self._places[*at, "content", *within, "text"] = Piece(
+                tuple(map(str, about)), None if message is None else str(message)
+            )
+        elif has_blocks(update):
+            self._blocks(update["content"], (*at, "content"))
+        meta = _object(update.get("_meta"))
+        for name in ("terminal_output", "terminal_output_delta"):
+            if name in meta:
+                terminal_id = _object(meta[name]).get("terminal_id")
+                self._piece((*at, "_meta", name, "data"), (params.get("sessionId"), "terminal", terminal_id))
+
+    def _prompt(self, blocks: Any, request_id: Any) -> None:
+        for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
+            if isinstance(_object(block).get("text"), str):
+                self._piece(("frame", "params", "prompt", at, "text"), ("prompt", request_id))
+
+    def _blocks(self, blocks: list[Any], at: Path) -> None:
+        """A text may end in one block and go on in the next; an update says all of it anew."""
+        self._updates += 1
+        for number, block in enumerate(blocks):
+            if isinstance(_object(_object(block).get("content")).get("text"), str):
+                self._places[*at, number, "content", "text"] = Piece(
+                    ("blocks",), str(self._updates), is_alone=True
+                )
+
+    # Contents of files
+
+    def _drops(self, file: str) -> bool:
+        return self._contents.drops(file, tuple(self._roots))
+
+    def _content(self, path: Path, file: str, *, is_base64: bool = False) -> None:
+        if self._drops(file):
+            self._places[path] = FileContent(file, is_base64)
+
+    def _tool_call(self, session: str, call: Mapping[str, Any], at: Path) -> None:
+        call_id = call.get("toolCallId")
+        if not isinstance(call_id, str):
+            return
+        key = (session, call_id)
+        file = next(filter(self._drops, _files_of(call)), None) or self._calls.get(key)
+        if file is None:
+            return
+        if len(self._calls) < MAX_ASKED:
+            self._calls[key] = file
+        for name in ("rawInput", "rawOutput", "content"):
+            for path, text in _texts(call.get(name), (*at, name)):
+                if text not in _files_of(call) and (name != "content" or path[-1] == "text"):
+                    self._places[path] = FileContent(file)
+
+    # All else
+
+    def _walk(self, value: Any, path: Path, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            return
+        if isinstance(value, list):
+            self._options(value, path)
+            for at, item in enumerate(value):
+                self._walk(item, (*path, at), depth + 1)
+        elif isinstance(value, dict):
+            self._object(value, path)
+            for key, item in value.items():
+                if is_secret_name(key):
+                    self._all_named(item, (*path, key))
+                else:
+                    self._walk(item, (*path, key), depth + 1)
+
+    def _object(self, value: Mapping[str, Any], path: Path) -> None:
+        match value:
+            case {"type": "diff", "path": str(file)}:
+                for key in ("oldText", "newText"):
+                    self._content((*path, key), file)
+            case {"type": "image" | "audio", "data": str()}:
+                self._places[*path, "data"] = Media()
+            case {"type": "resource", "resource": {"uri": str(uri), **resource}}:
+                if "blob" in resource:
+                    mime_type = str(resource.get("mimeType", ""))
+                    is_media = mime_type.startswith(("image/", "audio/"))
+                    self._places[*path, "resource", "blob"] = Media() if is_media else Blob()
+                    self._content((*path, "resource", "blob"), uri, is_base64=True)
+                self._content((*path, "resource", "text"), uri)
+            case {"name": str(name), "value": str(text)}:
+                if is_secret_name(name) or ("headers" in path and looks_random(text)):
+                    self._places[*path, "value"] = Named()
+
+    def _all_named(self, value: Any, path: Path) -> None:
+        for below, _ in _texts(value, path):
+            if len(below) == len(path) or below[-1] not in _SAID_OF_SECRETS:
+                self._places.setdefault(below, Named())
+
+    def _options(self, words: list[Any], path: Path) -> None:
+        """A command line: what stands behind an option that is called like a secret is one."""
+        for at, word in enumerate(words[:-1]):
+            if isinstance(word, str) and word.startswith("-") and is_secret_name(word):
+                self._places[*path, at + 1] = Named()
+
+
+def has_blocks(update: Mapping[str, Any]) -> bool:
+    """Whether an update of a tool call brings more than one block."""
+    content = update.get("content")
+    return isinstance(content, list) and len(content) > 1
+
+
+def may_have_blocks(line: str) -> bool:
+    """The same of a line; quick, and true of others, too."""
+    return line.count('"content"') > BLOCKS_KEYS
+
+
+def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[tuple[Path, str]]:
+    """The strings and the numbers in a value, but no keys."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path, ""
+    elif isinstance(value, list | dict) and depth < MAX_DEPTH:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            yield from _texts(item, (*path, key), depth + 1)
+
+
+def _files_of(call: Mapping[str, Any]) -> list[str]:
+    """The files that a tool call is about, as far as it says."""
+    about = [_object(call.get("rawInput"))]
+    for name in ("locations", "content"):
+        items = call.get(name)
+        about += [_object(item) for item in items] if isinstance(items, list) else []
+    return [item[key] for item in about for key in _PATH_KEYS if isinstance(item.get(key), str)]
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,93 @@
+"""Makes a recording that can be given away of one that cannot; what is done with its lines is `passes`'.
+
+It is there whole or not at all, and replaces no other file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.store import create
+from acp_tui.workbench.redact.ledger import Ledger
+from acp_tui.workbench.redact.passes import Redaction
+from acp_tui.workbench.redact.texts import Redactor
+from acp_tui.workbench.redact.wishes import Report, Wishes
+
+__all__ = ["RedactionFailed", "Report", "Wishes", "redact"]
+
+
+class RedactionFailed(ClientError):
+    """Nothing was written."""
+
+
+def redact(
+    source: Path,
+    out: Path,
+    wishes: Wishes,
+    environ: Mapping[str, str],
+    host: str,
+    full_names: Iterable[str] = (),
+) -> Report:
+    """Write what can be given away of a recording to a new file, for its owner only. It blocks.
+
+    `environ`, `host` and `full_names` tell who and where it was made. Memory holds a line, the last ones of texts in
+    pieces, and what is known to be secret.
+
+    Raises: RecordingUnreadable, RedactionFailed.
+    """
+    open_recording(source).close()
+    if os.path.lexists(out):
+        raise RedactionFailed(
+            f"{out} exists: nothing is overwritten; give the redacted recording another name"
+        )
+    ledger = Ledger()
+    for text in wishes.secrets:
+        ledger.learn(text, "given")
+    ledger.learn_environment(environ, host, full_names)
+    try:
+        return _written(source, out, Redaction(Redactor(ledger), wishes))
+    except FileExistsError as error:
+        raise RedactionFailed(f"{out} exists: nothing is overwritten") from error
+    except OSError as error:
+        raise RedactionFailed(f"{out} cannot be written: {error.strerror or error}") from error
+
+
+def _written(source: Path, out: Path, redaction: Redaction) -> Report:
+    part = out.with_name(f".{out.name[:200]}.{token_hex(4)}.part")
+    try:
+        with create(part) as new, source.open("rb") as old:
+            size = source.stat().st_size
+            while redaction.is_to_be_read:
+                redaction.read(_lines(old, size))
+            new.writelines(redaction.write(_lines(old, size)))
+            new.flush()
+            os.fsync(new.fileno())
+        _name(part, out)
+    finally:
+        part.unlink(missing_ok=True)
+    return redaction.report()
+
+
+def _name(part: Path, out: Path) -> None:
+    """Give a file its name, if nothing has it. Raises FileExistsError."""
+    with suppress(PermissionError, NotImplementedError):
+        os.link(part, out)
+        return
+    if os.path.lexists(out):  # a file system without links
+        raise FileExistsError(out)
+    part.rename(out)
+
+
+def _lines(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The lines that were there when the size was asked for: it may still be written."""
+    file.seek(0)
+    while size > 0 and (line := file.readline()):
+        size -= len(line)
+        yield line

@@ -1,0 +1,334 @@
+"""Replaces what is secret in one text, in every way it can be read; the text keeps its length and its width."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from acp_tui.client.secrets.looks import Find, has_sign, look
+from acp_tui.workbench.redact.addresses import addresses, may_hold_address
+from acp_tui.workbench.redact.beginnings import cut_keys
+from acp_tui.workbench.redact.encodings import Encoded, encoded_in, may_be_encoded
+from acp_tui.workbench.redact.ledger import Ledger
+from acp_tui.workbench.redact.names import may_name_someone, users
+from acp_tui.workbench.redact.stand_ins import NARROW, Secret, blank
+from acp_tui.workbench.redact.views import (
+    View,
+    has_entities,
+    has_marks,
+    is_wrapped,
+    spelled_as,
+    unbroken,
+    views,
+    without_marks,
+)
+
+MAX_CLEAN: Final = 200_000
+MAX_LOOKS: Final = 50_000
+MAX_LAST: Final = 1_000
+MAX_LAST_CHARS: Final = 10_000
+MAX_LEVELS: Final = 3
+"""So often may bytes be encoded in what is encoded."""
+
+
+class Place(NamedTuple):
+    """Where in a text a secret begins."""
+
+    at: int
+    secret: Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text without its secrets, and which they were."""
+
+    text: str
+    found: tuple[Place, ...] = ()
+
+
+class Redactor:
+    """Replaces secrets in texts, and remembers those that it finds."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._clean: set[int] = set()
+        """The hashes of texts that hold nothing, as far as is known so far: nearly all are looked at several times."""
+        self._plain: set[int] = set()
+        """Of those in which nothing looks like a secret, whatever is known."""
+        self._unreadable: set[int] = set()
+        """Of runs that might be encoded and are not, and of texts that hold only such."""
+        self._looks: dict[int, tuple[Find, ...]] = {}
+        """By the hash of a text, what in it looks like a secret."""
+        self._users_then = 0
+        self._last: dict[tuple[str, bool], Redacted] = {}
+        """What was replaced last: agents say things twice."""
+        self._known_then = 0
+
+    def redact(self, text: str, whole: Secret | None = None, *, goes_on: bool = False) -> Redacted:
+        """The text without its secrets; `whole` is in it, and a secret by its place.
+
+        Where the text goes on, what stands at its end may be a part of a secret: it is replaced, and not remembered.
+        """
+        if whole is not None:
+            self._forget_what_may_be_wrong()
+            return self._replaced(text, whole, goes_on=goes_on)
+        if self.is_clean(text):
+            return Redacted(text)
+        last = self._last.get((text, goes_on))
+        if last is not None:
+            return last
+        redacted = self._replaced(text, goes_on=goes_on)
+        self._forget_what_may_be_wrong()
+        if not redacted.found:
+            self._clean.add(hash(text))
+        elif len(text) <= MAX_LAST_CHARS:
+            self._last[text, goes_on] = redacted
+        return redacted
+
+    def is_clean(self, text: str) -> bool:
+        """Whether there is surely nothing in a text; quick, and so with nearly all of them."""
+        self._forget_what_may_be_wrong()
+        if hash(text) in self._clean:
+            return True
+        in_one_line = text.replace("\r", "").replace("\n", "")
+        is_clean = not (
+            self._may_hold_secrets(text)
+            or self.ledger.is_known_in(text)
+            or (in_one_line != text and self.ledger.is_known_in(in_one_line))
+            or (has_marks(text) and self.ledger.is_known_in(without_marks(text)))
+        )
+        if is_clean:
+            self._clean.add(hash(text))
+        return is_clean
+
+    def _may_hold_secrets(self, text: str) -> bool:
+        if hash(text) in self._plain:
+            return False
+        may_hold = _may_hold_secrets(text) or (has_marks(text) and _may_hold_secrets(without_marks(text)))
+        if not may_hold:
+            self._plain.add(hash(text))
+        return may_hold
+
+    def _forget_what_may_be_wrong(self) -> None:
+        known = self.ledger.version
+        if known != self._known_then or len(self._clean) > MAX_CLEAN or len(self._last) > MAX_LAST:
+            self._clean.clear()
+            self._last.clear()
+            self._known_then = known
+            self._forget_what_is_too_much()
+
+    def _forget_what_is_too_much(self) -> None:
+        if len(self.ledger.users) != self._users_then:  # a host is found behind a known user
+            self._looks.clear()
+            self._users_then = len(self.ledger.users)
+        for hashes in (self._plain, self._unreadable):
+            if len(hashes) > MAX_CLEAN:
+                hashes.clear()
+        if len(self._looks) > MAX_LOOKS:
+            self._looks.clear()
+
+    def _replaced(
+        self, text: str, whole: Secret | None = None, *, goes_on: bool = False, level: int = 0
+    ) -> Redacted:
+        canvas = _Canvas(text)
+        # What is escaped first: read as it stands, the letter of an escape would pass for one of the secret.
+        ways = list(views(text))
+        for view in reversed(ways):
+            spans = sorted(self._spans(view.text, goes_on), key=lambda span: span[0] - span[1])
+            for start, end, secret in spans:
+                canvas.paint(view, start, end, secret)
+        for view in reversed(ways):
+            self._over_lines(canvas, view)
+            self._within_encoded(canvas, view, level)
+        if whole is not None:
+            canvas.paint_found(text, whole)
+        return canvas.redacted()
+
+    def _spans(self, text: str, goes_on: bool) -> Iterator[tuple[int, int, Secret]]:
+        if not goes_on:
+            yield from self.ledger.begun(text)
+            yield from self._cut(text)
+        for find in self._finds(text):
+            found = text[find.start : find.end]
+            if goes_on and find.end == len(text):
+                secret = self.ledger.perhaps(found, find.kind)
+            else:
+                secret = self.ledger.learn(found, find.kind, is_everywhere=find.is_known_elsewhere)
+            if secret is not None:
+                yield find.start, find.end, secret
+        yield from self.ledger.known(text)
+
+    def _cut(self, text: str) -> Iterator[tuple[int, int, Secret]]:
+        for start, end, kind in cut_keys(text):
+            secret = self.ledger.perhaps(text[start:end], kind)
+            if secret is not None:
+                yield start, end, secret
+
+    def _finds(self, text: str) -> Iterator[Find]:
+        known = self._looks.get(hash(text))
+        if known is not None:
+            yield from known
+            return
+        found = []
+        for find in self._look(text):
+            found.append(find)
+            yield find
+        self._looks[hash(text)] = tuple(found)
+
+    def _look(self, text: str) -> Iterator[Find]:
+        if may_name_someone(text):
+            yield from users(text)
+        if may_hold_address(text):  # behind the users: a host stands behind one
+            yield from addresses(text, self.ledger.users)
+        if has_sign(text):
+            yield from look(text)
+
+    def _over_lines(self, canvas: _Canvas, view: View) -> None:
+        if "\n" in view.text:
+            whole = unbroken(view)
+            for start, end, secret in self.ledger.known_over_lines(whole.text):
+                canvas.paint(whole, start, end, secret)
+
+    def _within_encoded(self, canvas: _Canvas, view: View, level: int) -> None:
+        if level >= MAX_LEVELS or hash(view.text) in self._unreadable or not may_be_encoded(view.text):
+            return
+        runs = list(encoded_in(view.text, self._unreadable))
+        if not runs:
+            self._unreadable.add(hash(view.text))
+        for run in runs:
+            inside = self.redact_bytes(run.data, level=level + 1)
+            if inside.found:
+                canvas.recode(view, run, inside)
+
+    def redact_base64(self, data: str) -> Redacted:
+        """The same for what is written in base64; what is none is left as it is."""
+        is_for_urls = "-" in data or "_" in data
+        try:
+            decoded = urlsafe_b64decode(data) if is_for_urls else b64decode(data)
+        except ValueError:
+            return self.redact(data)
+        inside = self.redact_bytes(decoded)
+        if not inside.found:
+            return Redacted(data)
+        encoded = (urlsafe_b64encode if is_for_urls else b64encode)(as_bytes(inside.text, decoded)).decode()
+        return Redacted(_broken_as(encoded, data), inside.found)
+
+    def redact_bytes(self, data: bytes, *, level: int = 0) -> Redacted:
+        """The text in some bytes, which need not all be text."""
+        text = as_text(data)
+        return Redacted(text) if self.is_clean(text) else self._replaced(text, level=level)
+
+
+def _may_hold_secrets(text: str) -> bool:
+    return (
+        "\\" in text
+        or "%" in text
+        or "\x1b" in text
+        or "\x00" in text
+        or "\b" in text
+        or has_entities(text)
+        or has_sign(text)
+        or any(cut_keys(text))
+        or may_name_someone(text)
+        or may_hold_address(text)
+        or may_be_encoded(text)
+        or is_wrapped(text)
+    )
+
+
+class _Canvas:
+    """A text that is painted over, each character once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._chars: list[str] | None = None
+        self._painted = bytearray()
+        """Of each character, as soon as there are `_chars`, whether it is."""
+        self._found: list[Place] = []
+
+    def paint(self, view: View, start: int, end: int, secret: Secret) -> None:
+        """Put a stand-in where a view has a secret; where only a part of it is left, something that says nothing."""
+        free = [at for at in range(start, end) if self._is_free(view.place(at)[0])]
+        if not free:
+            return
+        is_as_long = end - start == len(secret.stand_in) or secret.text.startswith(view.text[start:end])
+        is_whole = len(free) == end - start and is_as_long
+        for at in free:
+            old = view.text[at]
+            self._put(*view.place(at), secret.stand_in[at - start] if is_whole else blank(old), old)
+        self._found.append(Place(view.place(start)[0], secret))
+
+    def paint_found(self, text: str, secret: Secret) -> None:
+        """The same for a secret that stands in the text as it is."""
+        at = text.find(secret.text)
+        if at >= 0:
+            self.paint(View(text), at, at + len(secret.text), secret)
+
+    def recode(self, view: View, run: Encoded, inside: Redacted) -> None:
+        """Write anew what is encoded there, but for what is a secret itself."""
+        changes = [
+            (*view.place(at), new, view.text[at]) for at, new in run.changes(as_bytes(inside.text, run.data))
+        ]
+        free = [change for change in changes if self._is_free(change[0])]
+        for begin, end, new, old in free:
+            self._put(begin, end, new, old)
+        if free:
+            self._found += [Place(free[0][0], place.secret) for place in inside.found]
+
+    def _is_free(self, at: int) -> bool:
+        return self._chars is None or not self._painted[at]
+
+    def _put(self, start: int, end: int, char: str, old: str) -> None:
+        if self._chars is None:
+            self._chars = list(self._text)
+            self._painted = bytearray(len(self._text))
+        self._painted[start:end] = b"\1" * (end - start)
+        if char != old:
+            self._chars[start:end] = spelled_as(char, self._text[start:end])
+
+    def redacted(self) -> Redacted:
+        """What has become of it."""
+        if self._chars is None:
+            return Redacted(self._text)
+        return Redacted("".join(self._chars), tuple(self._found))
+
+
+def bytes_of(base64: str) -> bytes:
+    """The bytes that are written so; what is not base64 counts as none."""
+    try:
+        return b64decode(base64)
+    except ValueError:
+        return b""
+
+
+def as_text(data: bytes) -> str:
+    """Bytes as a text from which the same bytes can be made."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def as_bytes(text: str, like: bytes) -> bytes:
+    """The bytes of a redacted text, as many as before."""
+    encoded = text.encode("utf-8", "surrogateescape")
+    if len(encoded) == len(like):
+        return encoded
+    pairs = zip(as_text(like), text, strict=True)
+    return b"".join(_fitting(*pair) for pair in pairs)
+
+
+def _fitting(old: str, new: str) -> bytes:
+    before, after = (char.encode("utf-8", "surrogateescape") for char in (old, new))
+    return after if len(after) == len(before) else NARROW.encode() * len(before)
+
+
+def _broken_as(encoded: str, like: str) -> str:
+    """Base64 with the line ends, and without the fill characters, of another of the same bytes."""
+    chars = iter(encoded)
+    return "".join(next(chars, "") if char.isalnum() or char in "+/-_=" else char for char in like)
+
+
+def total(places: Iterable[Place]) -> None:
+    """Count what was replaced."""
+    for place in places:
+        place.secret.count += 1

@@ -1,0 +1,198 @@
+"""The user of an agent under test: passes on what the test has answered, and nothing else. It runs on the kit's loop.
+
+A question that the test says nothing of is never allowed: the turn is cancelled, and what was asked is remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+
+import anyio
+
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.elicitation import Elicitation
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.workbench.testing.answers import (
+    CANCEL_TURN,
+    ElicitationAnswers,
+    PermissionAnswers,
+    Reply,
+    option_of,
+)
+from acp_tui.workbench.testing.asked import AskedElicitation, AskedPermission
+from acp_tui.workbench.testing.evidence import call_line
+from acp_tui.workbench.testing.forms import described, example
+
+
+class Attendant:
+    """Of one agent, with all of its sessions."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.permissions = PermissionAnswers()
+        self.elicitations = ElicitationAnswers()
+        self.unanswered: list[str] = []
+        """What nobody said anything of, in sentences."""
+        self.has_given_up = anyio.Event()
+        """Set once there is something unanswered."""
+        self._agent = agent
+        self._seen: set[tuple[Session | None, RequestKey]] = set()
+        self._arrived: list[Callable[[], None]] = []
+        """What is to be done about each question that was not looked at yet."""
+        agent.on_elicitations = self.note
+
+    def note(self, *_: object) -> None:
+        """Something has changed; what is asked now is answered when that is done.
+
+        It is noted at once: a turn that ends in the same breath takes its questions back.
+        """
+        self._collect()
+        asyncio.get_running_loop().call_soon(self.look)
+
+    def look(self) -> None:
+        """Take up every question that is new."""
+        self._collect()
+        arrived, self._arrived = self._arrived, []
+        for take_up in arrived:
+            take_up()
+
+    def _collect(self) -> None:
+        for key, elicitation in self._agent.elicitations.items():
+            if self._is_new(None, key):
+                self._arrived.append(partial(self._elicited, None, key, elicitation))
+        for session in self._agent.sessions.values():
+            for request in session.conversation.permissions.values():
+                if self._is_new(session, request.key):
+                    call = copy(session.conversation.tool_call(request.tool_call_id).call)
+                    self._arrived.append(partial(self._requested, session, request, call))
+            for key, elicitation in session.conversation.elicitations.items():
+                if self._is_new(session, key):
+                    self._arrived.append(partial(self._elicited, session, key, elicitation))
+
+    def _is_new(self, session: Session | None, key: RequestKey) -> bool:
+        is_new = (session, key) not in self._seen
+        self._seen.add((session, key))
+        return is_new
+
+    # Permissions
+
+    def _requested(self, session: Session, request: PermissionRequest, call: ToolCall) -> None:
+        rule = self.permissions.take(call.shown_title, call.kind)
+        is_open = request.key in session.conversation.permissions
+        chosen = option_of(request.options, rule.answer) if is_open and rule is not None else None
+        self.permissions.asked.append(
+            AskedPermission(session.session_id, call, request.options, request.note, chosen)
+        )
+        if not is_open:
+            self._taken_back(f"the permission {call.shown_title!r}")
+        elif chosen is not None:
+            pass_on(session, request.key, chosen.option_id)
+        elif rule is not None and rule.answer == CANCEL_TURN:
+            session.cancel()
+        else:
+            is_again = self.permissions.has_used(call.shown_title, call.kind)
+            self._give_up(
+                session, _unanswered(call, request, None if rule is None else rule.answer, is_again=is_again)
+            )
+
+    def _taken_back(self, what: str) -> None:
+        if not self.unanswered:  # else it is the kit that has cancelled the turn
+            what = make_visible_line(what)
+            self._give_up(
+                None, f"did not wait for the answer to {what}: it ended the turn, or took that back"
+            )
+
+    def _give_up(self, session: Session | None, what: str) -> None:
+        self.unanswered.append(what)
+        self.has_given_up.set()
+        if session is not None:
+            session.cancel()
+
+    def take_unanswered(self) -> list[str]:
+        """What nobody said anything of since the last time."""
+        taken, self.unanswered = self.unanswered, []
+        if taken:
+            self.has_given_up = anyio.Event()
+        return taken
+
+    # Elicitations
+
+    def _elicited(self, session: Session | None, key: RequestKey, elicitation: Elicitation) -> None:
+        rule = self.elicitations.take(elicitation.message)
+        reply = Reply("cancel") if rule is None else rule.answer
+        asked = self._agent.elicitations if session is None else session.conversation.elicitations
+        if key not in asked:
+            reply = Reply("cancel")
+            self._taken_back(f"{elicitation.message!r}")
+        else:
+            self._answer(session, key, elicitation, reply)
+            if rule is None:
+                self._give_up(session, _unexpected(elicitation))
+        session_id = None if session is None else session.session_id
+        self.elicitations.asked.append(AskedElicitation(session_id, elicitation, reply.action, reply.values))
+
+    def _answer(
+        self, session: Session | None, key: RequestKey, elicitation: Elicitation, reply: Reply
+    ) -> None:
+        side = self._agent if session is None else session
+        try:
+            side.answer_elicitation(key, reply.action, reply.values)
+        except ValueError as error:
+            self._give_up(session, _misfit(elicitation, error))
+            side.answer_elicitation(key, "cancel")
+
+
+def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
+    """Give the agent the answer that the test has said."""
+    session.answer_permission(key, option_id)
+
+
+def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None, *, is_again: bool) -> str:
+    title = json.dumps(make_visible_line(call.shown_title), ensure_ascii=False)
+    if wanted is None and is_again:
+        what = "asks for a permission once more than the test expects; it was not given, and the turn was cancelled"
+    elif wanted is None:
+        what = "asks for a permission that the test says nothing of; it was not given, and the turn was cancelled"
+    else:
+        what = f"offers no option {wanted!r}, which the test wants to be chosen; the turn was cancelled"
+    lines = [what, "", f"  {call_line(call)}"]
+    if request.note is not None:
+        lines.append(f"  {request.note}")
+    lines += map(_option_line, request.options)
+    if wanted is None:
+        lines += [
+            "",
+            "Say before the prompt how it is answered:",
+            f"  agent.permissions.expect({title}).allow()  # or .reject(), .choose(...), .cancel_turn()",
+            f'  agent.on_permission("allow_once", title={title})  # each time, asked for or not',
+        ]
+    return "\n".join(lines)
+
+
+def _option_line(option: PermissionOption) -> str:
+    return make_visible_line(f"  - {option.name!r}: kind {option.kind!r}, id {option.option_id!r}")
+
+
+def _unexpected(elicitation: Elicitation) -> str:
+    message = make_visible_line(elicitation.message)
+    lines = [f"asks what the test says nothing of: {message!r}; it was answered with cancel", ""]
+    lines += [f"  {line}" for line in described(elicitation)]
+    message = json.dumps(message, ensure_ascii=False)
+    lines += [
+        "",
+        "Say before the prompt how it is answered:",
+        f"  agent.elicitations.expect({message}).accept({example(elicitation)})  # or .decline(), .cancel()",
+    ]
+    return "\n".join(lines)
+
+
+def _misfit(elicitation: Elicitation, error: ValueError) -> str:
+    message = make_visible_line(elicitation.message)
+    lines = [f"asks {message!r}, and what the test answers does not fit: {error}", ""]
+    return "\n".join([*lines, *(f"  {line}" for line in described(elicitation))])

@@ -1,0 +1,164 @@
+"""Where the agents of one test run: an event loop in a thread, a hub on it, and folders to work in. All of it ends."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import ClientError
+from acp_tui.client.files import make_private
+from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.protocol.roles import ClientOffer
+from acp_tui.workbench.testing.agent import AcpAgent
+from acp_tui.workbench.testing.failures import AgentFailure, AgentNotStarted, failure_of
+from acp_tui.workbench.testing.link import SCREEN, Link
+from acp_tui.workbench.testing.workspace import fill
+
+TIMEOUT_S: Final = 30.0
+OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
+"""As much as a user at a screen, but for a terminal to log in."""
+
+Command: TypeAlias = str | Path | Sequence[str | Path]
+
+
+class StartAgent(Protocol):
+    """The type of the fixture `acp_agent`."""
+
+    def __call__(
+        self,
+        command: Command,
+        *,
+        files: Mapping[str, str | bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout_s: float = TIMEOUT_S,
+        offer: ClientOffer = OFFER,
+    ) -> AcpAgent:
+        """Start an agent and agree on the protocol with it.
+
+        `command` is a command line, a list of words, or a file (a Python file is run by this Python), which is looked
+        for where pytest runs, then beside the test. `files` are written into the workspace: a fresh folder, or `cwd`;
+        the process starts there, and files that its words name are found from where pytest runs. `env` is added to the
+        environment. `timeout_s` is for each call that does not say another. `offer` is what the client says it can do.
+        """
+
+
+class Bench:
+    """Made for one test."""
+
+    def __init__(self, folder: Path, beside: Path) -> None:
+        """`folder` is for what the agents need, `beside` is the test's."""
+        self.agents: list[AcpAgent] = []
+        self.has_failed = False
+        """The test has; nothing else has to be said of what it left undone."""
+        self._links: list[Link] = []
+        self._folder = folder.resolve()
+        self._beside = beside
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._hub: SessionHub
+
+    def start(
+        self,
+        command: Command,
+        *,
+        files: Mapping[str, str | bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout_s: float = TIMEOUT_S,
+        offer: ClientOffer = OFFER,
+    ) -> AcpAgent:
+        """See StartAgent. Raises AgentNotStarted, AgentGone, RequestRefused and TimedOut."""
+        __tracebackhide__ = True
+        argv = _argv(self._found(command) if isinstance(command, Path) else command)
+        portal = self._open()
+        name, number = _name(argv), len(self._links) + 1
+        workspace = cwd.resolve() if cwd is not None else self._folder / f"workspace-{number}"
+        fill(workspace, files or {})
+        link = Link(portal, name, workspace, self._recording(f"{number}-{Path(name).stem[:40]}"), timeout_s)
+        plan = RecordingPlan(workspace, file=link.recording, screen=SCREEN)
+        start = partial(self._hub.start_agent, AgentCommand(name, argv, env or {}))
+        try:
+            process = link.wait(lambda: start(cwd=workspace, offer=offer, tap=link.tap, recordings=plan))
+        except ClientError as error:
+            failure = failure_of(error, during=f"the start of {shlex.join(argv)}")
+        else:
+            self._links.append(link)
+            link.open(process)
+            self.agents.append(AcpAgent(link, workspace))
+            return self.agents[-1]
+        raise failure
+
+    def _found(self, file: Path) -> Path:
+        places = [folder / file for folder in dict.fromkeys([Path.cwd(), self._beside])]
+        for place in places:
+            if place.exists():
+                return place
+        where = " nor ".join(map(str, places))
+        raise AgentNotStarted(
+            f"there is no file {where}",
+            advice="A program on PATH is named by a text: acp_agent('my-agent --acp').",
+        )
+
+    def _recording(self, name: str) -> Path:
+        folder = self._folder / "recordings"
+        make_private(folder)
+        return folder / f"{name}.jsonl"
+
+    def _open(self) -> BlockingPortal:
+        if self._portal is None:
+            self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
+            self._hub = self._stack.enter_context(self._portal.wrap_async_context_manager(open_hub()))
+        return self._portal
+
+    def told_of(self, error: BaseException | None) -> list[tuple[str, str]]:
+        """The test has failed by this: what to show below it, where that is not in the error itself."""
+        self.has_failed = True
+        if isinstance(error, AgentFailure):
+            return []
+        return [(f"agent {link.name}", link.seen()) for link in self._links]
+
+    def close(self) -> list[AgentFailure]:
+        """End every agent and all that runs for it; gives what nobody has been told of."""
+        with self._stack:
+            if self.has_failed:
+                return []
+            return [failure for link in self._links if (failure := _untold(link)) is not None]
+
+
+def _untold(link: Link) -> AgentFailure | None:
+    try:
+        link.require_answered()
+        link.require_asked()
+    except AgentFailure as failure:
+        return failure
+    return None
+
+
+def _argv(command: Command) -> tuple[str, ...]:
+    if isinstance(command, Path):
+        runner = (sys.executable,) if command.suffix == ".py" else ()
+        return (*runner, str(command.absolute()))
+    words = shlex.split(command) if isinstance(command, str) else command
+    if not words:
+        raise ValueError("the command is empty: name the program that is to be run")
+    return tuple(map(str, words))
+
+
+def _name(argv: Sequence[str]) -> str:
+    """The script or the module behind an interpreter, else the program."""
+    program = Path(argv[0]).name
+    words = [Path(word).name for word in argv[1:] if not word.startswith("-")]
+    has_script = (
+        program.startswith(("python", "node", "deno", "bun", "ruby", "npx", "uvx")) and "-c" not in argv
+    )
+    return words[0] if has_script and words else program

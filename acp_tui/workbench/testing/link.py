@@ -1,0 +1,174 @@
+"""The way from a test to its agent: from plain code that blocks to the client on an event loop in another thread.
+
+Here what goes wrong becomes a failure of the test, with what was seen. What a test can call is `agent` and `session`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import anyio
+from anyio.from_thread import BlockingPortal
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.transcript.events import Event, Stderr
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.protocol.conformance import Frame
+from acp_tui.rpc import Direction
+from acp_tui.workbench.testing.attending import Attendant
+from acp_tui.workbench.testing.evidence import frames_text, junk_in, quoted, recording_text, stderr_text
+from acp_tui.workbench.testing.failures import NotAsked, TimedOut, Unanswered, failure_of
+from acp_tui.workbench.testing.recorded import events_until
+from acp_tui.workbench.testing.watching import Watch
+
+T = TypeVar("T")
+
+SCREEN: Final = (120, 40)
+"""What a recording says of the user's screen."""
+
+
+class Link:
+    """To one agent; `open` it once the process runs."""
+
+    agent: Agent
+    attendant: Attendant
+
+    def __init__(
+        self, portal: BlockingPortal, name: str, workspace: Path, recording: Path, timeout_s: float
+    ) -> None:
+        self.name = name
+        """What messages call the agent."""
+        self.workspace = workspace
+        self.recording = recording
+        self.frames: list[Frame] = []
+        self._timeout_s = timeout_s
+        self._portal = portal
+        self._begun = time.monotonic()
+        self._marks = 0
+
+    def tap(self, direction: Direction, raw: bytes) -> None:
+        """A frame passes."""
+        self.frames.append(Frame(direction, time.monotonic() - self._begun, raw))
+
+    def open(self, agent: Agent) -> None:
+        """Agree on the protocol."""
+        __tracebackhide__ = True
+        self.agent = agent
+        self.attendant = self.do(lambda: Attendant(agent))
+        self.ask("the handshake (initialize)", agent.initialize)
+        self.name = make_visible_line(agent.title)
+
+    def watch(self) -> Watch:
+        """For a session that is about to be opened."""
+        return self.do(lambda: Watch(self.attendant, self.frames, self.recording))
+
+    # Calls
+
+    def do(self, call: Callable[[], T]) -> T:
+        """Call this on the loop; it does not wait there."""
+        return self._portal.call(call)
+
+    def wait(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Await this on the loop."""
+        return self._portal.call(call)
+
+    def start(self, task: Callable[..., Awaitable[Any]]) -> None:
+        """Start this on the loop, up to where it says that it has started."""
+        self._portal.start_task(task)
+
+    def limit_s(self, timeout_s: float | None) -> float:
+        """How long a call may take; None: as the test said for all."""
+        return self._timeout_s if timeout_s is None else timeout_s
+
+    def ask(self, what: str, call: Callable[[], Awaitable[T]], timeout_s: float | None = None) -> T:
+        """Await a call of the client's. Raises AgentFailure, which says that it was `what`."""
+        __tracebackhide__ = True
+        limit_s = self.limit_s(timeout_s)
+        try:
+            answer = self.wait(lambda: _within(call, limit_s))
+        except ClientError as error:
+            failure = failure_of(error, during=what, seen=self.seen())
+        except TimeoutError:
+            late = f"{self.name} was waited for {limit_s:g} s, in vain: {what}"
+            failure = TimedOut(late, advice=self._advice_on_silence(), seen=self.seen())
+        else:
+            self.require_answered()
+            return answer
+        self.require_answered()  # what it asked meanwhile may be why
+        raise failure
+
+    def _advice_on_silence(self) -> str:
+        junk = junk_in(list(self.agent.log))
+        if junk:
+            line = make_visible_line(junk[0])
+            return f"It writes to stdout what is no message; that belongs on stderr: {line}"
+        if all(frame.direction is Direction.OUT for frame in self.frames):
+            return "It has said nothing at all: does it read stdin line by line, and flush stdout behind each message?"
+        return "For an agent that needs longer: timeout_s=..."
+
+    # Questions
+
+    def require_answered(self) -> None:
+        """Raises Unanswered where it asked for what the test says nothing of."""
+        __tracebackhide__ = True
+        unanswered = self.do(self.attendant.take_unanswered)
+        if unanswered:
+            raise Unanswered(f"{self.name} {unanswered[0]}", seen=self.seen())
+
+    def require_asked(self, done: str = "") -> None:
+        """Raises NotAsked where it did not ask for what it was expected to; it has `done` this instead."""
+        __tracebackhide__ = True
+        attendant = self.attendant
+        missing = [rule.named("permission") for rule in attendant.permissions.take_missing()]
+        missing += [rule.named("elicitation") for rule in attendant.elicitations.take_missing()]
+        if missing:
+            raise NotAsked(
+                f"{self.name} did not ask for {missing[0]}, which the test expects",
+                advice="\n".join(filter(None, [f"What it asked in all:\n{self._asked_text()}", done])),
+                seen=self.seen(),
+            )
+
+    def _asked_text(self) -> str:
+        asked = [f"permission {each.title!r}" for each in self.attendant.permissions.asked]
+        asked += [f"elicitation {each.message!r}" for each in self.attendant.elicitations.asked]
+        return quoted("\n".join(asked))
+
+    # What was seen
+
+    def seen(self) -> str:
+        """What stands below a failure."""
+        parts = [
+            frames_text(self.frames, self.workspace),
+            self._stderr_seen(),
+            recording_text(self.recording),
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def _stderr_seen(self) -> str:
+        try:
+            return stderr_text(self.stderr())
+        except (ClientError, TimeoutError) as error:
+            return f"Its stderr is not known: {error}"
+
+    def stderr(self) -> str:
+        """What it said on stderr. Raises TimeoutError, RecordingUnreadable."""
+        lines = [event.data for event in self.recorded_events() if isinstance(event, Stderr)]
+        return b"\n".join(lines).decode("utf-8", "replace")
+
+    def recorded_events(self) -> list[Event]:
+        """All that has happened until now: when this returns, it is in the recording. Raises as `stderr` does."""
+        if self.agent.lost is not None:
+            self.wait(self.agent.stop)  # behind which nothing comes any more, half a line on stderr neither
+        # The size of the screen, which is the same each time, marks how far the recording has to be read.
+        self.do(lambda: self.agent.screen_resized(*SCREEN))
+        self._marks += 1
+        return events_until(self.recording, self._marks)
+
+
+async def _within(call: Callable[[], Awaitable[T]], limit_s: float) -> T:
+    with anyio.fail_after(limit_s):
+        return await call()

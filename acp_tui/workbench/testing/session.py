@@ -1,0 +1,270 @@
+"""A session with an agent under test, as a test calls it: every call blocks, and fails with what it has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskStatus
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import Command, ConfigOption, Plan, SelectOption, Usage
+from acp_tui.workbench.testing.evidence import calls_text, quoted
+from acp_tui.workbench.testing.failures import AgentFailure, TimedOut, failure_of
+from acp_tui.workbench.testing.link import Link
+from acp_tui.workbench.testing.turn import Turn, updates_in
+from acp_tui.workbench.testing.watching import Watch
+from acp_tui.workbench.testing.workspace import changes_between, contents_of
+
+CANCEL_GRACE_S: Final = 2.0
+"""How long the turn of a test that has failed may take to be cancelled."""
+
+STILL_RUNS: Final = "It was cancelled then and goes on: session/prompt has to be answered with a stopReason."
+
+Prompt: TypeAlias = str | Sequence[str | ContentBlock]
+"""A text, or texts and other blocks."""
+
+
+class AcpSession:
+    """Made by `AcpAgent.new_session` and its like."""
+
+    def __init__(self, link: Link, watch: Watch) -> None:
+        self._link = link
+        self._watch = watch
+
+    # Turns
+
+    def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> Turn:
+        """Take a turn to its end.
+
+        Raises Unanswered, NotAsked, RequestRefused, LoginNeeded, AgentGone and TimedOut.
+        """
+        __tracebackhide__ = True
+        return self.start_prompt(prompt).finish(timeout_s=timeout_s)
+
+    def start_prompt(self, prompt: Prompt) -> RunningTurn:
+        """Send a prompt and do not wait: for what has to happen during a turn, such as a cancel."""
+        __tracebackhide__ = True
+        return RunningTurn(self._link, self._watch, prompt)
+
+    def cancel(self) -> None:
+        """Cancel the turn that runs, as a user does; its prompt has to end with "cancelled"."""
+        self._link.do(self._session.cancel)
+
+    # Options
+
+    def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
+        """Set an option. Raises NotOffered for what the agent did not give to choose."""
+        __tracebackhide__ = True
+        self._link.ask(
+            f"setting {option_id!r} to {value!r}",
+            lambda: self._session.set_option(option_id, value),
+            timeout_s,
+        )
+
+    def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
+        """Set the mode, whichever part of the protocol carries it."""
+        __tracebackhide__ = True
+        self._set("mode", mode, timeout_s)
+
+    def set_model(self, model: str, *, timeout_s: float | None = None) -> None:
+        """Set the model, whichever part of the protocol carries it."""
+        __tracebackhide__ = True
+        self._set("model", model, timeout_s)
+
+    def _set(self, category: str, value: str, timeout_s: float | None) -> None:
+        __tracebackhide__ = True
+        option = self._choice(category)
+        self.set_option(category if option is None else option.option_id, value, timeout_s=timeout_s)
+
+    @property
+    def mode(self) -> str | None:
+        """The current mode; None where the agent has none."""
+        return _value(self._choice("mode"))
+
+    @property
+    def model(self) -> str | None:
+        """The current model; None where the agent has none."""
+        return _value(self._choice("model"))
+
+    def _choice(self, category: str) -> SelectOption | None:
+        selects = [option for option in self.options if isinstance(option, SelectOption)]
+        return next((option for option in selects if option.category == category), None)
+
+    # What is known of it
+
+    @property
+    def _session(self) -> Session:
+        return self._watch.session
+
+    @property
+    def session_id(self) -> str:
+        """As the agent named it."""
+        return self._session.session_id
+
+    @property
+    def conversation(self) -> Conversation:
+        """All that was said, of a loaded session its history too; to be read only."""
+        return self._session.conversation
+
+    @property
+    def updates(self) -> list[dict[str, Any]]:
+        """The `update` of every session/update so far, as it was sent."""
+        return updates_in(self._link.frames, self.session_id)
+
+    @property
+    def options(self) -> tuple[ConfigOption, ...]:
+        """The options, modes and models among them."""
+        return self.conversation.options
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The agent's slash commands."""
+        return self.conversation.commands
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan as last reported."""
+        return self.conversation.plan
+
+    @property
+    def usage(self) -> Usage | None:
+        """Context and cost as last reported."""
+        return self.conversation.usage
+
+    @property
+    def title(self) -> str | None:
+        """As the agent named it for its user."""
+        return self.conversation.title
+
+    def wait_until(self, is_so: Callable[[AcpSession], object], *, timeout_s: float | None = None) -> None:
+        """Wait until this holds: for what comes outside of turns, such as the commands."""
+        __tracebackhide__ = True
+        _wait_until(self._link, self._watch, lambda: bool(is_so(self)), lambda: False, timeout_s)
+
+
+class RunningTurn:
+    """A turn that is not waited for; `finish()` gives it, and so does `await` in async code."""
+
+    def __init__(self, link: Link, watch: Watch, prompt: Prompt) -> None:
+        __tracebackhide__ = True
+        self._link = link
+        self._watch = watch
+        self._blocks = _blocks(prompt)
+        self._text = "\n".join(block.text for block in self._blocks if isinstance(block, Text))
+        self._before = contents_of(watch.session.cwd)
+        self._error: ClientError | None = None
+        self._over = link.do(anyio.Event)
+        link.start(self._run)
+
+    async def _run(self, *, task_status: TaskStatus[None]) -> None:
+        self._watch.begin_turn()
+        task_status.started()
+        try:
+            await self._watch.session.send_prompt(self._blocks)
+        except ClientError as error:
+            self._error = error
+        finally:
+            self._over.set()
+            self._watch.wake()
+
+    @property
+    def turn(self) -> Turn:
+        """The turn so far."""
+        return self._link.do(self._turn)
+
+    def _turn(self) -> Turn:
+        return self._watch.turn(self._text, is_over=self._over.is_set() and self._error is None)
+
+    def wait_until(self, is_so: Callable[[Turn], object], *, timeout_s: float | None = None) -> None:
+        """Wait until this holds of the turn so far. Raises AgentFailure where the turn ends before."""
+        __tracebackhide__ = True
+        _wait_until(self._link, self._watch, lambda: bool(is_so(self._turn())), self._over.is_set, timeout_s)
+
+    def cancel(self) -> None:
+        """Cancel it, as a user does."""
+        self._link.do(self._watch.session.cancel)
+
+    def finish(self, *, timeout_s: float | None = None) -> Turn:
+        """Wait for its end. Raises what `AcpSession.prompt` raises."""
+        __tracebackhide__ = True
+        limit_s = self._link.limit_s(timeout_s)
+        is_in_time = self._link.wait(lambda: self._wait(limit_s))
+        self._link.require_answered()
+        if not is_in_time:
+            raise self._timed_out(limit_s)
+        if self._error is not None:
+            raise failure_of(self._error, during=f"the turn {self._text!r}", seen=self._link.seen())
+        self._link.require_asked(self._done())
+        turn = self._whole()
+        if turn.stop_reason is None:
+            what = f"{self._link.name} answered the turn {self._text!r} without a stop reason"
+            advice = 'Answer session/prompt with {"stopReason": "end_turn"}.'
+            raise AgentFailure(what, advice=advice, seen=self._link.seen())
+        return turn
+
+    def __await__(self) -> Generator[Any, Any, Turn]:
+        return to_thread.run_sync(self.finish).__await__()
+
+    def _whole(self) -> Turn:
+        after = contents_of(self._watch.session.cwd)
+        return replace(self.turn, files_changed=changes_between(self._before, after))
+
+    async def _wait(self, limit_s: float) -> bool:
+        """For the end; False where that does not come in time. Where there is none, the turn is cancelled."""
+        with anyio.move_on_after(limit_s):
+            await self._over_or_given_up()
+        is_in_time = self._over.is_set()
+        if not is_in_time:
+            self._watch.session.cancel()
+            with anyio.move_on_after(CANCEL_GRACE_S):
+                await self._over.wait()
+        return is_in_time
+
+    async def _over_or_given_up(self) -> None:
+        async with anyio.create_task_group() as tasks:
+
+            async def first(event: anyio.Event) -> None:
+                await event.wait()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(first, self._over)
+            tasks.start_soon(first, self._link.attendant.has_given_up)
+
+    def _timed_out(self, limit_s: float) -> TimedOut:
+        cancelled = "It ended when it was cancelled then." if self._over.is_set() else STILL_RUNS
+        advice = f"{cancelled} For a turn that takes longer: timeout_s=...\n{self._done()}"
+        what = f"{self._link.name} has not ended the turn {self._text!r} within {limit_s:g} s"
+        return TimedOut(what, advice=advice, seen=self._link.seen())
+
+    def _done(self) -> str:
+        """What came of the turn so far, for a failure."""
+        turn = self.turn
+        return f"What it said:\n{quoted(turn.text)}\nIts tool calls:\n{calls_text(turn.tool_calls)}"
+
+
+def _value(option: SelectOption | None) -> str | None:
+    return None if option is None else option.value
+
+
+def _blocks(prompt: Prompt) -> list[ContentBlock]:
+    parts = [prompt] if isinstance(prompt, str) else prompt
+    return [Text(part) if isinstance(part, str) else part for part in parts]
+
+
+def _wait_until(
+    link: Link,
+    watch: Watch,
+    is_so: Callable[[], bool],
+    is_over: Callable[[], bool],
+    timeout_s: float | None,
+) -> None:
+    __tracebackhide__ = True
+    if not link.ask("what the test waits for", lambda: watch.until(is_so, is_over), timeout_s):
+        raise AgentFailure(f"{link.name} came to an end before what the test waits for", seen=link.seen())

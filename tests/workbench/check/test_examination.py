@@ -1,0 +1,234 @@
+"""What an examination does with an agent, and what comes of it; each agent is a process that a script plays."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import anyio
+import pytest
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.workbench.check import procedure
+from acp_tui.workbench.check.examination import Examination
+from acp_tui.workbench.check.procedure import Plan
+from acp_tui.workbench.check.report import Report
+from support.agents import our_children, scripted
+from support.waiting import LIMIT_S
+
+REFUSING = """
+while True:
+    message = read()
+    if "id" in message:
+        refuse(message, -32601, "no such method")
+"""
+BEHAVING = (
+    """
+handshake(agentInfo={"name": "good", "version": "1"})
+answer(expect("session/new"), sessionId="s1")
+prompt = expect("session/prompt")
+say("It is about bees.")
+answer(prompt, stopReason="end_turn")
+prompt = expect("session/prompt")
+say("Once upon a time")
+expect("session/cancel")
+answer(prompt, stopReason="cancelled")
+"""
+    + REFUSING
+)
+
+
+@pytest.fixture(autouse=True)
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(procedure, "QUIET_S", 0.02)
+
+
+async def examined(
+    script: str | AgentCommand, limit_s: float = 20, record: RecordTo | None = None, prompt: str = "hi"
+) -> Report:
+    """The report of an examination that is done."""
+    command = scripted(script) if isinstance(script, str) else script
+    with anyio.fail_after(LIMIT_S):
+        report = await Examination(command, Plan(prompt, limit_s=limit_s), record).run()
+    assert not our_children()
+    return report
+
+
+def broken(report: Report) -> set[str]:
+    """The ids of the rules that were broken."""
+    return {finding.rule.rule_id for finding in report.findings}
+
+
+async def test_an_agent_that_behaves_breaks_nothing() -> None:
+    report = await examined(BEHAVING)
+    assert report.failure is None
+    assert [finding.text for finding in report.findings] == []
+    assert report.identity is not None
+    assert {"A-TURN-2", "A-EXT-4", "A-EXT-5", "A-END-1", "A-END-2"} <= report.looked_at
+
+
+async def test_what_could_not_be_looked_at_is_not_called_kept() -> None:
+    report = await examined(BEHAVING)
+    assert {"A-LOAD-1", "A-MODE-1", "A-PERM-2"} <= {rule.rule_id for rule in report.not_looked_at}
+    assert "no mode and no option was set: there are none" in report.left_out
+
+
+async def test_an_agent_that_breaks_rules_is_found_out() -> None:
+    report = await examined("""
+        print("Welcome!", flush=True)
+        handshake()
+        answer(expect("session/new"), sessionId="s1")
+        prompt = expect("session/prompt")
+        update("tool_call", toolCallId="c", title="Read", locations=[{"path": "notes.txt"}])
+        answer(prompt, stopReason="end_turn")
+        while True:
+            message = read()
+            if "id" in message:
+                answer(message, stopReason="end_turn")
+    """)
+    assert {"A-LINE-1", "A-INIT-3", "A-PATH-1", "A-TOOL-3", "A-EXT-4"} <= broken(report)
+    assert report.has_errors
+    junk = next(finding for finding in report.findings if finding.rule.rule_id == "A-LINE-1")
+    assert report.frames[junk.frames[0]].raw == b"Welcome!"
+
+
+async def test_a_permission_is_rejected_once() -> None:
+    report = await examined(
+        dedent("""
+            prompt = open_session()
+            ask("allow_once", "reject_always", "reject_once")
+            say("decided: " + outcome())
+            end(prompt)
+        """)
+        + REFUSING
+    )
+    assert any(b"decided: reject_once" in frame.raw for frame in report.frames)
+
+
+async def test_without_a_way_to_reject_the_turn_is_cancelled() -> None:
+    report = await examined(
+        dedent("""
+            prompt = open_session()
+            ask("allow_once")
+            expect("session/cancel")
+            answer(prompt, stopReason="cancelled")
+        """)
+        + REFUSING
+    )
+    assert "A-PERM-3" in broken(report)
+    assert not any(b'"selected"' in frame.raw for frame in report.frames)
+
+
+async def test_a_form_is_declined() -> None:
+    report = await examined(
+        dedent("""
+            prompt = open_session()
+            form = {"type": "object", "properties": {"name": {"type": "string"}}}
+            send(id=1, method="elicitation/create", params={
+                "sessionId": "s1", "mode": "form", "message": "Who?", "requestedSchema": form})
+            say(read()["result"]["action"])
+            end(prompt)
+        """)
+        + REFUSING
+    )
+    assert any(b'"decline"' in frame.raw and b"update" in frame.raw for frame in report.frames)
+
+
+async def test_a_wanted_login_ends_the_check_and_the_rest_is_not_looked_at() -> None:
+    report = await examined("""
+        handshake(authMethods=[{"id": "key", "name": "By key"}])
+        refuse(expect("session/new"), -32000, "Authentication required")
+        serve_until_closed()
+    """)
+    assert isinstance(report.failure, AuthenticationRequired)
+    assert "A-TURN-1" not in report.looked_at
+    assert not report.has_errors
+
+
+async def test_a_turn_without_an_end_is_cancelled_and_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(procedure, "CANCEL_LIMIT_S", 0.05)
+    report = await examined("open_session()\nserve_until_closed()", limit_s=0.3)
+    assert "A-TURN-1" in broken(report)
+    assert "the turn was cancelled after 0.3 s" in report.left_out
+
+
+async def test_an_agent_that_says_nothing_is_given_up() -> None:
+    report = await examined('expect("never")', limit_s=0.3)
+    assert isinstance(report.failure, AgentLost)
+    assert broken(report) == {"A-RPC-10"}
+
+
+async def test_a_death_in_a_turn_is_an_error() -> None:
+    report = await examined("open_session()\nsys.exit(3)")
+    assert isinstance(report.failure, AgentLost)
+    assert broken(report) == {"A-INIT-3", "A-END-3"}
+
+
+async def test_what_is_offered_and_not_there_is_one_finding() -> None:
+    script = BEHAVING.replace("handshake(", 'handshake(agentCapabilities={"loadSession": True}, ')
+    assert broken(await examined(script)) == {"A-CAP-2"}
+
+
+async def test_an_agent_that_is_silent_at_what_it_does_not_know_is_told_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(procedure, "UNKNOWN_LIMIT_S", 0.1)
+    report = await examined(BEHAVING.removesuffix(REFUSING) + "serve_until_closed()")
+    assert "A-RPC-10" in broken(report)
+
+
+async def test_each_step_is_told_as_it_begins() -> None:
+    steps: list[str] = []
+    with anyio.fail_after(LIMIT_S):
+        await Examination(scripted(BEHAVING), Plan("hi"), on_step=steps.append).run()
+    assert steps[:3] == ["initialize", "session/new", "a turn"]
+    assert steps[-1] == "session/close"
+
+
+async def test_what_was_found_before_an_interruption_is_kept() -> None:
+    with anyio.CancelScope() as scope:
+        examination = Examination(
+            scripted("print('junk', flush=True)\n" + BEHAVING),
+            Plan("hi"),
+            on_step=lambda what: scope.cancel() if what == "a turn" else None,
+        )
+        await examination.run()
+    report = examination.report
+    assert broken(report) == {"A-LINE-1"}
+    assert report.identity is not None
+    assert not our_children()
+
+
+async def test_an_agent_that_stays_when_its_stdin_is_closed_is_told() -> None:
+    report = await examined(
+        BEHAVING.replace("while True:", "import signal, time\nwhile True:").replace(
+            "    message = read()",
+            "    line = sys.stdin.readline()\n    if not line:\n        time.sleep(60)\n"
+            "    message = json.loads(line)",
+        )
+    )
+    assert broken(report) == {"A-END-1"}
+
+
+async def test_a_missing_command_is_told() -> None:
+    report = await examined(AgentCommand("nope", ("no-such-agent-anywhere",)))
+    assert isinstance(report.failure, AgentNotFound)
+    assert report.looked_at == frozenset()
+
+
+async def test_all_that_passed_can_be_recorded(tmp_path: Path) -> None:
+    report = await examined(BEHAVING, record=RecordTo(tmp_path / "check.jsonl"))
+    with open_recording(tmp_path / "check.jsonl") as recording:
+        assert sum(hasattr(event, "direction") for event in recording) == len(report.frames)
+
+
+@pytest.mark.parametrize("scenario", ["coding", "sessions", "session_updates", "elicitations", "content"])
+async def test_the_demo_agent_breaks_nothing(scenario: str) -> None:
+    argv = (sys.executable, "-m", "acp_tui.demo", scenario, "--speed", "0")
+    report = await examined(AgentCommand("demo", argv))
+    assert [finding.text for finding in report.findings] == []
+    assert report.failure is None

@@ -1,0 +1,196 @@
+"""A client for the demo agent, in memory: it records what comes and answers as it is told."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_tui.rpc import ErrorCode, Peer, RequestFailed, Tap
+from acp_tui.workbench.demo.agent import DemoAgent
+from acp_tui.workbench.demo.reading import read_scenario
+from acp_tui.workbench.demo.script import Scenario
+from support.memory_stream import connected_pair
+from support.waiting import LIMIT_S
+
+OFFERED = {
+    "fs": {"readTextFile": True, "writeTextFile": True},
+    "terminal": True,
+    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+    "elicitation": {"form": {}, "url": {}},
+    "auth": {"terminal": True},
+}
+CWD = "/project"
+
+
+class FakeClient:
+    """The client's side. `answers[method]` replaces what a request of the agent's is answered."""
+
+    def __init__(self) -> None:
+        self.peer: Peer
+        self.updates: list[dict[str, Any]] = []
+        self.updates_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.notifications: list[tuple[str, dict[str, Any]]] = []
+        """Those that are no updates."""
+        self.cancelled_requests: list[str] = []
+        self.junk: list[bytes] = []
+        self.files: dict[str, str] = {}
+        self.permission_kind = "allow_once"
+        self.elicitation_action = "accept"
+        self.exit_code = 0
+        self.answers: dict[str, Callable[[dict[str, Any]], Awaitable[Any]]] = {}
+        self._changed = anyio.Event()
+
+    # What a test does
+
+    async def open(self, capabilities: dict[str, Any] = OFFERED) -> dict[str, Any]:
+        """The handshake and one session; what session/new answered."""
+        await self.initialize(capabilities)
+        return await self.new_session()
+
+    async def initialize(self, capabilities: dict[str, Any] = OFFERED) -> dict[str, Any]:
+        params = {"protocolVersion": 1, "clientCapabilities": capabilities}
+        return await self.peer.request("initialize", params)
+
+    async def new_session(self) -> dict[str, Any]:
+        return await self.peer.request("session/new", {"cwd": CWD, "mcpServers": []})
+
+    async def prompt(self, text: str = "go", session_id: str = "demo-1") -> str:
+        """One turn; its stop reason."""
+        blocks = [{"type": "text", "text": text}]
+        params = {"sessionId": session_id, "prompt": blocks}
+        return (await self.peer.request("session/prompt", params))["stopReason"]
+
+    def cancel(self, session_id: str = "demo-1") -> None:
+        self.peer.notify("session/cancel", {"sessionId": session_id})
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something that came from the agent makes the condition true."""
+        while not condition():
+            await self._changed.wait()
+
+    async def until_asked(self, method: str) -> None:
+        await self.until(lambda: method in self.methods)
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods that the agent has called, in order."""
+        return [method for method, _ in self.requests]
+
+    def params(self, method: str) -> dict[str, Any]:
+        """The params of the first call of a method."""
+        return next(params for name, params in self.requests if name == method)
+
+    def kinds(self) -> list[str]:
+        return [update["sessionUpdate"] for update in self.updates]
+
+    def message(self, session_id: str = "demo-1") -> str:
+        """Everything that the agent said."""
+        return "".join(
+            update["content"]["text"]
+            for update in self.updates_of[session_id]
+            if update["sessionUpdate"] == "agent_message_chunk" and update["content"]["type"] == "text"
+        )
+
+    # rpc.Handler
+
+    def on_notification(self, method: str, params: Any) -> None:
+        if method == "session/update":
+            self.updates.append(params["update"])
+            self.updates_of[params["sessionId"]].append(params["update"])
+        else:
+            self.notifications.append((method, params))
+        self._signal()
+
+    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
+        self.requests.append((method, params))
+        self._signal()
+        return self._answer(method, params)
+
+    def on_junk(self, line: bytes, reason: str) -> None:
+        self.junk.append(line)
+        self._signal()
+
+    def _signal(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def _answer(self, method: str, params: dict[str, Any]) -> Any:
+        try:
+            return await self.answers.get(method, self._default)(params | {"method": method})
+        except anyio.get_cancelled_exc_class():
+            self.cancelled_requests.append(method)
+            raise
+
+    async def _default(self, params: dict[str, Any]) -> Any:
+        match params["method"]:
+            case "fs/read_text_file":
+                if params["path"] not in self.files:
+                    raise RequestFailed(-32002, "Resource not found")
+                return {"content": self.files[params["path"]]}
+            case "fs/write_text_file":
+                self.files[params["path"]] = params["content"]
+                return {}
+            case "session/request_permission":
+                return {"outcome": self._choose(params["options"])}
+            case "elicitation/create":
+                is_filled_in = self.elicitation_action == "accept" and params["mode"] == "form"
+                content = {"content": filled_in(params["requestedSchema"])} if is_filled_in else {}
+                return {"action": self.elicitation_action} | content
+            case "terminal/create":
+                return {"terminalId": f"term-{self.methods.count('terminal/create')}"}
+            case "terminal/wait_for_exit":
+                return {"exitCode": self.exit_code}
+            case "terminal/output":
+                return {"output": "ok\n", "truncated": False}
+            case "terminal/kill" | "terminal/release":
+                return {}
+        raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, "Method not found")
+
+    def _choose(self, options: list[dict[str, Any]]) -> dict[str, Any]:
+        word = self.permission_kind.partition("_")[0]
+        chosen = next(option for option in options if option["kind"].startswith(word))
+        return {"outcome": "selected", "optionId": chosen["optionId"]}
+
+
+def filled_in(schema: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a form that have a default, with it."""
+    properties = schema["properties"].items()
+    return {name: field["default"] for name, field in properties if "default" in field}
+
+
+Connect = Callable[..., AbstractAsyncContextManager[FakeClient]]
+
+
+@pytest.fixture
+def connect() -> Connect:
+    """`async with connect(scenario) as client`: the agent serves until the block ends. TOML text will do, too."""
+    return _connected
+
+
+@asynccontextmanager
+async def _connected(
+    scenario: Scenario | str, *, speed: float = 0, tap: Tap | None = None
+) -> AsyncIterator[FakeClient]:
+    if isinstance(scenario, str):
+        scenario = read_scenario("test", f'description = "a test"\n{scenario}', "test.toml")
+    ours, theirs = connected_pair()
+    client = FakeClient()
+    client.peer = Peer(ours, client)
+    with anyio.fail_after(LIMIT_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_serve, DemoAgent(scenario, speed=speed), theirs, tap)
+            tasks.start_soon(client.peer.serve)
+            yield client
+            await client.peer.flush()
+            await ours.aclose()
+
+
+async def _serve(agent: DemoAgent, stream: Any, tap: Tap | None) -> None:
+    await agent.serve(stream, tap=tap)
+    await stream.aclose()

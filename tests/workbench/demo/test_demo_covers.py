@@ -1,0 +1,75 @@
+"""The shipped scenarios show all that an agent can say and ask: each kind of it stands in one of them at least."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from acp_tui.protocol.v1.updates import KINDS
+from acp_tui.rpc import Direction
+from acp_tui.workbench.demo import form_reading, scenario, step_reading, tool_reading
+from support.scenario_frames import ANSWERS, frames_of
+
+EXPECTED: Mapping[str, Collection[Any]] = {
+    "sessionUpdate": KINDS,
+    "kind": (*tool_reading.TOOL_KINDS, *tool_reading.OPTION_KINDS),
+    "status": tool_reading.TOOL_STATUSES,
+    "stopReason": set(step_reading.STOP_REASONS) - {"cancelled"},  # that is for the user to bring about
+    "severity": step_reading.SEVERITIES,
+    "priority": ("high", "medium", "low"),
+    "category": ("mode", "model", "thought_level"),
+    "mode": ("form", "url"),
+    "format": form_reading.FORMATS,
+    "code": (-32000, -32603),
+    "type": (
+        *("text", "image", "audio", "resource_link", "resource"),
+        *("content", "diff", "terminal"),
+        *("select", *form_reading.LIMITS),
+    ),
+    "method": (
+        *("session/update", "session/request_permission", "elicitation/create", "elicitation/complete"),
+        *("fs/read_text_file", "fs/write_text_file"),
+        *(f"terminal/{name}" for name in ("create", "output", "wait_for_exit", "kill", "release")),
+    ),
+}
+"""By the key of a message of the agent's, each value that it has somewhere."""
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def shown(connect: Any) -> dict[str, set[Any]]:
+    """By key, the values that it has in the messages of all scenarios."""
+    found: dict[str, set[Any]] = defaultdict(set)
+    for name in scenario.available():
+        shipped = scenario.load(name)
+        for turn in shipped.turns if not shipped.include else ():  # those are there by themselves
+            for answers in ANSWERS if turn.play is None else ():
+                for way, frame in await frames_of(shipped, turn, answers, connect):
+                    for key, value in plain_values(json.loads(frame) if way is Direction.OUT else None):
+                        found[key].add(value)
+    return found
+
+
+def plain_values(message: Any) -> Iterator[tuple[str, Any]]:
+    """Each key of a message, in whatever depth, with its value, where that is a text or a number."""
+    if isinstance(message, list):
+        for item in message:
+            yield from plain_values(item)
+    elif isinstance(message, dict):
+        for key, value in message.items():
+            if isinstance(value, str | int):
+                yield key, value
+            yield from plain_values(value)
+
+
+async def test_every_kind_of_what_an_agent_says_is_shown(shown: dict[str, set[Any]]) -> None:
+    missing = {key: set(values) - shown[key] for key, values in EXPECTED.items()}
+    assert {key: values for key, values in missing.items() if values} == {}

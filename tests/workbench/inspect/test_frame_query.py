@@ -1,0 +1,114 @@
+"""What a user writes to see fewer frames, and which frames that means."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from acp_tui.client.transcript.frame_line import Kind, Line
+from acp_tui.workbench.inspect.entry import read_entry
+from acp_tui.workbench.inspect.index import BLOCK, FrameIndex
+from acp_tui.workbench.inspect.query import QueryError, Term, read_query, toggled
+from acp_tui.workbench.inspect.search import Search
+
+
+def told(update: str, text: str = "", session: str = "s1") -> Line:
+    params = {"sessionId": session, "update": {"sessionUpdate": update, "content": {"text": text}}}
+    return Line(0.0, Kind.IN, json.dumps({"method": "session/update", "params": params}).encode())
+
+
+LINES = (
+    Line(0.0, Kind.OUT, b'{"id": 1, "method": "session/prompt", "params": {"sessionId": "s1"}}'),
+    told("agent_message_chunk", 'It says "Grüße"'),
+    told("tool_call", session="s2"),
+    Line(0.0, Kind.IN, b'{"id": 1, "error": {"code": -32603, "message": "C:/temp"}}'),
+    Line(0.0, Kind.STDERR, b"a warning"),
+    Line(0.0, Kind.IN, b"junk"),
+)
+
+
+def found(query: str) -> list[int]:
+    index = FrameIndex()
+    index.add(map(read_entry, LINES))
+    index.mark_found(2)
+    search = Search(read_query(query))
+    candidates = search.candidates(index.columns(0, index.end), index.labels.values, index.sessions.values)
+    return [at for at in candidates if search.says(LINES[at])]
+
+
+@pytest.mark.parametrize(
+    ("query", "positions"),
+    [
+        ("", [0, 1, 2, 3, 4, 5]),
+        ("method:prompt", [0, 3]),
+        ("kind:tool kind:chunk", [1, 2]),
+        ("-kind:chunk method:update", [2]),
+        ("session:s2", [2]),
+        ("dir:out", [0]),
+        ("dir:out dir:stderr", [0, 4]),
+        ("-dir:in", [0, 4]),
+        ("is:error", [3, 5]),
+        ("is:error is:response", [3]),
+        ("-is:error -is:notification", [0, 4]),
+        ("is:lint", [2]),
+        ("is:junk", [5]),
+        ("WARNING", [4]),
+        ("grüße", [1]),
+        ('"it says"', [1]),
+        ("c:/temp", [3]),
+        ("method:prompt -temp", [0]),
+    ],
+)
+def test_a_query_finds(query: str, positions: list[int]) -> None:
+    assert found(query) == positions
+
+
+def test_a_request_is_open_until_it_is_answered() -> None:
+    index = FrameIndex()
+    ask = Line(0.0, Kind.IN, b'{"id": 7, "method": "session/request_permission"}')
+    answer = Line(0.0, Kind.OUT, b'{"id": 7, "result": {}}')
+    index.add([read_entry(ask), read_entry(LINES[0])])
+    assert (index.waiting, index.foremost) == (2, 0)
+    is_open, is_not = Search(read_query("is:open")), Search(read_query("-is:open"))
+    for search in (is_open, is_not):
+        columns = index.columns(0, index.end)
+        search.take(search.candidates(columns, index.labels.values, index.sessions.values), index.end)
+    assert [*is_open.matches] == [0, 1]
+    assert [*is_not.matches] == []
+
+    answered = index.add([read_entry(answer)])
+    for search in (is_open, is_not):
+        search.settle(answered)
+
+    assert (index.waiting, index.foremost) == (1, 1)
+    assert [*is_open.matches] == [1]
+    assert is_not.examined == 0  # it is looked for again
+
+
+def test_what_is_gone_and_what_was_asked_again_waits_no_more() -> None:
+    index = FrameIndex()
+    ask, other = (read_entry(Line(0.0, Kind.OUT, b'{"id": %d, "method": "x"}' % number)) for number in (1, 2))
+    index.add([ask, other, *[read_entry(Line(0.0, Kind.STDERR, b""))] * BLOCK, ask])
+    assert (index.waiting, index.foremost) == (2, 1)
+    assert index.drop_before(BLOCK)
+    assert (index.waiting, index.foremost) == (1, BLOCK + 2)
+
+
+def test_what_cannot_be_understood_is_said() -> None:
+    with pytest.raises(QueryError, match="is: is one of request"):
+        read_query("is:broken")
+
+
+def test_a_query_is_written_as_it_is_read() -> None:
+    text = 'method:prompt -kind:chunk "two words" is:error'
+
+    assert " ".join(map(str, read_query(text))) == text
+    assert read_query('"two words"') == (Term("text", "two words"),)
+
+
+def test_the_same_term_again_is_taken_away() -> None:
+    query = read_query("is:error")
+
+    assert toggled(query, Term("is", "lint")) == (*query, Term("is", "lint"))
+    assert toggled(query, query[0]) == ()

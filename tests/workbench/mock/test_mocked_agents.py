@@ -1,0 +1,68 @@
+"""Recordings of real agents, redacted: the mock of each is that agent, for acp-tui and for the client of the SDK."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from acp.meta import CLIENT_METHODS
+
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.replay import replayed
+from acp_tui.rpc.messages import Request
+from acp_tui.workbench.mock.script import PROMPT, Script, read_script
+from support.led_sessions import Lead, lead
+from support.mocked import mock_of, outline
+from support.recordings import as_recorded
+from support.sdk_client import follow, json_of
+
+RECORDINGS = sorted(Path(__file__).parents[2].joinpath("data", "recordings").glob("*.jsonl"))
+
+
+@pytest.fixture(params=RECORDINGS, ids=lambda path: path.stem)
+def recording(request: pytest.FixtureRequest) -> Path:
+    return Path(request.param)
+
+
+def script_of(recording: Path) -> Script:
+    with open_recording(recording) as events:
+        return read_script(events)
+
+
+async def do_the_same(script: Script, lead: Lead) -> None:
+    """Send the prompts of a recording, and set the options that were set."""
+    session = await lead.begin()
+    for step in script.steps:
+        if step.is_ours or not isinstance(step.message, Request):
+            continue
+        params = step.message.params
+        if step.method == PROMPT:
+            await lead.prompt(session, params["prompt"][0]["text"])
+        elif step.method == "session/set_config_option":
+            await session.set_option(params["configId"], params["value"])
+
+
+async def test_acp_tui_has_the_same_conversation_with_the_mock(recording: Path, tmp_path: Path) -> None:
+    script = script_of(recording)
+    tour, again = partial(do_the_same, script), tmp_path / "again.jsonl"
+    seen = await lead(mock_of(recording, "--strict"), tmp_path, again, tour)
+    with open_recording(recording) as events:
+        recorded_in = Path(events.header.cwd)
+    [live] = seen.conversations.values()
+    [recorded] = replayed(recording).values()
+    assert outline(as_recorded(live), tmp_path) == outline(recorded, recorded_in)
+
+
+async def test_the_client_of_the_sdk_has_the_whole_session_without_a_complaint(
+    recording: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = script_of(recording)
+    followed = await follow(recording, tmp_path)
+    assert followed.departures == []
+    assert followed.status == 0
+    assert caplog.messages == []
+    assert len(followed.frames) == len(list(json_of(script.steps)))
+    asked = [step.method for step in script.steps if step.is_ours and isinstance(step.message, Request)]
+    # What is neither the protocol's nor an extension by its name (qwen has such), the SDK refuses by itself.
+    assert followed.served == [method for method in asked if method in CLIENT_METHODS.values()]

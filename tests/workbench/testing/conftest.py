@@ -1,0 +1,26 @@
+"""The kit's fixtures, here without their entry point; its answers are those of the test that uses it."""
+
+import pytest
+
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.testing.plugin import _acp_bench, acp_agent, acp_recording, acp_snapshot
+from acp_tui.workbench.testing import attending, session
+
+__all__ = ["_acp_bench", "acp_agent", "acp_recording", "acp_snapshot"]
+
+
+@pytest.fixture(autouse=True)
+def _answers_are_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log of frames asks whose code gives leave: in this folder the test's, which the kit passes on."""
+
+    def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
+        session.answer_permission(key, option_id)
+
+    monkeypatch.setattr(attending, "pass_on", pass_on)
+
+
+@pytest.fixture(autouse=True)
+def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents here that ignore a cancel do so on purpose."""
+    monkeypatch.setattr(session, "CANCEL_GRACE_S", 0.2)

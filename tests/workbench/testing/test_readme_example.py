@@ -1,0 +1,49 @@
+"""The example of the README, with an agent on the protocol's Python SDK; and the same kit with the scripted agent."""
+
+import sys
+from pathlib import Path
+
+from acp_tui.client.agents.demo import copy_project
+from acp_tui.testing import StartAgent
+from support.agents import SDK_AGENT
+
+
+def test_the_agent_edits_only_what_it_may(acp_agent: StartAgent) -> None:
+    agent = acp_agent(SDK_AGENT, files={"notes.txt": "hello"})
+    agent.permissions.expect("Edit notes.txt").allow()
+
+    turn = agent.prompt("Make it louder")
+
+    assert turn.stop_reason == "end_turn"
+    assert turn.files_changed == {"notes.txt": "HELLO"}
+    turn.assert_tool_call("Edit", kind="edit", status="completed", path="notes.txt")
+    turn.assert_diff("notes.txt", old="hello", new="HELLO")
+    turn.assert_tool_call(kind="execute", status="completed")
+    turn.assert_text_contains("from the shell (0)")
+    agent.assert_conformant()
+
+
+def test_the_agent_leaves_the_file_alone_where_it_may_not_edit_it(acp_agent: StartAgent) -> None:
+    agent = acp_agent(SDK_AGENT, files={"notes.txt": "hello"})
+    agent.on_permission("reject_once")
+
+    turn = agent.prompt("Make it louder")
+
+    assert [asked.title for asked in turn.permissions] == ["Edit notes.txt"]
+    assert not turn.files_changed
+
+
+def test_the_scripted_agent_fixes_its_bug(acp_agent: StartAgent, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    copy_project(project)
+    agent = acp_agent([sys.executable, "-m", "acp_tui.demo", "coding", "--speed", "0"], cwd=project)
+    agent.on_permission("allow_once")
+
+    turn = agent.prompt("The tests fail. Fix them.")
+
+    assert turn.stop_reason == "end_turn"
+    assert turn.plan is not None
+    assert turn.plan.completed == len(turn.plan.steps)
+    assert turn.tool_calls
+    assert turn.files_changed
+    agent.assert_conformant(warnings=True)
