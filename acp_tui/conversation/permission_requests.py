@@ -7,6 +7,7 @@ stand behind our word, in quotation marks, in one line and not for ever.
 from __future__ import annotations
 
 import json
+import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -70,6 +71,14 @@ def keys_told(answers: Sequence[PermissionOption], most: int | None = None) -> s
     """The keys that answer, such as `1-3 y a n`; numbers up to `most`."""
     last = min(len(answers), most or len(answers))
     return " ".join([f"1-{last}" if last > 1 else "1", *filter(None, letters_of(answers))])
+
+
+def is_outside(path: str, directory: str) -> bool:
+    """Whether the path leads out of the directory; links are not followed. Of no directory ("") nothing is."""
+    if not directory:
+        return False
+    root = posixpath.normpath(directory)
+    return posixpath.commonpath([root, posixpath.normpath(posixpath.join(root, path))]) != root
 
 
 MAX_FIELDS: Final = 1_000

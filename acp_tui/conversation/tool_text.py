@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall
+from acp_tui.conversation.tool_calls import Location, TerminalContent, TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_command, make_visible_line, make_visible_path
 
+HERE: Final = "."
+"""The session's folder."""
 PROMPT: Final = "$ "
 _PLACES: Final = (
     *("url", "uri", "query", "pattern", "regex"),
@@ -193,3 +195,21 @@ def _behind_fence(lines: list[str], at: int, opened_by: str) -> int:
 def _with_line_breaks(part: Output | Markdown) -> str:
     """The same Markdown, in which a line of a paragraph ends where it was written to end."""
     return part.text if isinstance(part, Markdown) else _SOFT_BREAK.sub("  \n", part.text)
+
+
+# Places
+
+
+def shown_path(path: str, cwd: str) -> str:
+    """A path relative to the session's folder where it lies in it, "." for the folder itself, else as it is."""
+    if cwd and path.rstrip("/") == cwd.rstrip("/"):
+        return HERE
+    inside = path.removeprefix(cwd.rstrip("/") + "/") if cwd else path
+    # Spelled with dots it may lead out again: then it is shown whole.
+    return path if ".." in inside.split("/") else inside
+
+
+def shown_location(location: Location, cwd: str) -> str:
+    """A path and, where it is known, a line."""
+    path = shown_path(location.path, cwd)
+    return path if location.line is None else f"{path}:{location.line}"

@@ -22,8 +22,7 @@ from acp_tui.client.errors import (
     ClientError,
     SettingsError,
 )
-from acp_tui.client.sessions.logins import logged_in
-from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
+from acp_tui.client.sessions.driver import logged_in, usable_directories, usable_servers
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.agent_link import AgentLink
 from acp_tui.ui.keyed_app import keys_in_force

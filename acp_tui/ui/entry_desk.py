@@ -22,8 +22,8 @@ from acp_tui.conversation.content import (
     is_for_user,
 )
 from acp_tui.conversation.entries import Compaction, Entry, Message, ToolCallEntry
-from acp_tui.conversation.places import shown_location
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
+from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible, make_visible_path
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.editor import edit

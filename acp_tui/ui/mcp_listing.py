@@ -10,7 +10,7 @@ from anyio import to_thread
 from acp_tui.client import settings
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.workplaces import usable_servers
+from acp_tui.client.sessions.driver import usable_servers
 
 
 async def mcp_servers_told(agent: Agent, cwd: Path) -> str:

@@ -186,7 +186,11 @@ def _places(pilot: Pilot[Any]) -> dict[Widget, Region]:
 def _is_frame_due(pilot: Pilot[Any]) -> bool:
     # What is covered is not drawn before it is seen again.
     session = pilot.app.screen_stack[0]
-    return session.is_current and not all(panel.is_settled for panel in session.query(SessionPanel))
+    panels = session.query(SessionPanel)
+    # A panel that is being made has no conversation in it yet, one that is taken away none any more.
+    return session.is_current and not all(
+        panel.query(ConversationView) and panel.is_settled for panel in panels
+    )
 
 
 async def _work_off_messages(pilot: Pilot[Any]) -> None:

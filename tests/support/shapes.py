@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
+from acp_tui.conversation.entry_list import EntryList
 
 
 def shape(value: Any) -> Any:
@@ -30,7 +31,7 @@ def shape(value: Any) -> Any:
             )
         case set() | frozenset():
             return sorted(map(shape, value))
-        case list() | tuple():
+        case list() | tuple() | EntryList():
             return [shape(item) for item in value]
         case _ if is_dataclass(value):
             return type(value).__name__, {

@@ -66,8 +66,8 @@ class TakenOver(Page):
 
     @property
     def said(self) -> str:
-        """What the last toast said."""
-        return [note.message for note in self.pilot.app._notifications][-1]
+        """What the last toast said; nothing where there is none yet."""
+        return next((note.message for note in reversed([*self.pilot.app._notifications])), "")
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from textual.app import App
 from textual.widget import Widget
 from textual.worker import Worker, WorkerCancelled
 
@@ -28,7 +29,7 @@ async def _remove(widget: Widget) -> None:
     await widget.remove()
 
 
-async def _being_removed(app: PacedApp) -> tuple[Lingering, Worker[None]]:
+async def _being_removed(app: App[None]) -> tuple[Lingering, Worker[None]]:
     lingering = Lingering()
     await app.screen.mount(lingering)
     worker = app.screen.run_worker(_remove(lingering))

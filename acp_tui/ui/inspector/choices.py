@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from acp_tui.ui.widgets.fields.row_list import PickerRow
 from acp_tui.workbench.inspect.index import FrameIndex, Row
-from acp_tui.workbench.inspect.query import DIRECTIONS, STATES, Field, Query, Term
+from acp_tui.workbench.inspect.search import DIRECTIONS, STATES, Field, Query, Term
 
 _ABOUT = {
     "in": "from the agent",

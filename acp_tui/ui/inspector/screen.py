@@ -36,7 +36,7 @@ from acp_tui.ui.screens.picker import Picker
 from acp_tui.workbench.inspect.index import Row
 from acp_tui.workbench.inspect.inspection import Detail, Inspection
 from acp_tui.workbench.inspect.outline import pretty
-from acp_tui.workbench.inspect.query import Query, QueryError, Term, read_query, toggled
+from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
 
 KEYS: Final = (
     "{inspect_help} help; {inspect_filter} filter; {inspect_find} find; {inspect_leave} close;"

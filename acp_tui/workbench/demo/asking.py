@@ -1,30 +1,32 @@
-"""The steps that ask something of the client: files, permissions and terminals, each told as a tool call.
+"""The steps that ask something of the client: files, permissions, terminals (each told as a tool call), questions to
+the user, and its extensions.
 
-A client that does not offer what a step needs is told so in the conversation, and the turn goes on.
+Each gives the branch that its answer chooses. A client that does not offer what a step needs is told so in the
+conversation, and the turn goes on.
 """
 
 from __future__ import annotations
 
+import json
 import shlex
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import anyio
 
 from acp_tui.rpc import ErrorCode, RequestFailed, RpcError
 from acp_tui.workbench.demo import script
-
-if TYPE_CHECKING:
-    from acp_tui.workbench.demo.turn import Ending, Turn
+from acp_tui.workbench.demo.turn import Outcome, Turn
 
 CREATE_S: Final = 5.0
 CLEANUP_S: Final = 1.0
 
 
-async def read(turn: Turn, step: script.Read) -> Ending:
+async def read(turn: Turn, step: script.Read) -> Outcome:
     """Read a file; what it holds is remembered for the diffs that follow."""
     path = turn.path(turn.fill(step.path))
-    call = _begin(turn, step.name, f"Read {step.path}", "read", locations=[{"path": path}])
+    call = _begin(turn, step.id, f"Read {step.path}", "read", locations=[{"path": path}])
     if not turn.client.can_read:
         _refuse(turn, call, f"The client offers no reading of files, so `{step.path}` was not read.")
         return None
@@ -37,7 +39,7 @@ async def read(turn: Turn, step: script.Read) -> Ending:
             f"`{step.path}` could not be read: {_why(error)}.",
             silent=bool(step.missing),
         )
-        return await turn.play(step.missing)
+        return step.missing
     turn.session.files_read[path] = text
     language = path.rpartition(".")[2]
     _settle(turn, call, "completed", content=[_text(f"```{language}\n{text}\n```")])
@@ -47,7 +49,7 @@ async def read(turn: Turn, step: script.Read) -> Ending:
 async def write(turn: Turn, step: script.Write) -> None:
     """Write a file."""
     path, content = turn.path(turn.fill(step.path)), turn.fill(step.content)
-    call = _begin(turn, step.name, f"Write {step.path}", "edit", locations=[{"path": path}])
+    call = _begin(turn, step.id, f"Write {step.path}", "edit", locations=[{"path": path}])
     if not turn.client.can_write:
         _refuse(turn, call, f"The client offers no writing of files, so `{step.path}` was not written.")
         return
@@ -60,29 +62,29 @@ async def write(turn: Turn, step: script.Write) -> None:
     _settle(turn, call, "completed")
 
 
-async def ask(turn: Turn, step: script.Permission) -> Ending:
+async def ask(turn: Turn, step: script.Permission) -> Outcome:
     """Ask for permission; the kind of the chosen option decides the branch."""
     tool_call, options = turn.tool_call(step.patch), turn.fill(step.options)
     try:
         chosen = await turn.client.request_permission(turn.session.id, tool_call, options)
     except RequestFailed as error:
         _refuse(turn, tool_call["toolCallId"], f"The client could not ask for permission: {error.message}.")
-        return await turn.play(step.rejected)
+        return step.rejected
     if chosen is None:
         return "cancelled"
     kinds = {option["optionId"]: option["kind"] for option in options}
     if kinds.get(chosen, "reject_once").startswith("allow"):
         _settle(turn, tool_call["toolCallId"], "in_progress")
-        return await turn.play(step.allowed)
+        return step.allowed
     _settle(turn, tool_call["toolCallId"], "failed")
-    return await turn.play(step.rejected)
+    return step.rejected
 
 
-async def run(turn: Turn, step: script.Run) -> Ending:
+async def run(turn: Turn, step: script.Run) -> Outcome:
     """Run a command to its end in a terminal that is shown live."""
     command, args = turn.fill(step.command), turn.fill(step.args)
     line = shlex.join([command, *args])
-    call = _begin(turn, step.name, turn.fill(step.title) or line, "execute", rawInput={"command": line})
+    call = _begin(turn, step.id, turn.fill(step.title) or line, "execute", rawInput={"command": line})
     if not turn.client.can_run:
         _refuse(turn, call, f"The client offers no terminal, so `{line}` was not run.")
         return None
@@ -90,8 +92,8 @@ async def run(turn: Turn, step: script.Run) -> Ending:
         exit_code = await _run_in_terminal(turn, step, call, command, args)
     except RequestFailed as error:
         _refuse(turn, call, f"`{line}` could not be run: {_why(error)}.")
-        return await turn.play(step.failed)
-    return await turn.play(step.succeeded if _succeeded(step, exit_code) else step.failed)
+        return step.failed
+    return step.succeeded if _succeeded(step, exit_code) else step.failed
 
 
 async def _run_in_terminal(
@@ -171,3 +173,73 @@ def _text(text: str) -> script.Wire:
 def _why(error: RequestFailed) -> str:
     """The client's reason, for the middle of a sentence."""
     return error.message.removesuffix(".")
+
+
+async def elicit(turn: Turn, step: script.Elicit) -> Outcome:
+    """Show a form or ask to visit a page; what a form was filled in with is `{answer.FIELD}` from then on."""
+    is_form = step.question["mode"] == "form"
+    if not (turn.client.takes_forms if is_form else turn.client.takes_pages):
+        turn.lack(
+            "forms" if is_form else "pages to visit", f"“{turn.fill(step.question['message'])}” was not asked"
+        )
+        return None
+    try:
+        action, content = await turn.client.elicit(_request(turn, step))
+    except RequestFailed as error:
+        turn.say(f"*The client could not ask: {error.message}.*\n\n")
+        return None
+    if action == "accept" and is_form:
+        turn.learn(_answers(step.question["requestedSchema"], content))
+    branches = {"accept": step.accepted, "decline": step.declined}
+    return branches.get(action, step.cancelled)
+
+
+def _request(turn: Turn, step: script.Elicit) -> script.Wire:
+    request: dict[str, Any] = turn.fill(step.question)
+    if step.scope == "request":
+        request["requestId"] = turn.request_id
+    else:
+        request["sessionId"] = turn.session.id
+        if step.tool_call is not None:
+            request["toolCallId"] = turn.call_id(step.tool_call)
+    if request["mode"] == "url":
+        request["elicitationId"] = _visit_id(turn, step.id)
+    return request
+
+
+def _visit_id(turn: Turn, name: str | None) -> str:
+    # The completion names no session, so the id does.
+    return f"{turn.session.id}-{turn.id_of('visit', name)}"
+
+
+def _answers(schema: script.Wire, content: Mapping[str, Any]) -> dict[str, str]:
+    return {f"answer.{name}": _in_words(content.get(name)) for name in schema["properties"]}
+
+
+def _in_words(value: Any) -> str:
+    match value:
+        case None | "" | []:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(str, value))
+        case _:
+            return str(value)
+
+
+def complete(turn: Turn, name: str) -> None:
+    """Say that a page is done with; to a client that shows none there is nothing to say."""
+    if turn.client.takes_pages:
+        turn.client.complete_elicitation(_visit_id(turn, name))
+
+
+async def call_extension(turn: Turn, step: script.CallExtension) -> Outcome:
+    """Send a request beyond the protocol; `{answer}` is its result, or why it was refused."""
+    try:
+        answer = await turn.client.call_extension(step.method, turn.fill(step.params))
+    except RequestFailed as error:
+        turn.learn({"answer": error.message})
+        return step.refused
+    turn.learn({"answer": json.dumps(answer, ensure_ascii=False)})
+    return step.answered
