@@ -37,9 +37,9 @@ from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for
 from acp_tui.client.sessions.policy import policy_of
-from acp_tui.ui.keymap import keymap_of
-from acp_tui.ui.terminal_colours import FENCE, MUTE, has_unicode
-from acp_tui.ui.themes import theme_notes
+from acp_tui.ui.commands.keymap import keymap_of
+from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
+from acp_tui.ui.kit.themes import theme_notes
 
 Section: TypeAlias = tuple[str, Sequence[Finding]]
 """What it is about, and what was found."""

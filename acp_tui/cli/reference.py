@@ -16,7 +16,7 @@ from acp_tui.cli.saying import say
 from acp_tui.client.settings.reference import SettingDoc, as_markdown, documented, value_in_force
 
 if TYPE_CHECKING:
-    from acp_tui.ui.command import Command
+    from acp_tui.ui.commands.command import Command
 
 MOST_COLUMNS: Final = 100
 LEAST_ROOM: Final = 16
@@ -50,8 +50,8 @@ def _indented(text: str) -> str:
 
 def print_keys(given: Given) -> int:
     """Print every command with the keys in force; what is wrong goes to stderr."""
-    from acp_tui.ui.keymap import keymap_of
-    from acp_tui.ui.screens.help import help_rows  # it loads Textual
+    from acp_tui.ui.commands.help import help_rows  # it loads Textual
+    from acp_tui.ui.commands.keymap import keymap_of
 
     keymap = keymap_of(settings_in_force(Path.cwd()).settings.keys)
     rows = [(row.value, row.aside, row.group, row.description) for row in help_rows(keymap)]

@@ -14,14 +14,14 @@ from acp_tui.cli.replay import spot_of
 from acp_tui.cli.saying import say, say_error
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import replacing
-from acp_tui.ui.picturing.errors import CannotRender
-from acp_tui.ui.picturing.rehearsal import DemoUser
-from acp_tui.ui.picturing.render import View, film_of, film_of_demo, render, suffix_of
-from acp_tui.ui.replaying.bar import clock
-from acp_tui.ui.replaying.film import Film
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.themes import DARK
+from acp_tui.ui.kit.themes import DARK
+from acp_tui.ui.recorded.bar import clock
+from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.ui.recorded.film import Film
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.rehearsal import DemoUser
+from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
+from acp_tui.ui.recorded.spot import Spot
 
 PLAYED_SPEED: Final = 4.0
 """So many times as fast is a scenario played for a film: what takes the machine its time shows no longer than that."""

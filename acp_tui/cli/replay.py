@@ -19,9 +19,9 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.settings import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.reader import open_recording
-from acp_tui.ui.replaying.film import Film, open_playable
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.spot import Spot, read_spot
+from acp_tui.ui.recorded.film import Film, open_playable
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.spot import Spot, read_spot
 from acp_tui.workbench.inspect.inspection import inspect_file
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def run_replay(
         film = Film(stack.enter_context(open_playable(file)))
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.replaying.app import ReplayApp  # not before the terminal is asked how it looks
+            from acp_tui.ui.recorded.app import ReplayApp  # not before the terminal is asked how it looks
 
             return ReplayApp(
                 film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes
@@ -141,7 +141,7 @@ def recording_of(source: Path | str) -> Iterator[Path]:
     if isinstance(source, Path):
         yield source
         return
-    from acp_tui.ui.picturing.rehearsal import DemoUser, record_demo  # it loads Textual
+    from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo  # it loads Textual
 
     with TemporaryDirectory(prefix="acp-tui-") as folder:
         file = Path(folder, f"{Path(source).stem}.jsonl")

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
-from acp_tui.ui.terminal_colours import ask_terminal, has_unicode, light_or_dark
+from acp_tui.ui.kit.terminal_colours import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
     from textual.app import App
 
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
-    from acp_tui.ui.reopening import LeftSession, Reopening
+    from acp_tui.ui.tab.reopening import LeftSession, Reopening
 
 MOST_KEPT: Final = 20
 """What comes later mostly follows from the first ones."""
@@ -68,7 +68,8 @@ def _theme_of_terminal() -> str:
     with ThreadPoolExecutor(1) as asking:
         shade = asking.submit(light_or_dark, os.environ, ask_terminal)
         # The screen is loaded while the terminal answers.
-        from acp_tui.ui import app, themes  # noqa: F401 - the app is needed next
+        from acp_tui.ui.kit import themes
+        from acp_tui.ui.shell import app  # noqa: F401 - it is needed next
 
         return themes.theme_for(shade.result(), os.environ)
 
@@ -84,7 +85,7 @@ async def _run(
     """The exit status, and the sessions that can be come back to."""
     from acp_tui.cli.exit_codes import code_of
     from acp_tui.client.sessions.hub import open_hub
-    from acp_tui.ui.app import AcpTuiApp  # not before the terminal is asked how it looks
+    from acp_tui.ui.shell.app import AcpTuiApp  # not before the terminal is asked how it looks
 
     async with open_hub() as hub:
         app = AcpTuiApp(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())

@@ -38,7 +38,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 
 if TYPE_CHECKING:
-    from acp_tui.ui.reopening import LeftSession, Reopening
+    from acp_tui.ui.tab.reopening import LeftSession, Reopening
 
 MOST_NAMED: Final = 5
 
@@ -169,7 +169,7 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
 
     `given` is the agent that the user names.
     """
-    from acp_tui.ui.reopening import Reopening
+    from acp_tui.ui.tab.reopening import Reopening
 
     index = recordings_index()
     try:

@@ -21,13 +21,13 @@ from acp_tui.cli.mock import _repeat
 from acp_tui.cli.render import run_render
 from acp_tui.cli.replay import recording_of, run_inspect, run_replay
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.picturing import rehearsal
-from acp_tui.ui.picturing.rehearsal import DemoUser
-from acp_tui.ui.picturing.render import View
-from acp_tui.ui.replaying.film import Film, open_playable
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.settings_app import SettingsApp
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.recorded import rehearsal
+from acp_tui.ui.recorded.film import Film, open_playable
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.rehearsal import DemoUser
+from acp_tui.ui.recorded.render import View
+from acp_tui.ui.recorded.spot import Spot
 from support.filming import HEADER, two_turns
 from support.recordings import write
 
@@ -248,7 +248,7 @@ def test_what_goes_wrong_inside_is_told_once_the_terminal_is_free(
     async def run_async(app: App[None]) -> None:
         logging.getLogger("acp_tui").error("a line is gone")
 
-    monkeypatch.setattr(SettingsApp, "run_async", run_async)
+    monkeypatch.setattr(BaseApp, "run_async", run_async)
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
     assert run(tmp_path / "run.jsonl", Settings()) == 0
     assert "a line is gone" in capsys.readouterr().err

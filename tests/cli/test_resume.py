@@ -17,7 +17,7 @@ from acp_tui.client.sessions.recordings import recording_store
 from acp_tui.client.sessions.session_history import recorded_sessions
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.ui.reopening import LeftSession
+from acp_tui.ui.tab.reopening import LeftSession
 from support.command_line import given
 from support.recordings import demo, play
 

@@ -34,18 +34,18 @@ from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.roles import ElicitationAnswer
-from acp_tui.ui.app import AcpTuiApp
-from acp_tui.ui.asking import ASKING
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.screens.session_start import Opening
-from acp_tui.ui.themes import DARK
-from acp_tui.ui.widgets.answer_guard import REPEAT_S
+from acp_tui.ui.kit.answer_guard import REPEAT_S
+from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.themes import DARK
+from acp_tui.ui.permission.permission_card import GUARD_S, PermissionCard
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.session.plan_line import PlanLine
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.fields.frame import Frame
-from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
-from acp_tui.ui.widgets.plan_line import PlanLine
-from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.session_panel import SessionPanel
 from support.folding import ALLOW, REJECT
 from support.waiting import TEST_LIMIT_S, until
 

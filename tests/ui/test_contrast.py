@@ -12,9 +12,9 @@ from rich.style import Style
 from textual.pilot import Pilot
 from textual.theme import Theme
 
+from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.themes import DARK, LIGHT, palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.themes import DARK, LIGHT, palette_for
-from acp_tui.ui.widgets.fields.frame import Frame
 from support.scenes import SCENES, STATES
 from support.screens import ScreenApp, new_session, rows, settled, show
 

@@ -19,7 +19,7 @@ from acp_tui.conversation.elicitation import (
     UnknownField,
 )
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.widgets.fields.editors import SECRET_WARNING
+from acp_tui.ui.kit.editors import SECRET_WARNING
 from support.folding import ALLOW
 from support.screens import SIZE, Page, open_page, rows
 

@@ -66,8 +66,8 @@ from acp_tui.ui.drawings.permission_subject import Asked, Look, SubjectDrawing
 from acp_tui.ui.drawings.permissions import option_lines, title_lines
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.status import facts_of
+from acp_tui.ui.session.status import facts_of
+from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import REJECT, agent, call, fold, prompt, thought
 from support.screens import Page, open_page, rows
 

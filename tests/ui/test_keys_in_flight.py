@@ -17,7 +17,7 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.keymap import is_writing
+from acp_tui.ui.commands.keymap import is_writing
 from support.screens import Page, open_page
 
 SEQUENCES = max(int(os.environ.get("ACP_TUI_KEY_SEQUENCES", "300")) // 100, 3)

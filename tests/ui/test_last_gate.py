@@ -9,8 +9,8 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.pacing import PacedApp
-from acp_tui.ui.textual_internals import OBEYED, painted_rows
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.textual_gaps.internals import OBEYED, painted_rows
 from support.screens import SIZE
 
 PAYLOADS = (
@@ -43,7 +43,7 @@ def _obeyed(sent: str) -> list[str]:
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 async def test_what_a_widget_forgets_to_make_visible_does_not_get_to_the_terminal(payload: str) -> None:
-    async with PacedApp().run_test(size=SIZE) as pilot:
+    async with BaseApp().run_test(size=SIZE) as pilot:
         careless = Careless()
         careless.text = payload
         await pilot.app.screen.mount(careless)

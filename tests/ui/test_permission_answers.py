@@ -8,10 +8,10 @@ from textual.events import Callback, Key, MouseDown, MouseUp, Paste
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
-from acp_tui.ui.widgets import request_pane
-from acp_tui.ui.widgets.answer_guard import GUARD_S, REPEAT_S
+from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
+from acp_tui.ui.permission import request_pane
+from acp_tui.ui.prompt.input import IDLE_S
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.prompt.input import IDLE_S
 from support.folding import ALLOW, REJECT, agent
 from support.screens import Page, open_page
 from support.waiting import until

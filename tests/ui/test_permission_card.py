@@ -7,7 +7,7 @@ from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
-from acp_tui.ui.widgets.answer_guard import REPEAT_S
+from acp_tui.ui.kit.answer_guard import REPEAT_S
 from support.entry_scenes import plan
 from support.folding import ALLOW, REJECT, agent, call
 from support.screens import Page, open_page

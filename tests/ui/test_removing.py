@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from textual.app import App
 from textual.widget import Widget
 from textual.worker import Worker, WorkerCancelled
 
-from acp_tui.ui.pacing import PacedApp
+from acp_tui.ui.base.app import BaseApp
 
 
 class Lingering(Widget):
@@ -29,7 +28,7 @@ async def _remove(widget: Widget) -> None:
     await widget.remove()
 
 
-async def _being_removed(app: App[None]) -> tuple[Lingering, Worker[None]]:
+async def _being_removed(app: BaseApp) -> tuple[Lingering, Worker[None]]:
     lingering = Lingering()
     await app.screen.mount(lingering)
     worker = app.screen.run_worker(_remove(lingering))
@@ -38,7 +37,7 @@ async def _being_removed(app: App[None]) -> tuple[Lingering, Worker[None]]:
 
 
 async def test_a_cancelled_worker_leaves_the_removal_of_its_widget_alone() -> None:
-    async with PacedApp().run_test() as pilot:
+    async with BaseApp().run_test() as pilot:
         lingering, worker = await _being_removed(pilot.app)
         worker.cancel()
         with pytest.raises(WorkerCancelled):
@@ -50,7 +49,7 @@ async def test_a_cancelled_worker_leaves_the_removal_of_its_widget_alone() -> No
 
 
 async def test_quitting_while_a_worker_removes_a_widget_ends_the_app_in_order() -> None:
-    async with PacedApp().run_test() as pilot:
+    async with BaseApp().run_test() as pilot:
         lingering, worker = await _being_removed(pilot.app)
         worker.cancel()
         with pytest.raises(WorkerCancelled):

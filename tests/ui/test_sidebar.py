@@ -18,12 +18,12 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
     UsageReported,
 )
-from acp_tui.ui.changes_desk import ChangesDesk
+from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.drawings.sidebar import MOST_FILES, Section, SidebarState, section_lines
 from acp_tui.ui.rendering.palette import PLAIN
-from acp_tui.ui.screens.review import ReviewScreen
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.widgets.sidebar import Sidebar
+from acp_tui.ui.session.sidebar import Sidebar
+from acp_tui.ui.tab.screen import SessionScreen
 from support.screens import Page, open_page
 
 WIDE = (160, 40)
@@ -49,11 +49,9 @@ async def _change(page: Page, *changes: FileChange) -> None:
     """The files below the session's directory have changed like this."""
     screen = page.pilot.app.screen_stack[0]
     assert isinstance(screen, SessionScreen)
-    if not isinstance(screen._changes, KnownChanges):
-        screen._changes = KnownChanges(page.pilot.app, Path("/project"))
-        assert screen._panel is not None
-        screen._tell_sidebar(screen._panel)
-    screen._changes.listed = changes
+    if not isinstance(screen.changes, KnownChanges):
+        screen.changes = KnownChanges(page.pilot.app, Path("/project"))
+    screen.changes.listed = changes
     screen.post_message(ChangesDesk.Changed())
     await page.settled()
 

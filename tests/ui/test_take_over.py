@@ -22,11 +22,11 @@ from acp_tui.conversation.updates import (
     TerminalExited,
     TerminalOutput,
 )
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.themes import DARK, LIGHT
-from acp_tui.ui.widgets.question_card import QuestionCard
-from acp_tui.ui.widgets.session_panel import BESIDE_TERMINALS
-from acp_tui.ui.widgets.terminal_view import LEAVE_KEY
+from acp_tui.ui.dialogs.terminal_view import LEAVE_KEY
+from acp_tui.ui.kit.themes import DARK, LIGHT
+from acp_tui.ui.permission.question_card import QuestionCard
+from acp_tui.ui.session.panel import BESIDE_TERMINALS
+from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import ask
 from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, show
 from support.taken_over import RAW, TakenOver, opened, running

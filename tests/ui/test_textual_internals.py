@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from acp_tui.ui.pacing import PacedApp
+from acp_tui.ui.base.app import BaseApp
 
 OVERRIDDEN = (
     (App, "_background_screens"),
@@ -74,7 +74,7 @@ class Sized(Widget):
 
 
 async def test_a_widget_gets_its_first_resize_though_its_region_was_asked_for_before() -> None:
-    async with PacedApp().run_test() as pilot:
+    async with BaseApp().run_test() as pilot:
         screen, late = pilot.app.screen, Sized()
         late.display = False
         await screen.mount(late)

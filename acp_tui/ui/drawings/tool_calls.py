@@ -33,11 +33,11 @@ from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.folds import folded
 from acp_tui.ui.drawings.images import BlockLines
 from acp_tui.ui.drawings.tool_text import ToolText
+from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.marks import Gutter
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
-from acp_tui.ui.widgets.fields.row_list import cut
 
 KIND_ICONS: Final = {
     "read": "→",

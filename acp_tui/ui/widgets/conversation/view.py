@@ -34,9 +34,9 @@ class ConversationView(ConversationWindow):
         Binding("down", "cursor(1)", "Entry below", show=False),
         Binding("space,enter", "toggle_entry", "Fold or unfold", show=False),
         Binding("ctrl+a", "select_all", "Select everything", show=False),
-        Binding("ctrl+e", "screen.edit_location", "Open the file in the editor", show=False),
+        Binding("ctrl+e", "screen.do('edit_location')", "Open the file in the editor", show=False),
         # Some terminals keep Ctrl+S for themselves.
-        Binding("ctrl+s,ctrl+y", "screen.save_attached", "Save what is attached", show=False),
+        Binding("ctrl+s,ctrl+y", "screen.do('save_attached')", "Save what is attached", show=False),
     ]
 
     class Searched(TextualMessage):

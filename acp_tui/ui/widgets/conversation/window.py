@@ -21,9 +21,9 @@ from acp_tui.ui.drawings.drawing import Drawing, Scene
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.drawings.terminals import TerminalScreens
-from acp_tui.ui.pacing import RETRY_S, PacedApp
+from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.ascii import Ascii
-from acp_tui.ui.themes import palette_for
+from acp_tui.ui.textual_gaps.pacing import RETRY_S, has_room
 from acp_tui.ui.widgets.conversation.column_window import ColumnWindow
 
 FRAME_S: Final = 1 / 30
@@ -156,7 +156,7 @@ class ConversationWindow(ColumnWindow):
     @property
     def _has_room(self) -> bool:
         """Whether a slow terminal can take a frame: held back here, it does not go along with the echo of a key."""
-        return not isinstance(self.app, PacedApp) or self.app.has_room(is_small=False)
+        return has_room(self.app, is_small=False)
 
     @property
     def _now(self) -> float:
