@@ -22,8 +22,7 @@ from acp_tui.cli.report_text import Clean, cleaning, wrapped
 from acp_tui.cli.terminal_check import look_at_terminal
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.doctor.agent import AgentCheck
-from acp_tui.client.doctor.machine import Finding, Verdict, look_at_machine, note
+from acp_tui.client.doctor import AgentCheck, Finding, Verdict, look_at_machine, note
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.policy import policy_of
 from acp_tui.ui.terminal_colours import has_unicode

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from acp_tui.cli.environment import reason_not_to_draw
-from acp_tui.client.doctor.machine import Finding, note, ok, wrong
+from acp_tui.client.doctor import Finding, note, ok, wrong
 from acp_tui.ui.terminal_colours import FENCE, MUTE, has_unicode
 
 LEAST_SIZE: Final = (40, 12)

@@ -21,27 +21,25 @@ from acp_tui.client.secrets.names import counts_tokens
 from acp_tui.client.secrets.shapes import looks_random
 from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - with them all models of the protocol are loaded
 from acp_tui.protocol.wire import WireModel
-from acp_tui.workbench.redact.json_strings import (
-    JsonString,
-    Path,
-    decoded,
-    encoded,
-    literals,
-    rewritten,
-    strings,
-)
 from acp_tui.workbench.redact.ledger import NUMBER, Secret, number_stand_in
 from acp_tui.workbench.redact.places import (
     Blob,
     Contents,
     FileContent,
+    JsonString,
     Media,
     Named,
+    Path,
     Piece,
     Place,
     Places,
     Reading,
+    decoded,
+    encoded,
+    literals,
     may_have_blocks,
+    rewritten,
+    strings,
     tells_a_place,
 )
 from acp_tui.workbench.redact.texts import (
