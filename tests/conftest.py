@@ -1,6 +1,7 @@
 """What every test shares: the async backend, the log of what the client says, which no test can pass by, and an end."""
 
 import faulthandler
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -15,8 +16,17 @@ from support.frame_log import FrameLog, mark_answers_of_the_user
 from support.waiting import HANG_S
 
 # No example may fail for being slow; in CI the same examples are tried each time, elsewhere new ones.
-hypothesis.settings.register_profile("here", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.register_profile(
+    "here",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    max_examples=int(os.environ.get("ACP_TUI_EXAMPLES", "50")),
+)
 hypothesis.settings.load_profile("here")
+
+# Hundreds of test files, and the program in hundreds of processes, are compiled once, wherever they run.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 FRAMES = FrameLog()
 _patches = pytest.MonkeyPatch()
@@ -50,6 +60,14 @@ def pytest_collection_finish() -> None:
     if "textual" in sys.modules:
         mark_answers_of_the_user(_patches)
         _parse_each_stylesheet_once(_patches)
+    _leave_what_stays_alone()
+
+
+def _leave_what_stays_alone() -> None:
+    """What has been loaded by now stays until the end: looking through it for garbage was a quarter of all the work."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
 
 
 def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:

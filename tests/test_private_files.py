@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -14,12 +15,12 @@ PACKAGE: Final = ROOT / "acp_tui"
 
 DOOR: Final = "client/files.py"
 OTHERS: Final = {
-    "cli/exec_streams.py: os.O_WRONLY": "the null device",
-    "cli/exec_terminal.py: os.O_RDWR": "the terminal itself",
+    "cli/exec_output.py: os.O_WRONLY": "the null device",
+    "cli/terminal.py: os.O_RDWR": "the terminal itself",
     "cli/main.py: os.O_WRONLY": "the null device",
-    "cli/rehearsed.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
+    "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "client/agents/demo.py: mkdtemp": "the demo agent's project: 0700, ours, and no conversation",
-    "client/changes/baseline.py: TemporaryFile": "it has no name, and 0600",
+    "client/copies.py: TemporaryFile": "it has no name, and 0600",
     "client/safe_git.py: TemporaryFile": "the same",
     "client/changes/tree.py: os.O_CREAT": "the user's own files in the workspace, with the modes that they had",
     "client/changes/tree.py: os.O_WRONLY": "the same",
@@ -102,6 +103,7 @@ def _may_write(call: ast.Call) -> bool:
     return isinstance(mode.value, str) and bool(set(mode.value) & set("wax+"))
 
 
+@cache
 def _found() -> set[str]:
     found = set()
     for file in sorted(PACKAGE.rglob("*.py")):

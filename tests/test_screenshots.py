@@ -2,7 +2,7 @@
 
 import pytest
 
-from acp_tui.ui.picturing import rehearsal
+from acp_tui.ui.recorded import rehearsal
 from make_screenshots import SCREENSHOTS, stale, take_all
 
 MAX_BYTES = 150_000

@@ -1,4 +1,4 @@
-"""There is one way for text to the terminal: `sys.stdout` and `sys.stderr`, which `cli.visible_output` has replaced.
+"""There is one way for text to the terminal: `sys.stdout` and `sys.stderr`, which `cli.main` has replaced.
 
 Whatever goes past it is found here, and is either one of the listed exceptions or a mistake.
 """
@@ -16,14 +16,14 @@ PACKAGE: Final = Path(__file__).parents[1] / "acp_tui"
 
 ALLOWED: Final = {
     "cli/check.py": {"os.write": "a constant clears the line"},
-    "cli/exec_terminal.py": {"os.write": "/dev/tty, by terminal_bytes", "/dev/tty": "the same"},
+    "cli/terminal.py": {"os.write": "/dev/tty, made visible", "/dev/tty": "the same"},
     "cli/mock.py": {"os.write": "an agent's stderr, for a client and not for a terminal"},
     "cli/plain/console.py": {
         "os.write": "a pipe that wakes the main thread",
         "input": "its prompt is made visible",
     },
-    "cli/terminal_check.py": {"os.write": "a constant asks the terminal"},
-    "client/changes/baseline.py": {"os.pwrite": "a file"},
+    "cli/doctor.py": {"os.write": "a constant asks the terminal"},
+    "client/copies.py": {"os.pwrite": "a file"},
     "client/changes/tree.py": {"os.write": "a file"},
     "client/processes/guardian.py": {"os.fdopen": "stdin"},
     "client/prompts/history_file.py": {"os.write": "a file"},

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
+from acp_tui.cli.arguments import Given
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.saying import say
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
@@ -23,6 +24,11 @@ from acp_tui.conversation.visible import make_visible_line
 
 MOST_NAME: Final = 24
 """Characters of a name that the others are aligned with; a longer one is not cut, since it is to be typed."""
+
+
+def run(given: Given) -> int:
+    """List them as it was asked for."""
+    return list_agents(update=given.update, as_json=given.json, is_verbose=given.verbose)
 
 
 def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:

@@ -1,6 +1,6 @@
 """`acp-tui check`: drives an agent as a client does, and says which rules of the protocol it breaks.
 
-The JSON form is described in `workbench/check/README.md`.
+The JSON form is described in `client/checking/README.md`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import anyio
 
-from acp_tui.cli.exit_codes import ExitCode, weightiest
-from acp_tui.cli.failures import code_of
-from acp_tui.cli.report_text import Clean, cleaning, columns, wrapped
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.cli.arguments import Given, WrongUse
+from acp_tui.cli.exit_codes import ExitCode, code_of, weightiest
+from acp_tui.cli.prerequisites import command_of
+from acp_tui.cli.saying import Clean, cleaning, columns, wrapped
+from acp_tui.cli.terminal import ready_to_run
 from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
 from acp_tui.rpc import Direction
 from acp_tui.workbench.check.examination import Examination, Report
@@ -33,13 +33,18 @@ HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Sever
 ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 
 
-def run_check(
-    command: AgentCommand, prompt: str | None, limit_s: float, output_format: str, record: RecordTo | None
-) -> int:
-    """Check the agent and print the report; returns the exit status. `prompt` None: a harmless one."""
-    plan = Plan(PROMPT if prompt is None else prompt, limit_s=limit_s)
+def run(given: Given) -> int:
+    """Check the agent and print the report, or list the rules; returns the exit status."""
+    if given.rules:
+        return _print_rules(given.format)
+    if given.timeout <= 0:
+        raise WrongUse("--timeout wants more than 0 seconds")
+    if given.agent is None:
+        raise WrongUse("check wants an agent: a known name, or -- COMMAND")
+    command = ready_to_run(command_of(given.agent))
+    plan = Plan(PROMPT if given.prompt is None else given.prompt, limit_s=given.timeout)
     clean = cleaning(command.env)
-    examination = Examination(command, plan, record, lambda what: _show_step(clean(what)))
+    examination = Examination(command, plan, given.record, lambda what: _show_step(clean(what)))
     report, code = examination.report, ExitCode.DONE
     try:
         anyio.run(examination.run)
@@ -49,7 +54,7 @@ def run_check(
     _show_step("")
     broken = ExitCode.ERROR if report.has_errors else ExitCode.DONE
     code = weightiest({code, code_of(report.failure), broken})
-    print(_as_json(report, code, clean) if output_format == "json" else "\n".join(_as_text(report, clean)))
+    print(_as_json(report, code, clean) if given.format == "json" else "\n".join(_as_text(report, clean)))
     return code
 
 
@@ -61,7 +66,7 @@ def _show_step(what: str) -> None:
         sys.stderr.flush()
 
 
-def print_rules(output_format: str) -> int:
+def _print_rules(output_format: str) -> int:
     """Print all rules; returns the exit status."""
     if output_format == "json":
         print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES]}, indent=2))

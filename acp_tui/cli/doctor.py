@@ -9,23 +9,36 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+import re
+import select
+import shutil
+import subprocess
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import anyio
 
-from acp_tui.cli.exec_workplace import mcp_servers
-from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.failures import code_of
-from acp_tui.cli.report_text import Clean, cleaning, wrapped
-from acp_tui.cli.terminal_check import look_at_terminal
+from acp_tui.cli.arguments import Given, WrongUse
+from acp_tui.cli.exit_codes import ExitCode, code_of
+from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
+from acp_tui.cli.saying import Clean, cleaning, wrapped
+from acp_tui.cli.session_start import Headless, say_left_out
+from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.doctor import AgentCheck, Finding, Verdict, look_at_machine, note
+from acp_tui.client.doctor import AgentCheck, Finding, Verdict, look_at_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import additions_for
 from acp_tui.client.sessions.policy import policy_of
-from acp_tui.ui.terminal_colours import has_unicode
+from acp_tui.ui.commands.keymap import keymap_of
+from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
+from acp_tui.ui.kit.themes import theme_notes
 
 Section: TypeAlias = tuple[str, Sequence[Finding]]
 """What it is about, and what was found."""
@@ -33,31 +46,39 @@ Section: TypeAlias = tuple[str, Sequence[Finding]]
 MARKS: Final = {Verdict.OK: "✓", Verdict.NOTE: "!", Verdict.WRONG: "✗"}
 ASCII_MARKS: Final = {Verdict.OK: "ok", Verdict.NOTE: "! ", Verdict.WRONG: "XX"}
 TOPIC_CELLS: Final = 11
+LEAST_SIZE: Final = (40, 12)
+"""Below, cards and lists show little of what is in them."""
+KITTY_QUERY: Final = b"\x1b[?u\x1b[c"
+"""Which keys are told apart (Kitty's protocol), and what are you? Every terminal answers the second."""
+KITTY_ANSWER: Final = re.compile(rb"\x1b\[\?\d+u")
+ANSWER_LIMIT_S: Final = 1.0
+TMUX_LIMIT_S: Final = 2.0
 
 
-def run_doctor(command: AgentCommand | None, cwd: Path, prompt: str | None, output_format: str) -> int:
-    """Look at everything and print it; returns the exit status. `prompt` None: no turn is taken."""
+def run(given: Given) -> int:
+    """Look at everything and print it; returns the exit status."""
+    if given.agent is None and given.turn is not None:
+        raise WrongUse("--turn wants an agent before it: acp-tui doctor AGENT --turn")
+    command = ready_to_run(command_of(given.agent)) if given.agent is not None else None
     sections: list[Section] = [
         ("machine", tuple(look_at_machine(os.environ, _unusable))),
-        ("terminal", tuple(look_at_terminal(os.environ))),
+        ("terminal", tuple(_look_at_terminal(os.environ))),
     ]
     failure = None
     if command is not None:
-        findings, failure = anyio.run(_examine, command, cwd, prompt)
+        findings, failure = anyio.run(_examine, command, command.cwd or given.cwd, given.turn)
         sections.append(("agent", findings))
     is_ready = all(finding.verdict is not Verdict.WRONG for _, findings in sections for finding in findings)
     code = ExitCode.DONE if is_ready else code_of(failure) or ExitCode.ERROR
     clean = cleaning(command.env if command is not None else {})
-    text = _as_json(sections, code, clean) if output_format == "json" else _as_text(sections, is_ready, clean)
+    text = _as_json(sections, code, clean) if given.format == "json" else _as_text(sections, is_ready, clean)
     print(text)
     return code
 
 
 def _unusable(read: settings.Settings) -> Sequence[str]:
     """Themes and keys that are not there: only the screen knows."""
-    from acp_tui.ui.settings_app import SettingsApp  # it loads Textual
-
-    return SettingsApp(Path(), settings.Settings(), (), None).use_settings(read)
+    return (*theme_notes(read.appearance.theme), *keymap_of(read.keys).notes)
 
 
 async def _examine(
@@ -68,11 +89,17 @@ async def _examine(
     except SettingsError:
         read = settings.Settings()  # what is wrong is told where the machine is
     notes: list[str] = []
+
+    async def servers(agent: Agent) -> Sequence[settings.Server]:
+        added = await additions_for(agent, cwd, (), Headless(notes.append))
+        say_left_out(added, notes.append)
+        return added.servers
+
     check = AgentCheck(
         command,
         cwd,
         policy_of(read).for_agent(command),
-        lambda capabilities: mcp_servers(capabilities, cwd, notes.append),
+        servers,
     )
     await check.run(prompt)
     return (*check.findings, *(note("Settings", each) for each in notes)), check.failure
@@ -111,3 +138,108 @@ def _lines(findings: Sequence[Finding], marks: dict[Verdict, str], clean: Clean)
         yield wrapped(clean(finding.text), before, behind)
         yield from (wrapped(clean(line), behind, behind) for line in finding.hint.splitlines())
         yield from (f"{behind}| {clean(line)}" for line in finding.lines)
+
+
+# The terminal: what it is, and what works there and what does not. Nothing is drawn.
+
+
+def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """What it is and what it can do, as far as it says so. It may take a second: the terminal is asked."""
+    yield _terminal(environ)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        yield note("Screen", "this is no terminal, so there is no more to say of it")
+    else:
+        yield _size()
+        yield _keys(environ)
+    yield _colours(environ)
+    yield _letters(environ)
+    if environ.get("TMUX"):
+        yield from _tmux()
+
+
+def _terminal(environ: Mapping[str, str]) -> Finding:
+    reason, _, hint = reason_not_to_draw(environ).partition("\n  ")
+    if reason:
+        return wrong("Terminal", reason, hint)
+    term = environ.get("TERM", "")
+    where = " over SSH" if environ.get("SSH_CONNECTION") else ""
+    return ok("Terminal", f"{environ.get('TERM_PROGRAM') or term} (TERM={term}){where}")
+
+
+def _size() -> Finding:
+    columns, rows = os.get_terminal_size(sys.stderr.fileno())
+    text = f"{columns}x{rows}"
+    if columns < LEAST_SIZE[0] or rows < LEAST_SIZE[1]:
+        return note("Size", f"{text}: it works, but from {LEAST_SIZE[0]}x{LEAST_SIZE[1]} on more can be read")
+    return ok("Size", text)
+
+
+def _colours(environ: Mapping[str, str]) -> Finding:
+    if environ.get("NO_COLOR"):
+        return ok("Colours", "none, as NO_COLOR says")
+    if environ.get("COLORTERM") in ("truecolor", "24bit"):
+        return ok("Colours", "16 million")
+    count = "256" if "256" in environ.get("TERM", "") else "16"
+    return ok("Colours", f"{count}; COLORTERM=truecolor says that there are more")
+
+
+def _letters(environ: Mapping[str, str]) -> Finding:
+    if has_unicode(environ):
+        return ok("Letters", "UTF-8")
+    return note("Letters", "ASCII only, as the locale says", "for more: LANG=C.UTF-8, or your own in UTF-8")
+
+
+def _keys(environ: Mapping[str, str]) -> Finding:
+    if environ.get("TERM", "") in MUTE:
+        return note("Keys", "not asked")
+    if KITTY_ANSWER.search(_answer_to(KITTY_QUERY)):
+        return ok("Keys", "told apart, Shift+Enter too (Kitty's protocol)")
+    return note("Keys", "Shift+Enter may look like Enter here: Ctrl+J makes a new line everywhere")
+
+
+def _answer_to(query: bytes) -> bytes:
+    """What the terminal says until its last answer; nothing of it is left to be read, and nothing is shown."""
+    read_fd, deadline, answer = sys.stdin.fileno(), time.monotonic() + ANSWER_LIMIT_S, b""
+    try:
+        before = termios.tcgetattr(read_fd)
+        tty.setcbreak(read_fd, termios.TCSANOW)
+        try:
+            os.write(sys.stderr.fileno(), query)
+            while not FENCE.search(answer):
+                if not select.select([read_fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                    break
+                answer += os.read(read_fd, 1024)
+        finally:
+            termios.tcsetattr(read_fd, termios.TCSANOW, before)
+    except (OSError, termios.error):
+        pass
+    return answer
+
+
+def _tmux() -> Iterator[Finding]:
+    passthrough = _tmux_option("allow-passthrough", "-gv")
+    if passthrough in ("on", "all"):
+        yield ok("tmux", "hands sequences on (allow-passthrough)")
+    else:
+        hint = "tmux set -g allow-passthrough on"
+        yield note("tmux", "keeps pictures, copies and notices from the terminal around it", hint)
+    if _tmux_option("focus-events", "-gv") != "on":
+        yield note(
+            "tmux",
+            "does not tell which window has the focus, so nothing is told",
+            "tmux set -g focus-events on",
+        )
+
+
+def _tmux_option(name: str, flags: str) -> str:
+    """Its value; "" where tmux does not say."""
+    program = shutil.which("tmux")
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [program, "show-options", flags, name], capture_output=True, timeout=TMUX_LIMIT_S, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace").strip()

@@ -1,33 +1,34 @@
-"""One turn without a screen: the agent's words on stdout, everything else on stderr, the outcome as exit status."""
+"""`acp-tui exec`: one turn without a screen. The words go to stdout, all else to stderr; the status is the outcome."""
 
 from __future__ import annotations
 
 import math
+import os
+import select
 import signal
+import stat
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exec_output import NdjsonOutput, Output, TextOutput
-from acp_tui.cli.exec_permissions import PermissionDesk
-from acp_tui.cli.exec_prompt import read_prompt
-from acp_tui.cli.exec_slow_start import SlowStart
-from acp_tui.cli.exec_streams import Streams
-from acp_tui.cli.exec_workplace import additional_directories, mcp_servers
-from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, weightiest
-from acp_tui.cli.failures import code_of
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.exec_output import NdjsonOutput, Output, Streams, TextOutput
+from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
+from acp_tui.cli.permissions import PermissionDesk
+from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force
+from acp_tui.cli.saying import say
+from acp_tui.cli.session_start import Headless, SlowStart, say_left_out
+from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.offers import HEADLESS
-from acp_tui.client.sessions.policy import policy_of
-from acp_tui.client.sessions.recordings import recording_plan
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import Settings
 from acp_tui.client.settings.tree import RecordingSettings
@@ -45,26 +46,55 @@ LAST_WORDS: Final = 5
 """So many lines are shown of what an agent said on stderr."""
 CANCEL_GRACE_S: Final = 10.0
 """How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
+STDIN_LIMIT_S: Final = 3.0
+"""A pipe that stays silent so long belongs to somebody else: scripts and services leave theirs open."""
 
 
-def run_exec(
-    command: AgentCommand,
-    cwd: Path,
-    prompt: str | None,
-    output_format: str,
-    settings: Settings,
-    record: RecordTo | None = None,
-) -> int:
-    """Run one turn in `cwd`; `prompt` None reads it from stdin. Returns the exit status."""
-    text = read_prompt(prompt)
-    if not text.strip():
+def run(given: Given) -> int:
+    """Run one turn; returns the exit status."""
+    command, read = command_of(given.agent), settings_in_force(given.cwd)
+    command = ready_to_run(command)
+    for note in notes_of(read):
+        say(note)
+    prompt = _read_prompt(given.prompt)
+    if not prompt.strip():
         sys.stderr.write("acp-tui: the prompt is empty\n")
         return ExitCode.USAGE
 
     async def take_turn() -> int:
-        return await Turn(command, cwd, text, output_format, settings, record).run()
+        cwd = command.cwd or given.cwd
+        return await _Turn(command, cwd, prompt, given.format, read.settings, given.record).run()
 
     return anyio.run(take_turn)
+
+
+def _read_prompt(given: str | None) -> str:
+    """`given` with what stdin holds behind it, where that is a pipe or a file; without one, all that stdin holds."""
+    if given is None:
+        if sys.stdin.isatty():
+            sys.stderr.write("The prompt, ended by Ctrl+D:\n")
+        return _read_stdin()
+    piped = _read_stdin() if _has_input() else ""
+    return f"{given}\n\n{piped}" if piped.strip() else given
+
+
+def _has_input() -> bool:
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):  # closed, or never there
+        return False
+    if stat.S_ISREG(mode):
+        return True
+    if not stat.S_ISFIFO(mode):  # a terminal, /dev/null, a service's socket
+        return False
+    if select.select([sys.stdin], [], [], STDIN_LIMIT_S)[0]:
+        return True
+    say(f"nothing came on stdin in {STDIN_LIMIT_S:g} s: going on without it (< /dev/null says so at once)")
+    return False
+
+
+def _read_stdin() -> str:
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
 def _signals() -> list[signal.Signals]:
@@ -78,7 +108,7 @@ def _code_of(stop_reason: str | None) -> ExitCode:
     return ExitCode.AGENT_LOST if stop_reason is None else OF_STOP_REASON.get(stop_reason, ExitCode.ERROR)
 
 
-class Turn:
+class _Turn:
     """The one turn of an `exec`."""
 
     def __init__(
@@ -99,6 +129,8 @@ class Turn:
         self._streams = Streams(self._stop_without_stdout, holds_stdout=is_text or sys.stdout.isatty())
         self._output: Output = TextOutput(self._streams) if is_text else NdjsonOutput(self._streams)
         self._codes: set[ExitCode] = set()
+        self._agent: Agent | None = None
+        """Once it has answered."""
         self._session: Session | None = None
         self._desk: PermissionDesk | None = None
         self._tasks: TaskGroup
@@ -141,30 +173,14 @@ class Turn:
 
     async def _with_agent(self) -> None:
         async with open_hub() as hub:
-            agent = None
             try:
                 with SlowStart(self._tasks, self._command.name, self._output.say) as start:
-                    agent = await self._start_agent(hub, start)
-                    start.step = "opening a session"
-                    session = await self._open_session(agent)
-                await self._take_turn(session)
+                    self._session = await self._open_session(hub, start)
+                await self._take_turn(self._session)
             except ClientError as error:
                 self._fail(error)
-            if agent is not None and self._codes & FAILED:
-                self._say_last_words(agent)
-
-    async def _start_agent(self, hub: SessionHub, start: SlowStart) -> Agent:
-        agent = await hub.start_agent(
-            self._command,
-            cwd=self._cwd,
-            offer=replace(HEADLESS, trace_context=self._settings.agent.trace_context.as_mapping()),
-            tap=self._output.tap,
-            policy=policy_of(self._settings),
-            recordings=recording_plan(NOT_KEPT, self._cwd, self._output.say, to=self._record),
-        )
-        start.step = "initializing"
-        await agent.initialize(self._settings.agent.start_limit_s or None)
-        return agent
+            if self._agent is not None and self._codes & FAILED:
+                self._say_last_words(self._agent)
 
     def _say_last_words(self, agent: Agent) -> None:
         """What it said on stderr may tell why."""
@@ -175,18 +191,28 @@ class Turn:
         self._codes.add(code_of(error))
         self._output.fail(error)
 
-    async def _open_session(self, agent: Agent) -> Session:
-        say, wanted = self._output.say, self._settings.workspace.additional_directories
-        self._session = await agent.new_session(
+    async def _open_session(self, hub: SessionHub, start: SlowStart) -> Session:
+        say, settings = self._output.say, self._settings
+        agent = self._agent = await start_agent(
+            hub,
+            self._command,
             self._cwd,
-            additional_directories=additional_directories(agent.capabilities, wanted, say),
-            mcp_servers=mcp_servers(agent.capabilities, self._cwd, say, agent.command.mcp_servers),
+            settings,
+            HEADLESS,
+            say,
+            recordings=NOT_KEPT,
+            record=self._record,
+            on_phase=start.note,
+            tap=self._output.tap,
         )
-        return self._session
+        front = Headless(say)
+        added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)
+        say_left_out(added, say)
+        return await SessionDriver(Link(agent, added), front, self._cwd).begin()
 
     async def _take_turn(self, session: Session) -> None:
         self._desk = PermissionDesk(session, self._tasks, self._output.say, self._streams.held)
-        session.listener = self._on_change
+        session.subscribe(self._on_change)
         # What the agent said while the session opened.
         self._on_change(Change(tuple(map(EntryId, range(len(session.conversation.entries))))))
         try:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
-from acp_tui.cli.exec_streams import Streams
 from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.failures import error_text
+from acp_tui.cli.saying import error_text
 from acp_tui.client.errors import ClientError
 from acp_tui.client.frames import update_params
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.tool_subject import subject_of
+from acp_tui.conversation.tool_text import subject_of
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 
@@ -156,3 +157,57 @@ class NdjsonOutput:
                 "error": self._error,
             }
         )
+
+
+class Streams:
+    """Write to them through this, so that nothing appears behind a question which the user is about to answer."""
+
+    def __init__(self, on_lost: Callable[[OSError], None], *, holds_stdout: bool = True) -> None:
+        """`on_lost`: stdout's reader has closed it (`| head`), or its disk is full.
+
+        `holds_stdout` False: a program reads stdout, and gets all of it at once.
+        """
+        self._on_lost = on_lost
+        self._holds_stdout = holds_stdout
+        self._is_held = False
+        self._waiting: list[tuple[Callable[[str], None], str]] = []
+
+    def out(self, text: str) -> None:
+        """Write to stdout; where that fails, say so once and drop the rest."""
+        if self._is_held and self._holds_stdout:
+            self._waiting.append((self._write_out, text))
+        else:
+            self._write_out(text)
+
+    def err(self, text: str) -> None:
+        """Write to stderr."""
+        if self._is_held:
+            self._waiting.append((_write_err, text))
+        else:
+            _write_err(text)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep back what is written meanwhile; it comes at the end, in its order."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+            waiting, self._waiting = self._waiting, []
+            for write, text in waiting:
+                write(text)
+
+    def _write_out(self, text: str) -> None:
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except OSError as error:
+            # What is still buffered would be written, and complained about, at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._on_lost(error)
+
+
+def _write_err(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

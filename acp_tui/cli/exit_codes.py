@@ -1,9 +1,17 @@
-"""How a turn without a screen ends, as a status that a script can read."""
+"""How acp-tui ends, as a status that a script can read."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import Final
+
+from acp_tui.client.errors import (
+    AgentLost,
+    AgentNotFound,
+    AgentNotRunnable,
+    AuthenticationRequired,
+    ClientError,
+)
 
 
 class ExitCode(IntEnum):
@@ -47,3 +55,20 @@ OF_STOP_REASON: Final = {
 def weightiest(codes: set[ExitCode]) -> ExitCode:
     """The one that counts; DONE where there is none."""
     return min(codes, key=PRECEDENCE.index, default=ExitCode.DONE)
+
+
+def code_of(error: ClientError | None) -> ExitCode:
+    """The status that tells it from others; where there is no error, that of what is done."""
+    match error:
+        case None:
+            return ExitCode.DONE
+        case AgentNotFound():
+            return ExitCode.NOT_FOUND
+        case AgentNotRunnable():
+            return ExitCode.NOT_RUNNABLE
+        case AuthenticationRequired():
+            return ExitCode.LOGIN_NEEDED
+        case AgentLost():
+            return ExitCode.AGENT_LOST
+        case _:
+            return ExitCode.ERROR

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import anyio
 
+from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.requests import Mock
-from acp_tui.cli.saying import say_error
+from acp_tui.cli.prerequisites import stop
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.conversation.visible import make_visible_line
@@ -21,24 +21,27 @@ from acp_tui.workbench.mock.agent import Departed, MockAgent
 from acp_tui.workbench.mock.script import Script, read_script
 
 
-def run_mock(request: Mock) -> int:
+def run(given: Given) -> int:
     """Serve one client; returns the exit status. Where the recorded agent ended by itself, this process ends so."""
-    if isinstance(request.source, str):
-        return _be_scripted(request, request.source)
+    source = given.word
+    if isinstance(source, str) or source.suffix == ".toml":
+        if given.strict or given.timeout is not None:
+            raise WrongUse(
+                "--strict and --timeout are for recordings: a scenario expects nothing of its client"
+            )
+        return _be_scripted(str(source), given)
+    if given.login:
+        raise WrongUse("--login is for scenarios: one logs in to a recording as it was recorded")
     try:
-        script = _read(request.source)
-        return anyio.run(_serve, script, request)
+        return anyio.run(_serve, _read(source), given)
     except ClientError as error:
-        say_error(error)
-        return ExitCode.ERROR
-    except KeyboardInterrupt:
-        return ExitCode.CANCELLED
+        raise stop(error, ExitCode.ERROR) from None
 
 
-def _be_scripted(request: Mock, scenario: str) -> int:
+def _be_scripted(scenario: str, given: Given) -> int:
     from acp_tui.workbench.demo.main import main  # loads what only scenarios need
 
-    return main([scenario, "--speed", f"{request.speed:g}", *(["--login"] if request.is_login else [])])
+    return main([scenario, "--speed", f"{given.speed:g}", *(["--login"] if given.login else [])])
 
 
 def _read(source: Path) -> Script:
@@ -51,14 +54,14 @@ def _read(source: Path) -> Script:
     return script
 
 
-async def _serve(script: Script, request: Mock) -> int:
+async def _serve(script: Script, given: Given) -> int:
     agent = MockAgent(
         script,
-        speed=request.speed,
-        on_departure=_strict if request.is_strict else _say,
+        speed=given.speed,
+        on_departure=_strict if given.strict else _say,
         on_note=_say,
         on_stderr=_repeat,
-        timeout_s=request.timeout_s,
+        timeout_s=given.timeout,
     )
     status = ExitCode.DONE
     try:

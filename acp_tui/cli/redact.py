@@ -8,23 +8,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.saying import say_error
+from acp_tui.cli.prerequisites import stop
 from acp_tui.client.errors import ClientError
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.workbench.redact.redacting import Report, Wishes, full_names, redact
 
+MIN_SECRET: Final = 4
 MAX_ROWS: Final = 40
 
 
-def run_redact(source: Path, out: Path, wishes: Wishes) -> int:
-    """Write `out`, say what was replaced; returns the exit status."""
+def run(given: Given) -> int:
+    """Write the file, say what was replaced; returns the exit status."""
+    kept, dropped, secrets = (
+        tuple(each or ()) for each in (given.keep_contents, given.drop_contents, given.secret)
+    )
+    if kept and dropped:
+        raise WrongUse("--keep-contents leaves out all other files already: --drop-contents cannot add to it")
+    if any(len(text) < MIN_SECRET for text in secrets):
+        raise WrongUse(f"--secret wants {MIN_SECRET} characters at least: a shorter text stands everywhere")
+    wishes = Wishes(secrets, dropped, kept or None, given.drop_media)
+    environ = os.environ
     try:
-        report = redact(source, out, wishes, os.environ, socket.gethostname(), full_names(os.environ))
+        report = redact(given.word, given.output, wishes, environ, socket.gethostname(), full_names(environ))
     except ClientError as error:
-        say_error(error)
-        return ExitCode.ERROR
-    print("\n".join(_lines(report, out)))
+        raise stop(error, ExitCode.ERROR) from None
+    print("\n".join(_lines(report, given.output)))
     return ExitCode.DONE
 
 

@@ -6,15 +6,17 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acp_tui.cli.arguments import Given
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.prerequisites import notes_of, settings_in_force
 from acp_tui.cli.saying import say
-from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.reference import SettingDoc, as_markdown, documented, value_in_force
 
 if TYPE_CHECKING:
-    from acp_tui.ui.command import Command
+    from acp_tui.ui.commands.command import Command
 
 MOST_COLUMNS: Final = 100
 LEAST_ROOM: Final = 16
@@ -23,14 +25,15 @@ BAR: Final = "\\|"
 """Within a table's cell."""
 
 
-def print_settings(read: SettingsRead, *, is_markdown: bool) -> int:
+def print_settings(given: Given) -> int:
     """Print every setting with the value in force; what is wrong goes to stderr."""
-    if is_markdown:
+    read = settings_in_force(given.cwd)
+    if given.markdown:
         print(as_markdown(read.settings), end="")
     else:
         for one in documented():
             print("\n".join(_about(one, value_in_force(one, read.settings))))
-    return _done([*map(str, read.problems), *read.warnings])
+    return _done(notes_of(read))
 
 
 def _about(one: SettingDoc, value: str) -> Iterator[str]:
@@ -45,14 +48,14 @@ def _indented(text: str) -> str:
     return textwrap.fill(text, columns, initial_indent="    ", subsequent_indent="    ")
 
 
-def print_keys(read: SettingsRead, *, is_markdown: bool) -> int:
+def print_keys(given: Given) -> int:
     """Print every command with the keys in force; what is wrong goes to stderr."""
-    from acp_tui.ui.keymap import keymap_of
-    from acp_tui.ui.screens.help import help_rows  # it loads Textual
+    from acp_tui.ui.commands.help import help_rows  # it loads Textual
+    from acp_tui.ui.commands.keymap import keymap_of
 
-    keymap = keymap_of(read.settings.keys)
+    keymap = keymap_of(settings_in_force(Path.cwd()).settings.keys)
     rows = [(row.value, row.aside, row.group, row.description) for row in help_rows(keymap)]
-    if is_markdown:
+    if given.markdown:
         cells = [("Where", "Name", "Keys", ""), ("---",) * 4]
         cells += [(where, f"`{it.id}`", keys, _sentence(it.title, about)) for it, keys, where, about in rows]
         for row in cells:

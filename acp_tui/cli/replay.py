@@ -1,28 +1,77 @@
-"""`acp-tui replay`: shows a recording on the screen. What a replay is, and its keys, are the screen's matter."""
+"""`acp-tui replay` and `acp-tui inspect`: show a recording, or its frames, on the screen."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.inner_failures import told_afterwards
-from acp_tui.cli.rehearsed import recording_of
-from acp_tui.cli.saying import say_error
-from acp_tui.cli.screen import fitted
+from acp_tui.cli.prerequisites import has_terminal, notes_of, require_screen, settings_in_force, stop
+from acp_tui.cli.saying import say, say_error
+from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.client.errors import ClientError
+from acp_tui.client.settings import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.replaying.film import Film, open_playable
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.spot import Spot
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.ui.recorded.film import Film, open_playable
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.spot import Spot, read_spot
+from acp_tui.workbench.inspect.inspection import inspect_file
 
 if TYPE_CHECKING:
-    from acp_tui.ui.replaying.app import ReplayApp
+    from textual.app import App
+
+MakeApp: TypeAlias = "Callable[[Settings], App[Any]]"
+SPEED: Final = 30.0
+"""So many times as fast is a scenario played, while the user waits for its recording."""
+HESITATES_S: Final = 0.06
+"""Long enough, in the recording, to read what is asked."""
+SCREEN: Final = (120, 40)
+
+
+def run(given: Given) -> int:
+    """Replay it until the user quits."""
+    if given.follow and not isinstance(given.word, Path):
+        raise WrongUse("--follow is for a recording that is being written: a scenario is played beforehand")
+    until = spot_of(given.until)
+    read = _settings_to_show(given.word, "for a file instead: acp-tui render")
+    pace = Pace(given.speed, given.max_wait)
+    return run_replay(given.word, pace, until, read.settings, notes_of(read), is_followed=given.follow)
+
+
+def inspect(given: Given) -> int:
+    """Show its frames until the user quits."""
+    read = _settings_to_show(given.word, "for its frames: jq -c .frame FILE")
+    return run_inspect(given.word, read.settings, notes_of(read))
+
+
+def spot_of(text: str | None) -> Spot | None:
+    """The moment that was named. Raises WrongUse."""
+    try:
+        spot = None if text is None else read_spot(text)
+    except ValueError as error:
+        raise WrongUse(str(error)) from error
+    if text is not None and any(float(part) >= 60 for part in text.split(":")[1:]):
+        raise WrongUse(f"{text!r} is no time: minutes and seconds go up to 59")
+    return spot
+
+
+def _settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
+    """The settings; what is wrong with a recording is said before that there is no terminal."""
+    # With one it is opened once, since it may be a pipe.
+    if isinstance(source, Path) and not has_terminal():
+        try:
+            open_recording(source).close()
+        except ClientError as error:
+            raise stop(error) from None
+    require_screen(otherwise)
+    return settings_in_force()
 
 
 def run_replay(
@@ -38,25 +87,65 @@ def run_replay(
 
     `notes` is what to say of the settings.
     """
+
+    def open_it(file: Path, stack: ExitStack) -> MakeApp:
+        film = Film(stack.enter_context(open_playable(file)))
+
+        def make(settings: Settings) -> App[Any]:
+            from acp_tui.ui.recorded.app import ReplayApp  # not before the terminal is asked how it looks
+
+            return ReplayApp(
+                film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes
+            )
+
+        return make
+
+    return _show(source, settings, open_it)
+
+
+def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = ()) -> int:
+    """Show the frames of a recording, or of a scenario by its name, until the user quits; returns the exit status.
+
+    `notes` is what to say of the settings.
+    """
+
+    def open_it(file: Path, _: ExitStack) -> MakeApp:
+        inspection = inspect_file(file)
+
+        def make(settings: Settings) -> App[Any]:
+            from acp_tui.ui.inspector.app import InspectApp  # not before the terminal is asked how it looks
+
+            return InspectApp(inspection, file, settings=settings, notes=notes)
+
+        return make
+
+    return _show(source, settings, open_it)
+
+
+def _show(source: Path | str, settings: Settings, open_it: Callable[[Path, ExitStack], MakeApp]) -> int:
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(recording_of(source))
-            recording = stack.enter_context(open_playable(file))
+            make_app = open_it(stack.enter_context(recording_of(source)), stack)
         except ClientError as error:
             say_error(error)
             return ExitCode.USAGE
-        settings = replace(settings, appearance=fitted(settings.appearance))
-        from acp_tui.ui.replaying.app import ReplayApp  # not before the terminal is asked how it looks
-
-        film = Film(recording)
-        app = ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes)
+        app = make_app(replace(settings, appearance=fitted(settings.appearance)))
         with told_afterwards():
-            asyncio.run(_run(app))
+            asyncio.run(run_app(app))
         return app.return_code or ExitCode.DONE
 
 
-async def _run(app: ReplayApp) -> None:
-    # A closed window and a `kill` end us as Ctrl+Q does: the terminal is left as it was.
-    for number in (signal.SIGHUP, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, app.exit)
-    await app.run_async()
+@contextmanager
+def recording_of(source: Path | str) -> Iterator[Path]:
+    """A recording's own file, or that of a scenario, by its name, which is there only meanwhile. Raises ClientError."""
+    if isinstance(source, Path):
+        yield source
+        return
+    from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo  # it loads Textual
+
+    with TemporaryDirectory(prefix="acp-tui-") as folder:
+        file = Path(folder, f"{Path(source).stem}.jsonl")
+        say(f"the scripted agent plays {source} …")
+        user = DemoUser(hesitates_s=HESITATES_S)
+        asyncio.run(record_demo(source, user, file, screen=SCREEN, speed=SPEED))
+        yield file

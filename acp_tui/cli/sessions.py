@@ -1,4 +1,4 @@
-"""`acp-tui sessions`: the sessions that were recorded, as lines or as JSON; and one of them written to a file.
+"""The sessions that were recorded: `acp-tui sessions` lists them and writes one to a file, `--resume` goes on with one.
 
 The JSON is a list, the last used first: `session_id`, `agent` (the name of its command), `command`, `cwd`, `title`,
 `first_at` and `last_at` (ISO 8601), `prompts`, and `why_not_again` (why its agent cannot open it, null where it may).
@@ -8,35 +8,66 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from acp_tui.cli.arguments import Given, WrongUse, absolute
 from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.resume import find_session, recordings_index
-from acp_tui.cli.saying import say_error
-from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.session_history import PastSession, line_with, recorded_sessions, short_ids
+from acp_tui.cli.prerequisites import stop
+from acp_tui.cli.saying import say
+from acp_tui.cli.terminal import agrees
+from acp_tui.client.agents.catalogue import find_agent
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.sessions.recordings import recording_store
+from acp_tui.client.sessions.session_history import (
+    PastSession,
+    line_with,
+    past_session,
+    recorded_sessions,
+    short_ids,
+)
+from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 
+if TYPE_CHECKING:
+    from acp_tui.ui.tab.reopening import LeftSession, Reopening
 
-def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> int:
-    """Print those of a folder, or of all, in which `words` stand; returns the exit status."""
+MOST_NAMED: Final = 5
+
+
+def run(given: Given) -> int:
+    """List sessions, or export one."""
+    if given.export is None:
+        list_sessions(None if given.all else given.cwd, given.word or "", as_json=given.json)
+    elif given.word is None:
+        raise WrongUse("--export wants a session and a file: acp-tui sessions --export ID FILE")
+    else:
+        export_session(given.export, absolute(Path(given.word)))
+    return ExitCode.DONE
+
+
+def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
+    """Print those of a folder, or of all, in which `words` stand."""
     index = recordings_index()
     try:
         found = recorded_sessions(index, cwd, words)
         everywhere = recorded_sessions(index, None)
     except ClientError as error:
-        say_error(error)
-        return ExitCode.ERROR
+        raise stop(error, ExitCode.ERROR) from None
     if as_json:
         print(json.dumps([_as_json(past) for past in found], indent=2))
     elif found:
         print("\n".join(_lines(found, short_ids(past.session_id for past in (*everywhere, *found)), words)))
     else:
         print(_nothing(cwd, words))
-    return ExitCode.DONE
 
 
 def _nothing(cwd: Path | None, words: str) -> str:
@@ -91,8 +122,8 @@ def _how_to_redact(recording: Path, file: Path) -> str:
     return f"Redacted: {redact} && {shlex.join(['acp-tui', 'render', 'OUT.jsonl', '-o', page.name])}"
 
 
-def export_session(wanted: str, file: Path) -> int:
-    """Write the session of this id to a file, in the format that its suffix names; returns the exit status."""
+def export_session(wanted: str, file: Path) -> None:
+    """Write the session of this id to a file, in the format that its suffix names."""
     from acp_tui.client.export import NOT_REDACTED, ExportFacts, export
     from acp_tui.client.terminals import plain_text
 
@@ -106,8 +137,154 @@ def export_session(wanted: str, file: Path) -> int:
         )
         export(index.reread(past.recorded), facts, file, plain_text)
     except ClientError as error:
-        say_error(error)
-        return ExitCode.ERROR
+        raise stop(error, ExitCode.ERROR) from None
     print(make_visible_line(f"Written to {file}"))
     print(make_visible_line(f"{NOT_REDACTED} {_how_to_redact(past.recorded.recordings[-1], file)}"))
-    return ExitCode.DONE
+
+
+# --resume
+
+
+class NoSuchSession(ClientError):
+    """There is none that was meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What `--resume` comes to."""
+
+    opening: Reopening
+    command: AgentCommand | None
+    """None: nothing runs, the session is only read again."""
+    cwd: Path
+
+
+def recordings_index() -> SessionIndex:
+    """The index of what this user has recorded."""
+    return SessionIndex(recording_store(RecordingSettings()))
+
+
+def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
+    """The session of this id, or the last one of the folder. Where there is none, says so and raises SystemExit.
+
+    `given` is the agent that the user names.
+    """
+    from acp_tui.ui.tab.reopening import Reopening
+
+    index = recordings_index()
+    try:
+        past = _named(index, wanted, cwd, given) if wanted else _last(index, cwd, given)
+        command = _command_of(past, given)
+    except ClientError as error:
+        raise stop(error) from None
+    return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
+
+
+def find_session(index: SessionIndex, wanted: str) -> PastSession:
+    """The recorded session whose id is this or begins so. Raises ClientError."""
+    found = index.find(wanted)
+    if found is None:
+        raise NoSuchSession(
+            f"no session that was recorded begins with {wanted!r}", hint=_which_there_are(index)
+        )
+    return past_session(found)
+
+
+def _named(index: SessionIndex, wanted: str, cwd: Path, given: AgentCommand | None) -> PastSession:
+    if given is None:
+        return find_session(index, wanted)
+    found = index.find(wanted)
+    if found is None:  # the agent may know it from elsewhere
+        return PastSession(given.name, SessionId(wanted), cwd, is_listed=True)
+    past = past_session(found)
+    if not past.is_of(given):
+        raise NoSuchSession(
+            f"session {past.session_id} is one of {past.agent}, not of {given.name}",
+            hint=f"acp-tui --resume {shlex.quote(past.session_id)}",
+        )
+    return past
+
+
+def _last(index: SessionIndex, cwd: Path, given: AgentCommand | None) -> PastSession:
+    for past in recorded_sessions(index, cwd):
+        if given is None or past.is_of(given):
+            return past
+    of_agent = f" with {given.name}" if given is not None else ""
+    raise NoSuchSession(f"no session{of_agent} was recorded in {cwd}", hint=_which_there_are(index))
+
+
+def _which_there_are(index: SessionIndex) -> str:
+    past = recorded_sessions(index, None)
+    if not past:
+        return "nothing was recorded yet"
+    short = short_ids(one.session_id for one in past)
+    lines = [
+        f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.agent})" for one in past[:MOST_NAMED]
+    ]
+    return "\n  ".join(("the last ones are:", *lines, "acp-tui sessions --all lists all of them"))
+
+
+def _command_of(past: PastSession, given: AgentCommand | None) -> AgentCommand | None:
+    """What to run; None where the session can, or is to be, read only. Raises ClientError."""
+    why = "" if past.is_listed else past.why_not_again
+    if why:
+        say(f"{past.title or past.session_id}: {why}; it is shown from its recording")
+        return None
+    if given is not None:
+        return given
+    try:
+        return find_agent(past.agent).ready()
+    except AgentNotFound as error:
+        if past.command and not _is_known(past.agent):
+            return _agreed(past)
+        say(f"{error}; the session is shown from its recording")
+        return None
+
+
+def _is_known(agent: str) -> bool:
+    """Whether that is a name, although the agent may not run here."""
+    try:
+        find_agent(agent)
+    except AgentNotFound:
+        return False
+    return True
+
+
+def _agreed(past: PastSession) -> AgentCommand | None:
+    """The command as it was recorded, where the user wants it to run."""
+    line = make_visible_line(shlex.join(past.command))
+    is_wanted = agrees(
+        f"The session was made with this command, which stands in its recording:\n  {line}\n"
+        f"Run it in {make_visible_line(str(past.cwd))}? Else the session is only read again. "
+    )
+    return AgentCommand(past.agent, past.command) if is_wanted else None
+
+
+# At the end
+
+
+def say_how_to_resume(left: Sequence[LeftSession]) -> None:
+    """How each session that was left can be come back to, on the terminal."""
+    if not left:
+        return
+    titles: dict[str, str] = {}
+    with suppress(ClientError):
+        titles = {
+            past.session_id: past.title for past in reversed(recorded_sessions(recordings_index(), None))
+        }
+    short = short_ids({*titles, *(one.session_id for one in left)})
+    for one in left:
+        told = _how(one, short[one.session_id], is_recorded=one.session_id in titles)
+        if told:
+            title = titles.get(one.session_id) or one.title
+            with suppress(OSError):  # the terminal may be gone
+                sys.stderr.write(f"{make_visible_line(title)}\n  {make_visible_line(told)}\n")
+
+
+def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
+    if is_recorded:
+        note = "" if left.can_reopen else "    (re-read only: the agent cannot open it again)"
+        return f"acp-tui --resume {shlex.quote(short)}{note}"
+    if left.can_reopen and left.agent_is_listed:
+        return f"acp-tui {left.agent} --resume {shlex.quote(left.session_id)}"
+    return ""

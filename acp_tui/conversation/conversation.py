@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.entries import Entry, EntryId, Remark, TerminalState, ToolCallEntry
+from acp_tui.conversation.entries import EntryId, Remark, TerminalState, ToolCallEntry
+from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import (
     Command,
     ConfigOption,
@@ -22,6 +23,8 @@ from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import Role
 
 MAX_NOTICES: Final = 50
+MAX_NOTICE_CHARACTERS: Final = 10_000
+"""Of its title, and of its description: a notice is a word for now."""
 
 
 class Change(NamedTuple):
@@ -48,7 +51,7 @@ class Echo:
 class Conversation:
     """Everything a session has said. Read it freely; only `reducer.apply` changes it."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: EntryList = field(default_factory=EntryList)
     turn: Turn = Turn.IDLE
     last_stop_reason: str | None = None
     plans: dict[str, Plan] = field(default_factory=dict)

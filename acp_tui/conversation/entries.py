@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, NewType, TypeAlias
 
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.elicitation import FilledIn
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.updates import ElicitationAction, Role
 
@@ -18,7 +17,7 @@ EntryId = NewType("EntryId", int)
 TERMINAL_SCROLLBACK_BYTES: Final = 1 << 20
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Message:
     """What one side said: runs of text, and other blocks between them; text not for the user counts as another."""
 
@@ -65,7 +64,7 @@ class Decision:
     """The standing rule that decided, in a line; None: the user did."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class ToolCallEntry:
     """A tool call, where it was first mentioned."""
 
@@ -96,7 +95,7 @@ class OwnCommand:
     terminal_id: TerminalId
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Compaction:
     """The agent shortened its context here."""
 
@@ -176,8 +175,6 @@ class TerminalState:
     output: ByteRing = field(default_factory=lambda: ByteRing(TERMINAL_SCROLLBACK_BYTES))
     is_waiting: bool = False
     """Its command waits for the user to type."""
-    answered: int = 0
-    """The offset in its output up to which the program's questions to the terminal are answered."""
     has_exited: bool = False
     exit_code: int | None = None
     signal: str | None = None

@@ -7,12 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Final, assert_never
+from itertools import islice
+from typing import Final, TypeAlias, assert_never
 
-from acp_tui.conversation import tool_calls
+from acp_tui.conversation import UNSET, or_else, tool_calls
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.conversation import MAX_NOTICES, NOTHING, Change, Conversation, Echo
-from acp_tui.conversation.elicitation_reducer import apply_elicitation, forget_elicitations
+from acp_tui.conversation.conversation import (
+    MAX_NOTICE_CHARACTERS,
+    MAX_NOTICES,
+    NOTHING,
+    Change,
+    Conversation,
+    Echo,
+)
+from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.entries import (
     Compaction,
     Decision,
@@ -21,16 +29,16 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Question,
     Remark,
     Restart,
+    TerminalState,
     ToolCallEntry,
     TurnEnd,
     Unknown,
 )
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, Notice, Plan, SelectOption, Turn
-from acp_tui.conversation.terminal_reducer import apply_terminal
-from acp_tui.conversation.tool_calls import TerminalContent, ToolCall, ToolCallId, ToolCallPatch
-from acp_tui.conversation.unset import UNSET, or_else
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
@@ -54,7 +62,6 @@ from acp_tui.conversation.updates import (
     Reconnected,
     Remarked,
     SessionUpdate,
-    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -66,6 +73,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.conversation.web_address import place_of
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
 
@@ -101,7 +109,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             entry_id = _append(conversation, OwnCommand(line, terminal_id))
             conversation.terminal_entries[terminal_id] = entry_id
             return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
-        case TerminalOpened() | TerminalExited() | TerminalWaiting() | TerminalResized() | TerminalAnswered():
+        case TerminalOpened() | TerminalExited() | TerminalWaiting() | TerminalResized():
             return apply_terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():
             return _compaction(conversation, update)
@@ -140,7 +148,7 @@ def _message_chunk(conversation: Conversation, chunk: MessageChunk) -> Change:
         if (change := _announced_mode(conversation, chunk)) is not None:
             return Change(facts=(_fact(conversation, change),))
     entry_id = _message_for(conversation, chunk)
-    entry = conversation.entries[entry_id]
+    entry = conversation.entries.changing(entry_id)
     assert isinstance(entry, Message)
     entry.append(chunk.block)
     return Change((entry_id,))
@@ -274,7 +282,7 @@ def _let_go(conversation: Conversation) -> Change:
     """Nobody will answer any more: no turn runs, no call goes on, nothing is asked."""
     asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
     for call_id in asked:
-        conversation.tool_call(call_id).waiting = 0
+        _changing_call(conversation, call_id).waiting = 0
     conversation.permissions.clear()
     forgotten = forget_elicitations(conversation)
     settled = _settle_calls(conversation, tool_calls.FAILED, conversation.unsettled_calls)
@@ -298,16 +306,19 @@ def _settle_calls(
 ) -> tuple[EntryId, ...]:
     touched = []
     for call_id in sorted(call_ids):
-        entry_id = conversation.tool_call_entries[call_id]
-        entry = conversation.entries[entry_id]
-        assert isinstance(entry, ToolCallEntry)
-        entry.call.status = status
-        touched.append(entry_id)
+        _changing_call(conversation, call_id).call.status = status
+        touched.append(conversation.tool_call_entries[call_id])
     conversation.unsettled_calls = conversation.unsettled_calls - call_ids
     return tuple(touched)
 
 
 # Tool calls and permissions
+
+
+def _changing_call(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
+    entry = conversation.entries.changing(conversation.tool_call_entries[call_id])
+    assert isinstance(entry, ToolCallEntry)
+    return entry
 
 
 def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
@@ -317,7 +328,7 @@ def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> Entry
     if entry_id is None:
         entry_id = _append(conversation, ToolCallEntry(ToolCall(call_id)))
         conversation.tool_call_entries[call_id] = entry_id
-    call = conversation.tool_call(call_id).call
+    call = _changing_call(conversation, call_id).call
     call.apply(patch)
     if call.is_settled:
         conversation.unsettled_calls.discard(call_id)
@@ -336,7 +347,7 @@ def _permission(
     if isinstance(update, PermissionAsked):
         entry_id = _report_tool_call(conversation, update.patch)
         conversation.permissions[update.request.key] = update.request
-        conversation.tool_call(update.request.tool_call_id).waiting += 1
+        _changing_call(conversation, update.request.tool_call_id).waiting += 1
         return Change((entry_id,), (Fact.PERMISSIONS,))
     request = conversation.permissions.get(update.key)
     if request is None:
@@ -346,7 +357,7 @@ def _permission(
         return Change(facts=(Fact.PERMISSIONS,))
     del conversation.permissions[update.key]
     option = next((option for option in request.answers if option.option_id == update.option_id), None)
-    entry = conversation.tool_call(request.tool_call_id)
+    entry = _changing_call(conversation, request.tool_call_id)
     name, kind = (option.name, option.kind) if option else (None, None)
     decision = Decision(name, kind, update.at, update.rule)
     entry.decisions = (*entry.decisions, decision)
@@ -359,7 +370,7 @@ def _compaction(conversation: Conversation, update: CompactionChanged | Compacti
     if entry_id is None:
         entry_id = _append(conversation, Compaction(update.compaction_id))
         conversation.compaction_entries[update.compaction_id] = entry_id
-    entry = conversation.entries[entry_id]
+    entry = conversation.entries.changing(entry_id)
     assert isinstance(entry, Compaction)
     if isinstance(update, CompactionChunk):
         entry.summary.append(update.block)
@@ -408,7 +419,9 @@ def _fact(
             conversation.usage = usage
             return Fact.USAGE
         case NoticeShown(severity, title, description):
-            conversation.notices.append(Notice(severity, title, description))
+            description = description and description[:MAX_NOTICE_CHARACTERS]
+            notice = Notice(severity[:MAX_NOTICE_CHARACTERS], title[:MAX_NOTICE_CHARACTERS], description)
+            conversation.notices.append(notice)
             del conversation.notices[:-MAX_NOTICES]
             conversation.notice_count += 1
             return Fact.NOTICES
@@ -426,3 +439,120 @@ def _with_value(option: ConfigOption, change: OptionChanged) -> ConfigOption:
             return replace(option, value=change.value)
         case _:
             return option
+
+
+# Terminals
+
+
+KEPT_OF_EARLIER: Final = ((50, 16 << 10), (1_000, 0))
+"""How many terminals came later, and how many bytes of such a one stay."""
+
+TerminalUpdate: TypeAlias = (
+    TerminalOpened | TerminalOutput | TerminalWaiting | TerminalExited | TerminalResized
+)
+
+
+def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change:
+    """Change what is known of one terminal."""
+    if isinstance(update, TerminalResized):
+        return _resize(conversation, update)
+    state = conversation.terminals.get(update.terminal_id)
+    if state is None:
+        state = TerminalState(update.terminal_id, is_ours=False)
+        conversation.terminals[update.terminal_id] = state
+        _shrink_earlier(conversation)
+    match update:
+        case TerminalOutput():
+            state.output.append(update.data)
+        case TerminalOpened():
+            state.command = update.command or state.command
+            state.cwd = update.cwd or state.cwd
+            state.is_ours = update.is_ours
+            state.columns, state.rows = update.columns, update.rows
+        case TerminalWaiting():
+            state.is_waiting = update.is_waiting
+        case TerminalExited():
+            state.has_exited, state.is_waiting = True, False
+            state.exit_code, state.signal, state.seconds = update.exit_code, update.signal, update.seconds
+    return _change(conversation, update.terminal_id)
+
+
+def _shrink_earlier(conversation: Conversation) -> None:
+    """An agent may open any number of terminals: of those far back only the end is kept, at last nothing."""
+    for behind, limit_bytes in KEPT_OF_EARLIER:
+        for state in islice(reversed(conversation.terminals.values()), behind, behind + 1):
+            state.output.shrink(limit_bytes)
+
+
+def _resize(conversation: Conversation, update: TerminalResized) -> Change:
+    """The size of an agent's own terminal is the agent's."""
+    state = conversation.terminals.get(update.terminal_id)
+    if state is None or not state.is_ours:
+        return NOTHING
+    state.columns, state.rows = update.columns, update.rows
+    return _change(conversation, update.terminal_id)
+
+
+def _change(conversation: Conversation, terminal_id: TerminalId) -> Change:
+    entry_id = conversation.terminal_entries.get(terminal_id)
+    return Change(() if entry_id is None else (entry_id,), (Fact.TERMINALS,), terminal_id)
+
+
+# Questions
+
+
+CHANGED: Final = Change(facts=(Fact.ELICITATIONS,))
+
+
+def apply_elicitation(
+    conversation: Conversation, update: ElicitationAsked | ElicitationAnswered | ElicitationCompleted
+) -> Change:
+    """Change `conversation`; what is not known, or answered already, is ignored."""
+    match update:
+        case ElicitationAsked(elicitation):
+            conversation.elicitations[elicitation.key] = elicitation
+            return CHANGED
+        case ElicitationAnswered():
+            return _answered(conversation, update)
+        case ElicitationCompleted(elicitation_id):
+            return _completed(conversation, elicitation_id)
+
+
+def forget_elicitations(conversation: Conversation) -> Change:
+    """The agent is gone: nobody waits for an answer, and no page will be reported done."""
+    if not conversation.elicitations and not conversation.visits:
+        return NOTHING
+    conversation.elicitations.clear()
+    conversation.visits.clear()
+    return CHANGED
+
+
+def _answered(conversation: Conversation, update: ElicitationAnswered) -> Change:
+    """What became of it stands in the conversation from here on.
+
+    A page that the user agreed to visit is shown on, unless it was done before (R-ELIC-11).
+    """
+    elicitation = conversation.elicitations.pop(update.key, None)
+    if elicitation is None:
+        return NOTHING
+    if update.action == "accept" and isinstance(elicitation, UrlVisit) and not elicitation.is_complete:
+        conversation.visits[elicitation.elicitation_id] = elicitation
+    url = place_of(elicitation.url) if isinstance(elicitation, UrlVisit) else None
+    conversation.entries.append(Question(elicitation.message, update.action, url, update.values, update.at))
+    conversation.open_message = None  # what the agent says next, it says to this answer
+    return Change((EntryId(len(conversation.entries) - 1),), CHANGED.facts)
+
+
+def _completed(conversation: Conversation, elicitation_id: str) -> Change:
+    """The user may not even have agreed yet: the question stays, and says that there is nothing left to do."""
+    waiting = [
+        elicitation
+        for elicitation in conversation.elicitations.values()
+        if isinstance(elicitation, UrlVisit)
+        and elicitation.elicitation_id == elicitation_id
+        and not elicitation.is_complete
+    ]
+    for visit in waiting:
+        conversation.elicitations[visit.key] = replace(visit, is_complete=True)
+    visited = conversation.visits.pop(elicitation_id, None)
+    return CHANGED if waiting or visited is not None else NOTHING

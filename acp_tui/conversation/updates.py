@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.elicitation import Elicitation, FilledIn
 from acp_tui.conversation.facts import (
@@ -20,7 +21,6 @@ from acp_tui.conversation.facts import (
     Usage,
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
-from acp_tui.conversation.unset import UNSET, UnsetType
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
 ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"]
@@ -270,15 +270,6 @@ class TerminalResized:
 
 
 @dataclass(frozen=True, slots=True)
-class TerminalAnswered:
-    """What the program in a terminal of ours asked the terminal itself, such as where the cursor is, was answered."""
-
-    terminal_id: TerminalId
-    position: int
-    """The offset in its output up to which there is no question that waits."""
-
-
-@dataclass(frozen=True, slots=True)
 class Disconnected:
     """The agent is gone, or the connection to it broke; the conversation stays."""
 
@@ -341,7 +332,6 @@ SessionUpdate: TypeAlias = (
     | TerminalExited
     | TerminalWaiting
     | TerminalResized
-    | TerminalAnswered
     | Disconnected
     | Reconnected
     | Remarked

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Usage
+
+if TYPE_CHECKING:
+    # The first frame needs a few of these words, and no conversation yet.
+    from acp_tui.conversation.conversation import Conversation
+    from acp_tui.conversation.entries import Question
 
 STOP_REASONS: Final = {
     "cancelled": "cancelled",
@@ -79,3 +82,14 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+MAX_TITLE: Final = 120
+"""A title may be a whole program; this much of it says which one is meant."""
+
+
+def reason_prompt(title: str, reason: str) -> str:
+    """The prompt that gives `reason` for having rejected the call of this title, labelled as that."""
+    line = " ".join(title.split())
+    short = line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
+    return f'About the rejected "{short}": {reason}'

@@ -1,19 +1,82 @@
-"""JSON-RPC 2.0 messages as values, read leniently and written strictly."""
+"""What passes between two peers: lines, the JSON-RPC 2.0 messages in them, read leniently and written strictly.
+
+RpcError
+├── RequestFailed     the other side answered with an error; raised in a handler, it is the answer
+└── ConnectionLost    nothing more will come: end of stream, broken pipe
+    ├── FrameTooLarge     a line over the ceiling; the stream cannot be trusted to resume
+    └── AnswersUnread     the other side does not read what it is sent
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import from_json
 
-from acp_tui.rpc.errors import RequestFailed
+
+class RpcError(Exception):
+    """Anything that goes wrong in this package."""
+
+
+class RequestFailed(RpcError):
+    """An error response, received or to be sent."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    @property
+    def detail(self) -> str | None:
+        """The cause in the sender's words, where `data` carries one."""
+        if isinstance(self.data, str):
+            return self.data
+        if isinstance(self.data, dict):
+            found = (self.data.get(key) for key in ("details", "message", "reason", "error"))
+            return next((text for text in found if isinstance(text, str) and text), None)
+        return None
+
+
+class ConnectionLost(RpcError):
+    """The other side is gone; every pending request fails with this."""
+
+
+class FrameTooLarge(ConnectionLost):
+    """A line grew over the ceiling without an end."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"a message of more than {limit_bytes:,} bytes without a line end")
+        self.limit_bytes = limit_bytes
+
+
+class AnswersUnread(ConnectionLost):
+    """The other side takes none of what waits for it, and more than may wait does."""
+
+    def __init__(self, waiting_bytes: int) -> None:
+        super().__init__(f"it has not read {waiting_bytes:,} bytes of what was sent to it")
+        self.waiting_bytes = waiting_bytes
+
 
 RequestId: TypeAlias = str | int | float | None
 """Echoed exactly as it came: 1 and "1" are two ids."""
+
+
+class Direction(Enum):
+    """Which way a frame went, seen from this side."""
+
+    IN = "in"
+    OUT = "out"
+
+    @property
+    def opposite(self) -> Direction:
+        """The other one."""
+        return Direction.OUT if self is Direction.IN else Direction.IN
 
 
 class ErrorCode(IntEnum):
@@ -72,6 +135,8 @@ class Junk:
 
 MAX_DEPTH: Final = 200
 """Deeper than anything that means something."""
+PIECE_CHARACTERS: Final = 256 << 10
+"""Of a text that is written: so many take 2 ms."""
 MAX_ID_CHARACTERS: Final = 4_096
 """An id is kept as long as its request is served, and goes back whole: one of a megabyte is no id."""
 
@@ -84,10 +149,10 @@ def read_message(line: bytes) -> Message | None:
         return None
     try:
         value = _decode(line)
+    except _NestedTooDeep:
+        return Junk(line, f"JSON that is nested more than {MAX_DEPTH} deep")
     except (ValueError, RecursionError):
         return Junk(line, "not JSON")
-    if _nests_deeper(line, value, MAX_DEPTH):
-        return Junk(line, f"JSON that is nested more than {MAX_DEPTH} deep")
     if isinstance(value, list):
         return Junk(line, "a batch, which ACP does not use", _invalid("Batches are not supported"))
     if not isinstance(value, dict):
@@ -95,22 +160,26 @@ def read_message(line: bytes) -> Message | None:
     return _read_object(line, value)
 
 
+class _NestedTooDeep(Exception):
+    """Whatever walks such a value by recursion, to show it or to write it, would fail half way."""
+
+
 def _decode(line: bytes) -> Any:
     try:
-        return from_json(line)
-    except ValueError:
-        # The fast parser refuses what agents do send: half of a surrogate pair (a JavaScript string that was cut),
-        # a byte order mark, invalid UTF-8 inside a string.
-        return json.loads(line.decode("utf-8-sig", "replace"))
+        return from_json(line)  # it reads nothing that is nested more than 200 deep
+    except ValueError as error:
+        if "recursion limit" in str(error):
+            raise _NestedTooDeep from None
+    # The fast parser refuses what agents do send: half of a surrogate pair (a JavaScript string that was cut), a byte
+    # order mark, invalid UTF-8 inside a string.
+    value = json.loads(line.decode("utf-8-sig", "replace"))
+    if _nests_deeper(value, MAX_DEPTH):
+        raise _NestedTooDeep
+    return value
 
 
-def _nests_deeper(line: bytes, value: Any, limit: int) -> bool:
-    """Whether lists and objects stand in each other more than `limit` deep.
-
-    Whatever walks such a value by recursion, to show it or to write it, would fail half way.
-    """
-    if line.count(b"{") + line.count(b"[") <= limit:
-        return False
+def _nests_deeper(value: Any, limit: int) -> bool:
+    """Whether lists and objects stand in each other more than `limit` deep."""
     level = [value]
     for _ in range(limit + 1):
         level = [
@@ -184,7 +253,31 @@ def write_notification(method: str, params: Any) -> bytes:
 
 def write_result(request_id: RequestId, value: Any) -> bytes:
     """A successful response as one line without its line end."""
-    return _encode({"jsonrpc": "2.0", "id": request_id, "result": value})
+    return b"".join(result_pieces(request_id, value))
+
+
+def result_pieces(request_id: RequestId, value: Any) -> Iterator[bytes]:
+    """The same line, of which each piece takes a few milliseconds to make: a text may be as long as a file is."""
+    yield b'{"jsonrpc":"2.0","id":%b,"result":' % _encode(request_id)
+    yield from _pieces(value)
+    yield b"}"
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    if isinstance(value, str) and len(value) > PIECE_CHARACTERS:
+        yield b'"'
+        for start in range(0, len(value), PIECE_CHARACTERS):
+            yield _encode(value[start : start + PIECE_CHARACTERS])[1:-1]
+        yield b'"'
+    elif isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+        before = b"{"
+        for key, each in value.items():
+            yield before + _encode(key) + b":"
+            yield from _pieces(each)
+            before = b","
+        yield b"}"
+    else:
+        yield _encode(value)
 
 
 def write_failure(request_id: RequestId, error: RequestFailed) -> bytes:
@@ -199,9 +292,39 @@ def _invalid(message: str, request_id: RequestId = None) -> bytes:
     return write_failure(request_id, RequestFailed(ErrorCode.INVALID_REQUEST, message))
 
 
-def _encode(message: dict[str, Any]) -> bytes:
+def _encode(message: Any) -> bytes:
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair: only its escape is valid UTF-8
         return json.dumps(message, separators=(",", ":")).encode()
+
+
+# Lines
+
+
+DEFAULT_MAX_FRAME_BYTES: Final = 64 << 20
+
+
+class FrameSplitter:
+    """Collects received bytes and gives back whole lines, without their line ends."""
+
+    def __init__(self, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
+        self._max_frame_bytes = max_frame_bytes
+        # The pieces of a line that has not ended: joined once, so that a line of many MiB is not copied per read.
+        self._partial: list[bytes] = []
+        self._partial_bytes = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that `data` completes. Raises FrameTooLarge for a line over the ceiling."""
+        *lines, rest = data.split(b"\n")
+        if lines and self._partial:
+            lines[0] = b"".join([*self._partial, lines[0]])
+            self._partial, self._partial_bytes = [], 0
+        if rest:
+            self._partial.append(rest)
+            self._partial_bytes += len(rest)
+        longest = max((len(line) for line in lines), default=0)
+        if max(longest, self._partial_bytes) > self._max_frame_bytes:
+            raise FrameTooLarge(self._max_frame_bytes)
+        return lines

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.conversation.facts import Plan, PlanStep
     from acp_tui.conversation.tool_calls import TextDiff, ToolCall
     from acp_tui.protocol.conformance import Finding, Frame, Severity
-    from acp_tui.protocol.handler import ClientOffer
+    from acp_tui.protocol.roles import ClientOffer
     from acp_tui.workbench.testing.agent import AcpAgent
     from acp_tui.workbench.testing.answers import (
         AskedElicitation,
@@ -93,7 +93,7 @@ _HOMES: Final = {
     "acp_tui.conversation.facts": ("Plan", "PlanStep"),
     "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
     "acp_tui.protocol.conformance": ("Finding", "Frame", "Severity"),
-    "acp_tui.protocol.handler": ("ClientOffer",),
+    "acp_tui.protocol.roles": ("ClientOffer",),
     "acp_tui.workbench.testing.agent": ("AcpAgent",),
     "acp_tui.workbench.testing.answers": (
         "AskedElicitation",

@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
+from acp_tui.ui.kit.themes import DARK, palette_for
 from acp_tui.ui.rendering.diff import DiffRenderer
-from acp_tui.ui.themes import DARK, palette_for
 
 WIDTH = 110
 PAGE = 40

@@ -1,57 +1,53 @@
-"""The command line as requests; nothing is started."""
+"""What the command line is read as; nothing is started."""
 
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from acp_tui import __version__
-from acp_tui.cli.arguments import read_arguments
+from acp_tui.cli.arguments import AgentChoice, absolute
+from acp_tui.cli.command_table import COMMANDS
 from acp_tui.cli.main import main
-from acp_tui.cli.requests import (
-    AgentChoice,
-    ChooseAgent,
-    Demo,
-    Exec,
-    ExportSession,
-    ListAgents,
-    ListScenarios,
-    Request,
-    Run,
-)
+from support.command_line import given
 
 HERE = Path.cwd()
 GEMINI = AgentChoice(name="gemini")
 
 
+EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
+
+
 @pytest.mark.parametrize(
-    ("line", "request_"),
+    ("line", "command", "values"),
     [
-        ("", ChooseAgent(HERE)),
-        ("--cwd /", ChooseAgent(Path("/"))),
-        ("agents", ListAgents()),
-        ("agents --update --json --verbose", ListAgents(True, True, True)),
-        ("gemini", Run(GEMINI, HERE)),
-        ("gemini --cwd /", Run(GEMINI, Path("/"))),
-        ("--cwd / gemini", Run(GEMINI, Path("/"))),
-        ("run gemini", Run(GEMINI, HERE)),
-        ("run demo", Run(AgentChoice(name="demo"), HERE)),
-        ("-- npx x", Run(AgentChoice(argv=("npx", "x")), HERE)),
-        ("-- npx -- x --version", Run(AgentChoice(argv=("npx", "--", "x", "--version")), HERE)),
-        ("run -- exec", Run(AgentChoice(argv=("exec",)), HERE)),
-        ("exec gemini", Exec(GEMINI, HERE, None, "text")),
-        ("exec gemini --prompt hi --format ndjson", Exec(GEMINI, HERE, "hi", "ndjson")),
-        ("exec -p hi gemini", Exec(GEMINI, HERE, "hi", "text")),
-        ("exec -p hi -- a -p b -- c", Exec(AgentChoice(argv=("a", "-p", "b", "--", "c")), HERE, "hi", "text")),
-        ("demo", Demo(None, 1.0)),
-        ("demo coding --speed 0", Demo("coding", 0.0)),
-        ("demo --list", ListScenarios()),
+        ("", "", {"cwd": HERE}),
+        ("--cwd /", "", {"cwd": Path("/")}),
+        ("agents", "agents", {}),
+        ("agents --update --json --verbose", "agents", {"update": True, "json": True, "verbose": True}),
+        ("gemini", "", {"agent": GEMINI, "cwd": HERE}),
+        ("gemini --cwd /", "", {"agent": GEMINI, "cwd": Path("/")}),
+        ("--cwd / gemini", "", {"agent": GEMINI, "cwd": Path("/")}),
+        ("run gemini", "run", {"agent": GEMINI, "cwd": HERE}),
+        ("run demo", "run", {"agent": AgentChoice(name="demo"), "cwd": HERE}),
+        ("-- npx x", "", {"agent": AgentChoice(argv=("npx", "x")), "cwd": HERE}),
+        ("-- npx -- x --version", "", {"agent": AgentChoice(argv=("npx", "--", "x", "--version")), "cwd": HERE}),
+        ("run -- exec", "run", {"agent": AgentChoice(argv=("exec",)), "cwd": HERE}),
+        ("exec gemini", "exec", EXEC),
+        ("exec gemini --prompt hi --format ndjson", "exec", {**EXEC, "prompt": "hi", "format": "ndjson"}),
+        ("exec -p hi gemini", "exec", {**EXEC, "prompt": "hi"}),
+        ("exec -p x -- a -p -- c", "exec", {**EXEC, "prompt": "x", "agent": AgentChoice(argv=("a", "-p", "--", "c"))}),
+        ("demo", "demo", {"speed": 1.0}),
+        ("demo coding --speed 0", "demo", {"word": "coding", "speed": 0.0}),
+        ("demo --list", "demo", {"list": True, "speed": 1.0}),
     ],
 )  # fmt: skip
-def test_each_way_to_call_it(line: str, request_: Request):
-    assert read_arguments(line.split()) == request_
+def test_each_way_to_call_it(line: str, command: str, values: dict[str, Any]):
+    assert given(line) == (command, values)
 
 
 def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
@@ -61,13 +57,15 @@ def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
     (place / "far" / "inner").mkdir(parents=True)
     (place / "link").symlink_to(place / "far" / "inner")
     monkeypatch.chdir(place / "far")
-    assert read_arguments(["sessions", "--export", "s", "../link/../a.md"]) == ExportSession(
-        "s", place / "far/a.md"
-    )
-    assert read_arguments(["sessions", "--export", "s", "../link/a.md"]) == ExportSession(
-        "s", place / "link/a.md"
-    )
-    assert read_arguments(["gemini", "--cwd", ".."]) == Run(GEMINI, place)
+    assert absolute(Path("../link/../a.md")) == place / "far/a.md"
+    assert absolute(Path("../link/a.md")) == place / "link/a.md"
+    assert given("gemini --cwd ..") == ("", {"agent": GEMINI, "cwd": place})
+
+
+def test_each_command_has_a_function_that_runs_it():
+    for command in COMMANDS:
+        module, _, function = command.runs.partition(":")
+        assert callable(getattr(import_module(module), function or "run")), command.name
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.arguments import read_arguments
+from acp_tui.cli.arguments import AgentChoice
 from acp_tui.cli.main import main
-from acp_tui.cli.requests import AgentChoice, Check, ListRules
 from acp_tui.workbench.check import procedure
 from acp_tui.workbench.check.examination import Examination
 from support.agents import scripted_argv
+from support.command_line import given
 
 WRONG = r"""
 print("\x1b]0;evil\x07 token=abc12345", flush=True)
@@ -37,9 +37,12 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_line_is_read() -> None:
-    given = read_arguments(["check", "--prompt", "hi", "--timeout", "5", "--format", "json", "--", "x"])
-    assert given == Check(AgentChoice(argv=("x",)), "hi", 5.0, "json", None)
-    assert read_arguments(["check", "--rules"]) == ListRules("text")
+    agent = AgentChoice(argv=("x",))
+    assert given("check --prompt hi --timeout 5 --format json -- x") == (
+        "check",
+        {"agent": agent, "prompt": "hi", "timeout": 5.0, "format": "json"},
+    )
+    assert given("check --rules") == ("check", {"rules": True, "timeout": 120.0, "format": "text"})
 
 
 def test_a_broken_rule_is_told_with_its_frame_and_advice(capsys: pytest.CaptureFixture[str]) -> None:

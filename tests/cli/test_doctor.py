@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from acp_tui.cli.arguments import read_arguments
+from acp_tui.cli.arguments import AgentChoice
 from acp_tui.cli.main import main
-from acp_tui.cli.requests import AgentChoice, Doctor
 from support.agents import scripted_argv
+from support.command_line import given
 
 
 @pytest.fixture(autouse=True)
@@ -127,23 +128,20 @@ def test_the_status_says_what_is_wrong_with_the_agent(tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize(
-    ("line", "request_"),
+    ("line", "values"),
     [
-        ("doctor", Doctor(None, Path.cwd(), None, "text")),
-        ("doctor gemini", Doctor(AgentChoice("gemini"), Path.cwd(), None, "text")),
-        ("doctor gemini --turn hi", Doctor(AgentChoice("gemini"), Path.cwd(), "hi", "text")),
-        ("doctor --format json -- a b", Doctor(AgentChoice(argv=("a", "b")), Path.cwd(), None, "json")),
+        ("doctor", {"format": "text"}),
+        ("doctor gemini", {"agent": AgentChoice("gemini"), "format": "text"}),
+        ("doctor gemini --turn hi", {"agent": AgentChoice("gemini"), "turn": "hi", "format": "text"}),
+        ("doctor --format json -- a b", {"agent": AgentChoice(argv=("a", "b")), "format": "json"}),
     ],
 )
-def test_ways_to_call_it(line: str, request_: Doctor):
-    assert read_arguments(line.split()) == request_
+def test_ways_to_call_it(line: str, values: dict[str, Any]):
+    assert given(line) == ("doctor", {"cwd": Path.cwd(), **values})
 
 
 def test_a_turn_without_a_prompt_has_a_harmless_one():
-    request = read_arguments(["doctor", "gemini", "--turn"])
-    assert isinstance(request, Doctor)
-    assert request.prompt is not None
-    assert "no tools" in request.prompt
+    assert "no tools" in given("doctor gemini --turn")[1]["turn"]
 
 
 def test_a_turn_needs_an_agent(capsys: pytest.CaptureFixture[str]):

@@ -14,7 +14,8 @@ from pathlib import Path
 import pyte
 import pytest
 
-from acp_tui.cli.environment import find_home, forget_coerced_locale, reason_not_to_draw
+from acp_tui.cli.main import find_home, forget_coerced_locale
+from acp_tui.cli.prerequisites import reason_not_to_draw
 from support.terminal_process import TerminalProcess, process_on_terminal
 
 QUIT = "\x11"

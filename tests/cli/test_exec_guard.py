@@ -13,9 +13,9 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.cli import exec_permissions
-from acp_tui.cli.exec_permissions import GUARD_S, PermissionDesk
-from acp_tui.cli.exec_terminal import Terminal
+from acp_tui.cli import permissions
+from acp_tui.cli.permissions import GUARD_S, PermissionDesk
+from acp_tui.cli.terminal import Terminal
 from acp_tui.conversation.tool_calls import ToolCallId
 from support.agents import asked, in_session, in_turn, until
 
@@ -64,7 +64,7 @@ class Asking:
 @pytest.fixture
 def asking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
     master, slave = pty.openpty()
-    monkeypatch.setattr(exec_permissions, "open_terminal", lambda: Terminal(os.dup(slave)))
+    monkeypatch.setattr(permissions, "open_terminal", lambda: Terminal(os.dup(slave)))
     yield Asking(master, slave)
     os.close(master)
     os.close(slave)
@@ -82,7 +82,7 @@ async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
         desk = PermissionDesk(session, tasks, lambda _: None, asking.hold, asking.sleep)
         await wire.send(asked(7, "first", "second"))
         await until(session, lambda: bool(session.conversation.permissions))
-        session.listener = lambda _: desk.look()
+        session.subscribe(lambda _: desk.look())
         desk.look()
         yield wire
 

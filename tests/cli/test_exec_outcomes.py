@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import exec_permissions, exec_prompt, exec_slow_start
+from acp_tui.cli import exec as exec_command
+from acp_tui.cli import permissions, session_start
 from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
@@ -25,7 +26,7 @@ from support.agents import our_children, scripted_argv
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is to be asked on the terminal that the tests may run on."""
-    monkeypatch.setattr(exec_permissions, "open_terminal", lambda: None)
+    monkeypatch.setattr(permissions, "open_terminal", lambda: None)
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +124,7 @@ def test_ndjson_tells_an_error_in_the_result(run: Any):
 
 
 def test_an_agent_that_takes_long_to_start_is_waited_for_in_words(run: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exec_slow_start, "PATIENCE_S", 0)
+    monkeypatch.setattr(session_start, "PATIENCE_S", 0)
     ran = run("prompt = open_session(); end(prompt); read()")
     assert (ran.status, ran.out) == (0, "")
     assert ran.err.count("waiting for") == 1
@@ -173,7 +174,7 @@ def test_a_pipe_that_is_closed_and_empty_adds_nothing(run: Any, monkeypatch: pyt
 
 
 def test_a_pipe_of_somebody_else_holds_nothing_up(run: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exec_prompt, "STDIN_LIMIT_S", 0)
+    monkeypatch.setattr(exec_command, "STDIN_LIMIT_S", 0)
     piped(monkeypatch, None)
     ran = run(ECHO)
     assert ran.out == "go\n"

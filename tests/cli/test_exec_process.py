@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from support.agents import scripted_argv
+from support.asking_program import asking
 from support.on_terminal import all_end
 from support.waiting import LIMIT_S
 
@@ -88,6 +89,27 @@ def named_pipe(path: Path) -> Iterator[int]:
     descriptor = os.open(path, os.O_RDWR)
     yield descriptor
     os.close(descriptor)
+
+
+# Commands
+
+
+def test_a_command_that_asks_its_terminal_for_the_cursor_is_answered() -> None:
+    """Nobody sees that terminal, and the program waits for the answer all the same."""
+    pytest.importorskip("pyghostty")
+    program = asking(b"ab\x1b[6n", until=b"R")
+    script = f"""
+        p = open_session()
+        send(id=1, method="terminal/create", params={{
+            "sessionId": "s1", "command": {sys.executable!r}, "args": ["-S", "-c", {program!r}]}})
+        terminal = {{"sessionId": "s1", "terminalId": read()["result"]["terminalId"]}}
+        send(id=2, method="terminal/wait_for_exit", params=terminal); read()
+        send(id=3, method="terminal/output", params=terminal)
+        say(read()["result"]["output"]); end(p); serve_until_closed()
+    """
+    with started(exec_argv(script)) as process:
+        status, out, err = ended(process)
+    assert (status, out.split()) == (0, ["ab", "got", b"\x1b[1;3R".hex()]), err
 
 
 # Pipes
@@ -221,11 +243,11 @@ def test_a_rejection_on_the_terminal_is_status_5(terminal: Terminal):
         assert ended(process)[:2] == (5, "reject_once\n")
 
 
-@pytest.mark.parametrize("answer", ["", "0", "3", "yes", "1 2", "¹"])
-def test_what_is_no_number_of_an_option_is_asked_again(terminal: Terminal, answer: str):
+def test_what_is_no_number_of_an_option_is_asked_again(terminal: Terminal):
     with asked(terminal, ASK) as process:
-        terminal.wait_for(CHOICE)
-        terminal.type(f"{answer}\n")
+        for answer in ("", "0", "3", "yes", "1 2", "¹"):
+            terminal.wait_for(CHOICE)
+            terminal.type(f"{answer}\n")
         terminal.wait_for(CHOICE)
         terminal.type("2\n")
         assert ended(process)[0] == 5

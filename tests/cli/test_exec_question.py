@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import exec_question
-from acp_tui.cli.exec_question import question_text
+from acp_tui.cli import permissions
+from acp_tui.cli.permissions import question_text
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall, ToolCallId
 
@@ -42,7 +42,7 @@ def test_what_is_nested_deeply_is_shown_all_the_same() -> None:
 
 
 def test_of_long_input_the_beginning_is_shown_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exec_question, "MAX_CHARACTERS", 10)
+    monkeypatch.setattr(permissions, "MAX_CHARACTERS", 10)
     text = shown(raw_input="12345678\x1b" + "9" * 5)
     assert "  input: 12345678␛9\n  … and 4 more characters that are not shown\n" in text
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from acp_tui.cli.arguments import read_arguments
-from acp_tui.cli.requests import Exec
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.replay import replayed
 
@@ -36,9 +35,8 @@ def test_a_turn_is_not_recorded_unasked(tmp_path: Path, home: Path) -> None:
 
 def test_the_command_line_says_where_and_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    request = read_arguments(["exec", "demo", "--record", "a.jsonl", "--record-raw"])
-    assert isinstance(request, Exec)
-    assert request.record == RecordTo(tmp_path / "a.jsonl", is_raw=True)
+    _, given = read_arguments(["exec", "demo", "--record", "a.jsonl", "--record-raw"])
+    assert given.record == RecordTo(tmp_path / "a.jsonl", is_raw=True)
 
 
 @pytest.mark.parametrize(

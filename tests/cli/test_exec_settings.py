@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import exec_permissions
+from acp_tui.cli import permissions
 from acp_tui.cli.main import main
 from acp_tui.client import settings
 from support.agents import scripted_argv
@@ -30,7 +30,7 @@ command = {sys.executable!r}
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is to be asked on the terminal that the tests may run on."""
-    monkeypatch.setattr(exec_permissions, "open_terminal", lambda: None)
+    monkeypatch.setattr(permissions, "open_terminal", lambda: None)
 
 
 @pytest.fixture

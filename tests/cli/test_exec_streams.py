@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from acp_tui.cli.exec_output import NdjsonOutput
-from acp_tui.cli.exec_streams import Streams
+from acp_tui.cli.exec_output import NdjsonOutput, Streams
 from acp_tui.rpc import Direction
 
 

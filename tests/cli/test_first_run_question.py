@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from acp_tui.cli import first_run
-from acp_tui.cli.exec_terminal import Terminal
-from acp_tui.cli.first_run import ready_to_run
+from acp_tui.cli import terminal as terminal_module
+from acp_tui.cli.terminal import Terminal, ready_to_run
 from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.recent import recent_agents, recent_file
 
@@ -32,7 +31,7 @@ def type_answer(monkeypatch: pytest.MonkeyPatch) -> Typing:
         ours, theirs = pty.openpty()
         terminal = Terminal(theirs)
         monkeypatch.setattr(terminal, "forget_typed", lambda: os.write(ours, answer.encode()))
-        monkeypatch.setattr(first_run, "open_terminal", lambda: terminal)
+        monkeypatch.setattr(terminal_module, "open_terminal", lambda: terminal)
 
     return prepare
 
@@ -40,17 +39,17 @@ def type_answer(monkeypatch: pytest.MonkeyPatch) -> Typing:
 def test_a_yes_runs_it_and_is_asked_for_once(type_answer: Typing, monkeypatch: pytest.MonkeyPatch):
     type_answer("y\n")
     agreed = ready_to_run(COMMAND)
-    assert agreed is not None
     assert (agreed.argv, agreed.package) == (COMMAND.argv, None)
-    monkeypatch.setattr(first_run, "open_terminal", lambda: None)
-    assert ready_to_run(COMMAND) is not None
+    monkeypatch.setattr(terminal_module, "open_terminal", lambda: None)
+    assert ready_to_run(COMMAND) == agreed
     assert recent_agents(recent_file()) == ("some",)
 
 
 @pytest.mark.parametrize("answer", ["n\n", "\n", "yo\n", "\x04"])
 def test_anything_but_a_plain_yes_is_no(type_answer: Typing, answer: str, capfd: pytest.CaptureFixture[str]):
     type_answer(answer)
-    assert ready_to_run(COMMAND) is None
+    with pytest.raises(SystemExit, match="2"):
+        ready_to_run(COMMAND)
     assert "you did not agree" in capfd.readouterr().err
     assert recent_agents(recent_file()) == ()
 
@@ -58,8 +57,9 @@ def test_anything_but_a_plain_yes_is_no(type_answer: Typing, answer: str, capfd:
 def test_without_a_terminal_it_does_not_run_and_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(first_run, "open_terminal", lambda: None)
-    assert ready_to_run(COMMAND) is None
+    monkeypatch.setattr(terminal_module, "open_terminal", lambda: None)
+    with pytest.raises(SystemExit, match="2"):
+        ready_to_run(COMMAND)
     err = capfd.readouterr().err
     assert "acp-tui some" in err
     assert "acp-tui exec -- npx -y some@1.0.0" in err

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from acp_tui.cli.inner_failures import MOST_KEPT, told_afterwards
+from acp_tui.cli.screen import MOST_KEPT, told_afterwards
 
 log = logging.getLogger("acp_tui.somewhere")
 

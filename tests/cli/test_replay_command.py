@@ -9,55 +9,85 @@ import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyte
 import pytest
 from textual.app import App
 
-from acp_tui.cli.arguments import read_arguments
-from acp_tui.cli.inspect import run_inspect
-from acp_tui.cli.main import main
+from acp_tui.cli import render, replay
+from acp_tui.cli.main import main, visible_output
 from acp_tui.cli.mock import _repeat
-from acp_tui.cli.rehearsed import recording_of
 from acp_tui.cli.render import run_render
-from acp_tui.cli.replay import run_replay
-from acp_tui.cli.requests import Inspect, Render, Replay
-from acp_tui.cli.visible_output import visible_output
+from acp_tui.cli.replay import recording_of, run_inspect, run_replay
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.picturing import rehearsal
-from acp_tui.ui.replaying.film import Film, open_playable
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.settings_app import SettingsApp
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.recorded import rehearsal
+from acp_tui.ui.recorded.film import Film, open_playable
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.rehearsal import DemoUser
+from acp_tui.ui.recorded.render import View
+from acp_tui.ui.recorded.spot import Spot
 from support.filming import HEADER, two_turns
 from support.recordings import write
 
 FILE = Path("run.jsonl")
 OUT = Path("a.svg")
+USER = DemoUser()
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
+    """Gives what a command line comes to; nothing is shown."""
+    seen: list[tuple[Any, ...]] = []
+
+    def note(*values: Any, **options: Any) -> int:
+        seen.append((*(each for each in values if not isinstance(each, Settings | tuple)), *options.values()))
+        return 0
+
+    for module, name in ((replay, "run_replay"), (replay, "run_inspect"), (render, "run_render")):
+        monkeypatch.setattr(module, name, note)
+    monkeypatch.setattr(replay, "has_terminal", lambda: True)
+    monkeypatch.setattr(replay, "require_screen", lambda _: None)
+
+    def run(line: str) -> tuple[Any, ...]:
+        assert main(line.split()) == 0
+        return seen.pop()
+
+    return run
 
 
 @pytest.mark.parametrize(
-    ("line", "request_"),
+    ("line", "values"),
     [
-        ("replay run.jsonl", Replay(FILE, Pace(1.0, 2.0))),
-        ("replay demo:coding", Replay("coding", Pace(1.0, 2.0))),
-        ("inspect demo:coding", Inspect("coding")),
-        ("replay run.jsonl --speed 4 --until 1:05", Replay(FILE, Pace(4.0, 2.0), Spot(seconds=65.0))),
-        ("replay run.jsonl --max-wait 0.5 --follow", Replay(FILE, Pace(1.0, 0.5), None, True)),
-        ("render run.jsonl -o a.svg", Render(FILE, OUT)),
-        ("render demo:coding --output a.svg --at question", Render("coding", OUT, Spot(is_question=True))),
+        ("replay run.jsonl", (FILE, Pace(1.0, 2.0), None, False)),
+        ("replay demo:coding", ("coding", Pace(1.0, 2.0), None, False)),
+        ("inspect demo:coding", ("coding",)),
+        ("replay run.jsonl --speed 4 --until 1:05", (FILE, Pace(4.0, 2.0), Spot(seconds=65.0), False)),
+        ("replay run.jsonl --max-wait 0.5 --follow", (FILE, Pace(1.0, 0.5), None, True)),
+        ("render run.jsonl -o a.svg", (FILE, OUT, View(), USER)),
+        (
+            "render demo:coding --output a.svg --at question",
+            ("coding", OUT, View(at=Spot(is_question=True)), USER),
+        ),
         (
             "render run.jsonl -o a.cast --speed 2 --max-wait 1",
-            Render(FILE, Path("a.cast"), speed=2, max_wait_s=1),
+            (FILE, Path("a.cast"), View(pace=Pace(2, 1)), USER),
         ),
         (
             "render run.jsonl -o a.svg --at-text done --size 80x24 --theme acp-light --scroll top",
-            Render(FILE, OUT, Spot(text="done"), 80, 24, "acp-light", True),
+            (FILE, OUT, View(Spot(text="done"), (80, 24), "acp-light", is_at_top=True), USER),
+        ),
+        (
+            "render demo:coding -o a.svg --prompt hi --answer reject_once",
+            ("coding", OUT, View(), DemoUser(("hi",), "reject_once")),
         ),
     ],
 )
-def test_each_way_to_call_them(line: str, request_: Replay | Render) -> None:
-    assert read_arguments(line.split()) == request_
+def test_each_way_to_call_them(
+    line: str, values: tuple[Any, ...], runs: Callable[[str], tuple[Any, ...]]
+) -> None:
+    assert runs(line) == values
 
 
 @pytest.mark.parametrize(
@@ -136,7 +166,7 @@ def test_what_is_rendered_can_be_read_by_the_user_only_also_where_it_was_there(t
         for suffix in (".md", ".html", ".svg", ".txt"):
             output = tmp_path / f"a{suffix}"
             output.touch()
-            assert run_render(Render(tmp_path / "run.jsonl", output, columns=60, rows=20)) == 0
+            assert run_render(tmp_path / "run.jsonl", output, View(size=(60, 20)), USER) == 0
             modes[suffix] = oct(stat.S_IMODE(output.stat().st_mode))
     finally:
         os.umask(before)
@@ -218,7 +248,7 @@ def test_what_goes_wrong_inside_is_told_once_the_terminal_is_free(
     async def run_async(app: App[None]) -> None:
         logging.getLogger("acp_tui").error("a line is gone")
 
-    monkeypatch.setattr(SettingsApp, "run_async", run_async)
+    monkeypatch.setattr(BaseApp, "run_async", run_async)
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
     assert run(tmp_path / "run.jsonl", Settings()) == 0
     assert "a line is gone" in capsys.readouterr().err
@@ -232,7 +262,7 @@ def test_a_scenario_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
-    assert run_render(Render(tmp_path / "run.jsonl", tmp_path / "none" / "a.md")) == 1
+    assert run_render(tmp_path / "run.jsonl", tmp_path / "none" / "a.md", View(), USER) == 1
     assert "a.md cannot be written: No such file" in capsys.readouterr().err
 
 

@@ -5,40 +5,43 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from acp_tui.cli.arguments import read_arguments
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.arguments import AgentChoice
 from acp_tui.cli.main import main
-from acp_tui.cli.requests import AgentChoice, ExportSession, ListSessions, Request, Resume
-from acp_tui.cli.resume import Resumed, find_resumed, recordings_index, say_how_to_resume
+from acp_tui.cli.sessions import find_resumed, recordings_index, say_how_to_resume
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.recordings import recording_store
 from acp_tui.client.sessions.session_history import recorded_sessions
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.ui.reopening import LeftSession
+from acp_tui.ui.tab.reopening import LeftSession
+from support.command_line import given
 from support.recordings import demo, play
 
 HERE = Path.cwd()
 
 
 @pytest.mark.parametrize(
-    ("line", "request_"),
+    ("line", "values"),
     [
-        ("--resume", Resume("", None, HERE)),
-        ("--resume 8f89 --cwd /", Resume("8f89", None, Path("/"))),
-        ("gemini --resume", Resume("", AgentChoice("gemini"), HERE)),
-        ("run --resume 8f89 gemini", Resume("8f89", AgentChoice("gemini"), HERE)),
-        ("--resume 8f89 -- agent --acp", Resume("8f89", AgentChoice(argv=("agent", "--acp")), HERE)),
-        ("sessions", ListSessions(HERE)),
-        ("sessions zebra --all --json", ListSessions(None, "zebra", True)),
-        ("sessions --export 8f89 /out.md", ExportSession("8f89", Path("/out.md"))),
+        ("--resume", {"resume": "", "cwd": HERE}),
+        ("--resume 8f89 --cwd /", {"resume": "8f89", "cwd": Path("/")}),
+        ("gemini --resume", {"resume": "", "agent": AgentChoice("gemini"), "cwd": HERE}),
+        ("run --resume 8f89 gemini", {"resume": "8f89", "agent": AgentChoice("gemini"), "cwd": HERE}),
+        (
+            "--resume 8f89 -- agent --acp",
+            {"resume": "8f89", "agent": AgentChoice(argv=("agent", "--acp")), "cwd": HERE},
+        ),
+        ("sessions", {"cwd": HERE}),
+        ("sessions zebra --all --json", {"word": "zebra", "all": True, "json": True, "cwd": HERE}),
+        ("sessions --export 8f89 /out.md", {"export": "8f89", "word": "/out.md", "cwd": HERE}),
     ],
 )
-def test_each_way_to_call_it(line: str, request_: Request) -> None:
-    assert read_arguments(line.split()) == request_
+def test_each_way_to_call_it(line: str, values: dict[str, Any]) -> None:
+    assert given(line)[1] == values
 
 
 async def record(cwd: Path, prompt: str, agent: str = "somebody") -> str:
@@ -54,23 +57,22 @@ async def test_without_an_id_the_last_session_of_the_folder_is_resumed_in_the_ag
     (tmp_path / "other").mkdir()
     await record(tmp_path, "Zebras?")
     await record(tmp_path / "other", "Lions?")
-    given = replace(demo("markdown"), name="somebody")
-    found = find_resumed("", tmp_path, given)
-    assert isinstance(found, Resumed)
-    assert (found.opening.past.title, found.command, found.cwd) == ("Zebras?", given, tmp_path)
+    agent = replace(demo("markdown"), name="somebody")
+    found = find_resumed("", tmp_path, agent)
+    assert (found.opening.past.title, found.command, found.cwd) == ("Zebras?", agent, tmp_path)
 
 
 async def test_a_session_of_the_demo_is_only_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session_id = await record(tmp_path, "Zebras?", agent="demo")
     found = find_resumed(session_id[:4], tmp_path, None)
-    assert isinstance(found, Resumed)
     assert (found.command, found.opening.by_agent) == (None, False)
     assert "it is shown from its recording" in capsys.readouterr().err
 
 
 async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     await record(tmp_path, "Zebras?")
-    assert find_resumed("nope", tmp_path, None) == ExitCode.USAGE
+    with pytest.raises(SystemExit, match="2"):
+        find_resumed("nope", tmp_path, None)
     said = capsys.readouterr().err
     assert "no session that was recorded begins with 'nope'" in said
     assert "Zebras? (somebody)" in said
@@ -78,7 +80,6 @@ async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest
 
 async def test_an_id_that_was_not_recorded_is_left_to_the_agent_that_is_named(tmp_path: Path) -> None:
     found = find_resumed("elsewhere-1", tmp_path, AgentCommand("gemini", ("gemini",)))
-    assert isinstance(found, Resumed)
     assert (found.opening.past.session_id, found.opening.by_agent) == ("elsewhere-1", True)
 
 
@@ -86,7 +87,8 @@ async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_name
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session_id = await record(tmp_path, "Zebras?")
-    assert find_resumed(session_id, tmp_path, AgentCommand("gemini", ("gemini",))) == ExitCode.USAGE
+    with pytest.raises(SystemExit, match="2"):
+        find_resumed(session_id, tmp_path, AgentCommand("gemini", ("gemini",)))
     assert "is one of somebody, not of gemini" in capsys.readouterr().err
 
 

@@ -252,7 +252,7 @@ async def test_updates_of_two_sessions_are_applied_in_wire_order_and_before_a_la
         async with anyio.create_task_group() as tasks:
             prompts = []
             for session in sessions:
-                session.listener = watch(session)
+                session.subscribe(watch(session))
                 tasks.start_soon(session.send_prompt, REPLY)
                 prompts.append(await wire.expect("session/prompt"))
             updates = [said(word, f"s{number % 2 + 1}") for number, word in enumerate(words)]

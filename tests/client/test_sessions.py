@@ -87,7 +87,7 @@ async def test_every_update_lands_before_the_turn_ends(tmp_path: Path):
     """R-UPD-2."""
     async with in_session(tmp_path) as (session, wire), in_turn(session, wire) as prompt:
         turns = []
-        session.listener = lambda _: turns.append((agent_texts(session), session.conversation.turn))
+        session.subscribe(lambda _: turns.append((agent_texts(session), session.conversation.turn)))
         await wire.send(said("the "), said("end"), response(prompt["id"], {"stopReason": "end_turn"}))
         await settle()
     assert turns[-2:] == [(["the end"], Turn.RUNNING), (["the end"], Turn.IDLE)]

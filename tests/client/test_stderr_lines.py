@@ -41,6 +41,11 @@ def test_a_line_without_an_end_is_not_kept_whole() -> None:
     assert [len(line) for line in logged(piece, piece, b"y")] == [len(piece), len(piece), 1]
 
 
+def test_a_long_line_stands_in_pieces_so_that_the_log_is_bounded_in_bytes() -> None:
+    line = b"x" * (3 * MAX_OPEN_CHARACTERS + 5) + b"\n"
+    assert [len(each) for each in logged(line)] == [MAX_OPEN_CHARACTERS] * 3 + [5]
+
+
 def test_what_others_log_meanwhile_stays() -> None:
     log: deque[str] = deque()
     lines = StderrLines(log)

@@ -65,18 +65,11 @@ async def test_a_new_size_is_told_to_the_command_and_kept_in_the_conversation(tm
         assert (state.columns, state.rows) == (91, 17)
 
 
-async def test_a_question_to_the_terminal_is_answered_and_noted(tmp_path: Path) -> None:
-    async with running(tmp_path, READS) as (session, state):
-        session.machine.answer(state.terminal_id, 5, b"reply\r")
-        await prints(session, state, "got reply")
-        assert state.answered == 5
-
-
 async def test_a_released_terminal_takes_nothing_but_a_size_to_be_shown_in(tmp_path: Path) -> None:
     async with running(tmp_path, WAITS) as (session, state):
         await session.machine.release_terminal(state.terminal_id)
         assert await _takes_nothing(session, state.terminal_id)
-        assert (state.columns, state.rows, state.answered) == (91, 17, 0)
+        assert (state.columns, state.rows) == (91, 17)
 
 
 async def test_a_terminal_of_the_agents_and_one_of_nobodys_take_nothing(tmp_path: Path) -> None:
@@ -91,7 +84,6 @@ async def test_a_terminal_of_the_agents_and_one_of_nobodys_take_nothing(tmp_path
 
 async def _takes_nothing(session: Session, terminal_id: TerminalId) -> bool:
     machine = session.machine
-    machine.answer(terminal_id, 5, b"x")
     return not (
         machine.type_into(terminal_id, b"x")
         or machine.interrupt(terminal_id)

@@ -9,6 +9,7 @@ from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
 from acp_tui.conversation.entries import Message
+from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import PlanStep, RequestKey, Usage
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
@@ -33,7 +34,6 @@ from acp_tui.conversation.updates import (
     Reconnected,
     Remarked,
     SessionUpdate,
-    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -86,7 +86,6 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     TerminalOutput(TERMINAL, b"out"),
     TerminalWaiting(TERMINAL, True),
     TerminalResized(TERMINAL, 100, 40),
-    TerminalAnswered(TERMINAL, 3),
     TerminalExited(TERMINAL, 0, None, 1.5),
     CancelRequested(),
     TurnEnded("end_turn"),
@@ -144,10 +143,10 @@ def test_a_change_names_every_entry_that_changed_and_none_that_is_absent(
 def test_an_update_looks_at_its_own_entry_however_long_the_conversation_is() -> None:
     """Counted, since time would wobble."""
 
-    class CountedEntries(list):  # type: ignore[type-arg]
+    class CountedEntries(EntryList):
         looked_at = 0
 
-        def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        def __getitem__(self, index):  # type: ignore[no-untyped-def, override]
             self.looked_at += 1
             return super().__getitem__(index)
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from acp_tui.conversation import UNSET, Unset
 from acp_tui.conversation.content import Image, Text
-from acp_tui.conversation.conversation import MAX_NOTICES, Change
+from acp_tui.conversation.conversation import MAX_NOTICE_CHARACTERS, MAX_NOTICES, Change
 from acp_tui.conversation.entries import Compaction, EntryId, Unknown
 from acp_tui.conversation.facts import (
     BooleanOption,
@@ -17,7 +18,6 @@ from acp_tui.conversation.facts import (
     SelectOption,
     Usage,
 )
-from acp_tui.conversation.unset import UNSET, Unset
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
@@ -243,3 +243,11 @@ def test_an_unknown_update_is_kept_whole_where_it_came() -> None:
     conversation = fold(agent("a"), UnknownUpdate("hologram_update", raw), agent("b"))
     assert conversation.entries[1] == Unknown("hologram_update", raw)
     assert last_change(agent("a"), UnknownUpdate("k", raw)) == Change((EntryId(1),))
+
+
+def test_notices_are_bounded_in_bytes_too() -> None:
+    long = "x" * (MAX_NOTICE_CHARACTERS + 1)
+    kept = fold(*(NoticeShown("info", long, long) for _ in range(MAX_NOTICES + 7))).notices
+    assert {(len(notice.title), len(notice.description or "")) for notice in kept} == {
+        (MAX_NOTICE_CHARACTERS, MAX_NOTICE_CHARACTERS)
+    }

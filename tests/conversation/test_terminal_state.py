@@ -5,6 +5,7 @@ import pytest
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import TERMINAL_SCROLLBACK_BYTES, EntryId, TerminalState
 from acp_tui.conversation.facts import Fact
+from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.updates import (
     SessionUpdate,
@@ -105,3 +106,15 @@ def test_the_output_that_is_kept_is_bounded() -> None:
     state = state_of(fold(*(output(half) for _ in range(5)), output(b"end")))
     assert len(state.output) == TERMINAL_SCROLLBACK_BYTES
     assert state.output.read(3) == b"end"
+
+
+def test_of_terminals_far_back_little_is_kept_however_many_there_are() -> None:
+    conversation = Conversation()
+    for number in range(1_500):
+        terminal = TerminalId(f"term-{number}")
+        apply(conversation, TerminalOpened(terminal, "yes", "/work"))
+        apply(conversation, TerminalOutput(terminal, b"x" * 100_000))
+    kept = [len(state.output.read()) for state in conversation.terminals.values()]
+    assert kept == [0] * 500 + [16 << 10] * 950 + [100_000] * 50
+    apply(conversation, TerminalOutput(TerminalId("term-600"), b"y" * 100_000))
+    assert conversation.terminals[TerminalId("term-600")].output.read() == b"y" * (16 << 10)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.buffers import TextBuffer
 
 
 def buffer_of(*pieces: str) -> TextBuffer:
@@ -86,3 +86,12 @@ def test_buffers_with_the_same_text_are_equal_however_it_was_cut() -> None:
 def test_a_buffer_cannot_be_hashed_because_it_changes() -> None:
     with pytest.raises(TypeError):
         hash(TextBuffer())
+
+
+@given(st.lists(st.text(max_size=4), max_size=10), st.integers(0, 50), st.integers(0, 50))
+def test_a_part_of_the_text_is_read(pieces: list[str], offset: int, most: int) -> None:
+    buffer = TextBuffer()
+    for piece in pieces:
+        buffer.append(piece)
+    assert buffer.since(offset, most) == "".join(pieces)[offset : offset + most]
+    assert buffer.since(offset) == "".join(pieces)[offset:]

@@ -113,8 +113,8 @@ def test_a_signal_ends_it_and_all_that_runs_and_leaves_the_terminal_as_it_was(
 CRASH = """
 import sys
 from acp_tui.cli.main import main
-from acp_tui.ui.screens.session_actions import SessionActions
-SessionActions.action_help = lambda self: 1 / 0
+from acp_tui.ui.tab.actions import Actions
+Actions.help = lambda self: 1 / 0
 sys.exit(main())
 """
 

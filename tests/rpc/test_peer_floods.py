@@ -5,7 +5,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.rpc import AnswersUnread, ErrorCode, Peer
+from acp_tui.rpc import AnswersUnread, ErrorCode, Peer, messages
 from acp_tui.rpc.messages import MAX_ID_CHARACTERS, Junk, read_message
 from acp_tui.rpc.peer import MAX_UNDER_WAY
 from support.peers import (
@@ -55,6 +55,42 @@ async def test_long_answers_are_made_only_as_they_are_read() -> None:
         for _ in range(100):
             await counterpart.receive()
     assert answering.made == 100
+
+
+async def test_a_long_text_counts_as_waiting_while_its_answer_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Piece by piece, so that other tasks run in between."""
+    monkeypatch.setattr(messages, "PIECE_CHARACTERS", 500)
+    text = "\u00e9\n" * 50_000
+
+    async def long(params: Any) -> Any:
+        return {"content": text}
+
+    answering = Answering()
+    handler = RecordingHandler(long=long, other=answering)
+    async with serving(handler, buffered_writes=0, max_waiting_bytes=LIMIT_BYTES) as (peer, counterpart):
+        await counterpart.send(request(1, "long"))
+        await settle()
+        assert peer.waiting_bytes >= len(text)
+        await counterpart.send(request(2, "other"))
+        await settle()
+        assert answering.made == 0
+        assert (await counterpart.receive())["result"] == {"content": text}
+        assert (await counterpart.receive())["id"] == 2
+
+
+async def test_blank_lines_that_come_together_count_as_one() -> None:
+    taps: list[bytes] = []
+    handler = RecordingHandler()
+    async with serving(handler, tap=lambda _, line: taps.append(line)) as (_, counterpart):
+        first, last = b'{"method":"first"}', b'{"method":"last"}'
+        blank = b"\n" * 50_000 + b" \r\n" * 5_000
+        await counterpart.send_bytes(blank + first + b"\n" + blank + last + b"\n")
+        await settle()
+    assert [method for method, _ in handler.notifications] == ["first", "last"]
+    assert [line for line in taps if line.strip()] == [first, last]
+    assert 2 <= len([line for line in taps if not line.strip()]) <= 20
 
 
 async def test_a_side_that_reads_nothing_is_given_up_with_the_reason() -> None:

@@ -7,12 +7,14 @@ import pytest
 
 from acp_tui.rpc import ErrorCode, RequestFailed, RequestId
 from acp_tui.rpc.messages import (
+    PIECE_CHARACTERS,
     Failure,
     Junk,
     Notification,
     Request,
     Result,
     read_message,
+    result_pieces,
     write_failure,
     write_notification,
     write_request,
@@ -217,3 +219,14 @@ def test_json_that_is_nested_too_deep_is_no_message(deep: bytes) -> None:
 
 def test_json_with_much_in_it_that_is_not_deep_is_one() -> None:
     assert isinstance(read_message(b'{"method":"m","params":[' + b"{}," * 999 + b"[]]}"), Notification)
+
+
+@pytest.mark.parametrize(
+    "size", [PIECE_CHARACTERS - 1, PIECE_CHARACTERS, PIECE_CHARACTERS + 1, 3 * PIECE_CHARACTERS]
+)
+@pytest.mark.parametrize("unit", ["a", '"', "\\", "\n", "\U0001f600", "\ud83d"])
+def test_a_long_text_is_written_by_pieces_and_is_the_same_text(unit: str, size: int) -> None:
+    value = {"content": unit * size, "more": {"text": "x", "list": [1, None]}, "none": None, "empty": {}}
+    pieces = list(result_pieces("id", value))
+    assert max(map(len, pieces)) <= 6 * PIECE_CHARACTERS + 2
+    assert json.loads(b"".join(pieces)) == {"jsonrpc": "2.0", "id": "id", "result": value}

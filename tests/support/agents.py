@@ -24,7 +24,7 @@ from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.peers import Counterpart, connected, notification
 from support.waiting import TEST_LIMIT_S
 
@@ -164,10 +164,13 @@ def asked(request_id: Any, *options: str, call_id: str = "call", session_id: str
 async def until(session: Session, is_so: Callable[[], bool]) -> None:
     """Wait for a change of the conversation after which `is_so` holds."""
     changed = anyio.Event()
-    session.listener = lambda _: changed.set()
-    while not is_so():
-        await changed.wait()
-        changed = anyio.Event()
+    unsubscribe = session.subscribe(lambda _: changed.set())
+    try:
+        while not is_so():
+            await changed.wait()
+            changed = anyio.Event()
+    finally:
+        unsubscribe()
 
 
 def agent_texts(session: Session) -> Sequence[str]:

@@ -16,9 +16,9 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from acp_tui.client.changes import Limits
-from acp_tui.ui.changes_desk import ChangesDesk
-from acp_tui.ui.stylesheets import stylesheets
-from acp_tui.ui.themes import DARK, LIGHT, OWN_THEMES
+from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.kit.stylesheets import stylesheets
+from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES
 from support.dialogs import DialogPage
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 

@@ -17,11 +17,12 @@ from textual.widgets import Input
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Settings
 from acp_tui.rpc import Direction
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.screens.session_start import Opening
-from acp_tui.ui.tabbed_app import TabbedApp
-from acp_tui.ui.widgets.fields.filtered_list import FilteredList
-from acp_tui.ui.widgets.fields.row_list import RowList
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.row_list import RowList
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.tabs import Tab
 from support.agents import scripted
 from support.frame_log import FrameLog
 from support.screens import Page, open_agent_page
@@ -41,10 +42,9 @@ class Desk(Page):
     @property
     def shown_session(self) -> Session:
         """The session on the screen."""
-        panel = self._screen._panel
-        assert panel is not None
-        assert panel.session is not None
-        return panel.session
+        session = self._screen.session
+        assert session is not None
+        return session
 
     @property
     def _screen(self) -> SessionScreen:
@@ -53,10 +53,10 @@ class Desk(Page):
         return screen
 
     @property
-    def tabs(self) -> list[SessionScreen]:
+    def tabs(self) -> list[Tab]:
         """From left to right."""
         app = self.pilot.app
-        assert isinstance(app, TabbedApp)
+        assert isinstance(app, AcpTuiApp)
         return list(app.tabs)
 
     # What is to be seen
@@ -84,7 +84,7 @@ class Desk(Page):
         self.pilot.app.screen.query_one(Input).value = command
         rows = self.pilot.app.screen.query_one(FilteredList)
         await self.until(lambda: rows.row is not None and rows.row.label == command)
-        await self.press("enter")
+        await self.press_slowly("enter")
 
     async def offers(self) -> list[str]:
         """The titles of the commands in the palette, which is opened for that and closed again."""
@@ -93,15 +93,15 @@ class Desk(Page):
         await self.press("escape")
         return titles
 
-    async def do(self, action: str) -> None:
+    async def do(self, command: str) -> None:
         """What no palette offers may be written, or have a key."""
-        await self._screen.run_action(action)
+        await self._screen.run_action(f"do('{command}')")
 
     # What the agent got
 
     def let_go_on(self) -> None:
         """Send the agent a `_go_on`, for which its script waits."""
-        agent = self._screen._desk.agent if self._screen._desk is not None else None
+        agent = self._screen.link.agent
         assert agent is not None
         agent.notify_extension("_go_on", None)
 

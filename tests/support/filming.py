@@ -19,7 +19,7 @@ from acp_tui.conversation.updates import (
     TerminalOutput,
 )
 from acp_tui.rpc import Direction
-from acp_tui.ui.replaying.film import Film
+from acp_tui.ui.recorded.film import Film
 from support.recordings import write
 
 HEADER: Final = Header("agent", ("agent", "--acp"), cwd="/project", started_at="2026-11-21T12:00:00+00:00")

@@ -114,7 +114,7 @@ def mark_answers_of_the_user(patch: pytest.MonkeyPatch) -> None:
     """Let each answer of the permission card know whether it was made while a key or a click was handled."""
     from textual import events
 
-    from acp_tui.ui.widgets.permission_card import PermissionCard
+    from acp_tui.ui.permission.permission_card import PermissionCard
 
     make = PermissionCard.Answered.__init__
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from acp_tui.ui.picturing.rehearsal import without_durations
-from acp_tui.ui.picturing.render import View, render
-from acp_tui.ui.replaying.film import Film, open_playable
+from acp_tui.ui.recorded.film import Film, open_playable
+from acp_tui.ui.recorded.rehearsal import without_durations
+from acp_tui.ui.recorded.render import View, render
 
 LARGE: Final = (120, 40)
 SMALL: Final = (80, 24)

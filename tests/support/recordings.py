@@ -29,7 +29,7 @@ from acp_tui.conversation.elicitation import Form, FormValues, MultiChoiceField
 from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.workbench.redact.redacting import Wishes, redact
 from support.waiting import LIMIT_S
 
@@ -57,7 +57,12 @@ class User:
     """Terminals that were answered."""
 
     def __post_init__(self) -> None:
-        self.session.listener = self.agent.on_elicitations = lambda *_: self.changed.set()
+        self.session.subscribe(self.note)
+        self.agent.on_elicitations = self.note
+
+    def note(self, *_: object) -> None:
+        """Something has changed."""
+        self.changed.set()
 
     async def attend(self) -> None:
         """Until the turn is over, and this is cancelled."""

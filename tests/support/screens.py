@@ -33,19 +33,19 @@ from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
-from acp_tui.protocol.handler import ElicitationAnswer
-from acp_tui.ui.app import AcpTuiApp
-from acp_tui.ui.asking import ASKING
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.screens.session_start import Opening
-from acp_tui.ui.themes import DARK
-from acp_tui.ui.widgets.answer_guard import REPEAT_S
+from acp_tui.protocol.roles import ElicitationAnswer
+from acp_tui.ui.kit.answer_guard import REPEAT_S
+from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.themes import DARK
+from acp_tui.ui.permission.permission_card import GUARD_S, PermissionCard
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.session.plan_line import PlanLine
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.fields.frame import Frame
-from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
-from acp_tui.ui.widgets.plan_line import PlanLine
-from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.session_panel import SessionPanel
 from support.folding import ALLOW, REJECT
 from support.waiting import TEST_LIMIT_S, until
 
@@ -186,7 +186,11 @@ def _places(pilot: Pilot[Any]) -> dict[Widget, Region]:
 def _is_frame_due(pilot: Pilot[Any]) -> bool:
     # What is covered is not drawn before it is seen again.
     session = pilot.app.screen_stack[0]
-    return session.is_current and not all(panel.is_settled for panel in session.query(SessionPanel))
+    panels = session.query(SessionPanel)
+    # A panel that is being made has no conversation in it yet, one that is taken away none any more.
+    return session.is_current and not all(
+        panel.query(ConversationView) and panel.is_settled for panel in panels
+    )
 
 
 async def _work_off_messages(pilot: Pilot[Any]) -> None:
@@ -304,7 +308,7 @@ class Page:
     async def send(self, text: str) -> None:
         """Send a prompt."""
         await self.write(text)
-        await self.press("enter")
+        await self.press_slowly("enter")
 
     async def click(self, text: str) -> None:
         """Click on the first place where this text stands."""

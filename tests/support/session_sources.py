@@ -10,7 +10,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.transcript.index import RecordedSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
-from acp_tui.ui.screens.session_rows import Way
+from acp_tui.ui.dialogs.session_rows import Way
 
 HERE = Path("/home/me/project")
 ELSEWHERE = Path("/home/me/work/durations/packages/parser")

@@ -11,10 +11,11 @@ from typing import Final
 
 import pytest
 
+from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.screens.question_screen import QuestionScreen
-from acp_tui.ui.screens.session_start import Opening
-from acp_tui.ui.widgets import answer_guard
+from acp_tui.ui.kit import answer_guard
+from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.tab.host import Opening
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
 
@@ -38,6 +39,27 @@ def keys_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 def keys_wait(monkeypatch: pytest.MonkeyPatch, keys_do_not_wait: None) -> None:
     """A key is as old as its event says."""
     monkeypatch.setattr(answer_guard, "LEAST_WAIT_S", LEAST_WAIT_S)
+
+
+@pytest.fixture
+def subscriptions(monkeypatch: pytest.MonkeyPatch) -> list[Listener]:
+    """Whoever listens to a session at the moment, of all sessions."""
+    listening: list[Listener] = []
+    subscribe = Session.subscribe
+
+    def watched(self: Session, listener: Listener) -> Unsubscribe:
+        unsubscribe = subscribe(self, listener)
+        listening.append(listener)
+
+        def end() -> None:
+            unsubscribe()
+            if listener in listening:
+                listening.remove(listener)
+
+        return end
+
+    monkeypatch.setattr(Session, "subscribe", watched)
+    return listening
 
 
 @pytest.fixture

@@ -236,6 +236,28 @@ async def test_a_question_in_the_middle_of_a_login_is_asked_over_its_dialog(open
         assert desk.answers() == [{"action": "accept", "content": {"name": "42"}}]
 
 
+async def test_a_login_waits_for_a_form_that_is_being_filled_in(open_desk: OpenDesk) -> None:
+    script = """
+    handshake(authMethods=[{"id": "browser", "name": "In the browser"}])
+    new = expect("session/new")
+    ask_form(1, "Who are you?", requestId=new["id"])
+    expect("_go_on")
+    refuse(new, -32000, "who are you?")
+    form = read()
+    serve_until_closed()
+    """
+    async with open_desk(ASKING, script) as desk:
+        await desk.shows("Who are you?")
+        await desk.press_slowly("tab", "A")
+        desk.let_go_on()
+        await desk.shows("Answer what it asks here first", "Who are you?")
+        await desk.press("d", "a")
+        assert "Log in to" not in desk.words
+        await desk.press("enter")
+        await desk.shows("Log in to scripted", "In the browser")
+        assert desk.answers() == [{"action": "accept", "content": {"name": "Ada"}}]
+
+
 async def test_a_login_that_ends_before_its_question_is_answered_leaves_the_question(
     open_desk: OpenDesk,
 ) -> None:

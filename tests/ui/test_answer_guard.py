@@ -5,7 +5,7 @@ import time
 import pytest
 from textual.events import Key
 
-from acp_tui.ui.widgets.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
+from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
 from support.screens import Clock
 
 pytestmark = pytest.mark.usefixtures("keys_wait")

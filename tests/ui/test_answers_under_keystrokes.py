@@ -1,7 +1,7 @@
 """Keystrokes at random never allow anything that the user did not mean; the judge knows nothing of how that is done.
 
-`ACP_TUI_KEY_SEQUENCES=20000` runs so many sequences against the card itself, and one in a hundred of them on the whole
-screen and on each dialog that answers.
+`ACP_TUI_KEY_SEQUENCES=20000` runs so many sequences against the card itself, and one in three hundred of them on the
+whole screen, on each dialog that answers and on each form.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
+from acp_tui.ui.dialogs.first_run import FirstRunDialog
+from acp_tui.ui.dialogs.run_question import RunQuestion
+from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
 from acp_tui.ui.drawings.permission_subject import Asked
-from acp_tui.ui.screens.first_run import FirstRunDialog
-from acp_tui.ui.screens.question_screen import QuestionScreen
-from acp_tui.ui.screens.run_question import RunQuestion
-from acp_tui.ui.screens.trust import TrustDialog, TrustQuestion
-from acp_tui.ui.widgets import answer_guard
-from acp_tui.ui.widgets.permission_card import PermissionCard
-from acp_tui.ui.widgets.request_rows import RowCounts
+from acp_tui.ui.kit import answer_guard
+from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.permission.request_rows import RowCounts
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
 from support.screens import Clock, Page, open_page
 
 SEQUENCES = int(os.environ.get("ACP_TUI_KEY_SEQUENCES", "300"))
-ON_SCREEN = max(SEQUENCES // 100, 3)
+ON_SCREEN = max(SEQUENCES // 300, 1)
 PAUSE_S, HOLD_S = 0.4, 1.1
 """What the README promises, and how long a keyboard waits before it repeats a key."""
 WAITS = (0.0, 0.03, 0.1, 0.2, 0.38, 0.42, 0.5, 0.66, 1.0, 1.2, 3.0)
@@ -121,10 +121,9 @@ class BareCard(PermissionCard):
         self.told.append(message)
         return True
 
-    def hand_over(self, message: Any) -> None:
+    def hand_over(self, message: Any, keys: Any) -> None:
         """As a message."""
         self.told.append(message)
-        self._is_left = False
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """All of it is in view."""

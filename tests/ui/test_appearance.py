@@ -11,10 +11,10 @@ from textual.strip import Strip
 
 from acp_tui.cli import screen
 from acp_tui.client.settings.tree import Appearance
+from acp_tui.ui.kit.row_list import RowList
+from acp_tui.ui.kit.themes import ANSI_DARK, ANSI_LIGHT, DARK, LIGHT, theme_for
 from acp_tui.ui.rendering.ascii import STAND_INS
 from acp_tui.ui.rendering.wrapping import width_cells
-from acp_tui.ui.themes import ANSI_DARK, ANSI_LIGHT, DARK, LIGHT, theme_for
-from acp_tui.ui.widgets.fields.row_list import RowList
 from support.folding import agent
 from support.scenes import SCENES, STATES
 from support.screens import Page, ScreenApp, new_session, open_page, rows, settled, show

@@ -9,10 +9,10 @@ import pytest
 from textual.widget import Widget
 
 from acp_tui.client.changes import ChangeTracker, FileChange, Limits
+from acp_tui.ui.changes.list import ChangeList, ChangesScreen
+from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.drawings.changed_files import change_segments, cut_left
 from acp_tui.ui.rendering.palette import PLAIN
-from acp_tui.ui.screens.changes import ChangeList, ChangesScreen
-from acp_tui.ui.screens.review import ReviewScreen
 from support.changes import LOOKS, ChangesPage, looks_as_it_did, make_repository, open_changes, write
 
 FILES = {"a.py": b"one\ntwo\n", "b.py": b"b\n", "gone.py": b"1\n2\n3\n", "picture.bin": b"\0\1"}
@@ -249,9 +249,9 @@ async def test_a_click_opens_a_review_and_escape_leads_back(root: Path) -> None:
 
 
 def test_the_desk_loads_nothing_of_the_tracker_before_it_is_started() -> None:
-    script = "import sys, acp_tui.ui.changes_desk; print('\\n'.join(sys.modules))"
+    script = "import sys, acp_tui.ui.changes.follower; print('\\n'.join(sys.modules))"
     run = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     loaded = set(run.stdout.split())
-    assert not loaded & {"acp_tui.client.changes", "watchfiles", "acp_tui.ui.screens.changes"}
+    assert not loaded & {"acp_tui.client.changes", "watchfiles", "acp_tui.ui.changes.list"}

@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.client import export as exports
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.ui import conversation_desk
+from acp_tui.ui.kit import clipboard
 from support.desks import SESSION, OpenDesk
 
 REPLY = """
@@ -30,7 +30,7 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         texts.append(text)
         return "wl-copy"
 
-    monkeypatch.setattr(conversation_desk, "copy_by_tool", take)
+    monkeypatch.setattr(clipboard, "copy_by_tool", take)
     return texts
 
 

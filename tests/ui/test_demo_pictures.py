@@ -9,11 +9,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from acp_tui.ui.picturing import rehearsal
-from acp_tui.ui.picturing.errors import CannotRender
-from acp_tui.ui.picturing.rehearsal import DemoUser
-from acp_tui.ui.picturing.render import View, film_of_demo, render
-from acp_tui.ui.replaying.spot import Spot
+from acp_tui.ui.recorded import rehearsal
+from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.ui.recorded.rehearsal import DemoUser
+from acp_tui.ui.recorded.render import View, film_of_demo, render
+from acp_tui.ui.recorded.spot import Spot
 from acp_tui.workbench.demo import shipped
 from support.waiting import TEST_LIMIT_S
 

@@ -8,7 +8,7 @@ from acp_tui.client.prompts import Place
 from acp_tui.client.settings import state_folder
 from acp_tui.client.settings.tree import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
-from acp_tui.ui.widgets.history import recall
+from acp_tui.ui.prompt.history import recall
 from support.folding import agent
 from support.recalling import draft_file, open_recalling_page, remembers
 from support.screens import CWD, Page, ScreenApp, new_session, open_page, show

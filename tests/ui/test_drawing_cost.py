@@ -6,10 +6,10 @@ import anyio.lowlevel
 import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
-from acp_tui.ui.app import AcpTuiApp
 from acp_tui.ui.drawings.messages import SLICE_CHARACTERS
-from acp_tui.ui.pacing import Pace
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.textual_gaps.pacing import Pace
 from acp_tui.ui.widgets.conversation.baking import Bakery
 from acp_tui.ui.widgets.conversation.column import Column
 from acp_tui.ui.widgets.conversation.view import ConversationView

@@ -9,7 +9,7 @@ from textual.widgets import Input
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent, TerminalContent, TerminalId
 from acp_tui.conversation.updates import TerminalOpened, TerminalOutput
-from acp_tui.ui.widgets.find_bar import FindBar
+from acp_tui.ui.session.find_bar import FindBar
 from support.folding import agent, call, prompt, thought
 from support.screens import Page, open_page
 

@@ -24,7 +24,7 @@ LATER = (
 @pytest.fixture(scope="module")
 def loaded() -> frozenset[str]:
     """The modules that are loaded when the screen could be drawn."""
-    modules = "acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.app"
+    modules = "acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.shell.app"
     script = f"import sys, {modules}; print('\\n'.join(sys.modules))"
     run = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
@@ -34,5 +34,5 @@ def loaded() -> frozenset[str]:
 
 @pytest.mark.parametrize("module", LATER)
 def test_the_first_frame_does_not_wait_for(module: str, loaded: frozenset[str]) -> None:
-    assert "acp_tui.ui.screens.session" in loaded
+    assert "acp_tui.ui.tab.screen" in loaded
     assert module not in loaded

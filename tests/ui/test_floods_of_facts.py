@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.conversation.facts import Usage
 from acp_tui.conversation.updates import InfoChanged, NoticeShown, SessionUpdate, UsageReported
-from acp_tui.ui.widgets.session_panel import MAX_NOTICES_SHOWN, SessionPanel
+from acp_tui.ui.session.panel import MAX_NOTICES_SHOWN, SessionPanel
 from support.screens import open_page
 
 TIMES = 1_000

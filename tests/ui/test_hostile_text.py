@@ -66,8 +66,8 @@ from acp_tui.ui.drawings.permission_subject import Asked, Look, SubjectDrawing
 from acp_tui.ui.drawings.permissions import option_lines, title_lines
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.status import facts_of
+from acp_tui.ui.session.status import facts_of
+from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import REJECT, agent, call, fold, prompt, thought
 from support.screens import Page, open_page, rows
 
@@ -195,7 +195,7 @@ def _may_belong(char: str) -> bool:
 
 
 def _raw_in(strips: Iterable[Strip]) -> set[str]:
-    return {char for row in strips for char in row.text.replace(FLAG_OF_ENGLAND, "") if _is_raw(char)}
+    return set(filter(_is_raw, set().union(*(row.text.replace(FLAG_OF_ENGLAND, "") for row in strips))))
 
 
 def _raw(page: Page) -> set[str]:

@@ -16,9 +16,9 @@ from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
 from acp_tui.ui.drawings import images
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT
 from acp_tui.ui.drawings.images import way_for
+from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.pictures import Picture, block_picture
-from acp_tui.ui.themes import DARK, LIGHT
 from support.folding import agent, call, prompt
 from support.sample_pictures import chart, encoded, png_header, quarters
 from support.screens import Page, ScreenApp, new_session, open_page, settled, show

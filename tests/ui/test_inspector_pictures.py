@@ -15,7 +15,7 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Event, Frame, Stderr
 from acp_tui.rpc import Direction
 from acp_tui.ui.inspector.app import InspectApp
-from acp_tui.ui.themes import DARK, LIGHT
+from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.workbench.inspect.inspection import inspect_file
 from support.filming import HEADER, form, two_turns
 from support.recordings import write

@@ -7,8 +7,8 @@ from textual._xterm_parser import XTermParser
 from textual.events import Key
 from textual.keys import _character_to_key
 
-from acp_tui.ui.commands import COMMANDS
-from acp_tui.ui.key_names import is_typed, needs_kitty, parse_key, shown_key, written_key
+from acp_tui.ui.commands.key_names import is_typed, needs_kitty, parse_key, shown_key, written_key
+from acp_tui.ui.commands.table import COMMANDS
 
 OURS = sorted({key for command in COMMANDS if command.keys for key in command.keys.split(",")})
 

@@ -8,16 +8,16 @@ import pytest
 from textual.dom import DOMNode
 
 from acp_tui.client.settings.tree import KeyChoice
-from acp_tui.ui.commands import COMMANDS, bindings
-from acp_tui.ui.keymap import AS_BUILT, BY_ID, NEEDED, keymap_of
-from acp_tui.ui.screens.permission_review import FullRequest, PermissionReview
+from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, NEEDED, keymap_of
+from acp_tui.ui.commands.table import COMMANDS, bindings
+from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
+from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PLACEHOLDER
+from acp_tui.ui.session.find_bar import KEYS, FindBar
+from acp_tui.ui.session.plan_line import PlanLine
+from acp_tui.ui.session.status_line import STATES
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.find_bar import KEYS, FindBar
-from acp_tui.ui.widgets.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
-from acp_tui.ui.widgets.plan_line import PlanLine
-from acp_tui.ui.widgets.prompt import PromptInput
-from acp_tui.ui.widgets.prompt.input import PLACEHOLDER
-from acp_tui.ui.widgets.status_line import STATES
 
 PROMPT = ("prompt", "session", "app")
 CARD = ("card", "session", "app")

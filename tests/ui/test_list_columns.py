@@ -1,6 +1,6 @@
 """Texts of a list as a column."""
 
-from acp_tui.ui.widgets.fields.row_list import aligned
+from acp_tui.ui.kit.row_list import aligned
 
 
 def test_texts_end_in_one_column_by_their_width() -> None:

@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from acp_tui.conversation.updates import NoticeShown
-from acp_tui.ui.widgets.request_view import RequestView
+from acp_tui.ui.permission.request_view import RequestView
 from support.screens import Page, open_page
 
 SIZES = [(100, 30), (80, 24), (120, 40), (60, 20), (40, 16), (30, 12)]
@@ -64,12 +64,12 @@ async def test_when_the_card_is_gone_notices_are_toasts_again() -> None:
     async with open_page() as page:
         await page.ask("call", title="x")
         await _notice(page)
-        assert page.lines[0].startswith(" ●")
+        assert page.lines[0].startswith(" ▪")
         page.withdraw()
         await page.settled()
         await page.until(lambda: not page.card.display)
         await page.settled()
-        assert not page.lines[0].startswith(" ●")
+        assert not page.lines[0].startswith(" ▪")
         assert "A second word" in page.text
 
 

@@ -24,10 +24,10 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
-from acp_tui.ui.notifying.news import News, Watch
-from acp_tui.ui.notifying.sequences import best_channel, notice, plain, window_title
-from acp_tui.ui.notifying.user_command import run_command
-from acp_tui.ui.status import tab_state
+from acp_tui.ui.session.tab_state import state_of_tab
+from acp_tui.ui.shell.notifying.news import News, Watch
+from acp_tui.ui.shell.notifying.sequences import best_channel, notice, plain, window_title
+from acp_tui.ui.shell.notifying.user_command import run_command
 from support.waiting import LIMIT_S
 
 PROMPT = PromptSent((Text("go"),))
@@ -45,7 +45,7 @@ def told(*updates: SessionUpdate) -> list[News]:
     for at, update in enumerate((None, *updates)):
         if update is not None:
             reducer.apply(conversation, update)
-        state = tab_state(conversation, has_news=False)
+        state = state_of_tab(conversation, has_news=False)
         news.append(watch.look(state, conversation, at * 5.0))
     return [each for each in news if each is not None]
 

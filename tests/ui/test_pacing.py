@@ -7,7 +7,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
-from acp_tui.ui.pacing import (
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.textual_gaps.pacing import (
     AHEAD_S,
     BUFFER_BYTES,
     FASTER,
@@ -17,8 +18,8 @@ from acp_tui.ui.pacing import (
     SLOW_WRITES,
     SMALL_ROWS,
     Pace,
-    PacedApp,
     PacedFile,
+    Pacing,
     _rows_of,
 )
 from support.waiting import LIMIT_S
@@ -131,7 +132,7 @@ def test_a_busy_machine_is_no_slow_terminal() -> None:
     assert pace.room_bytes(0.0) is None
 
 
-class _Sent(PacedApp):
+class _Sent(BaseApp):
     """Shows so many rows of text, and keeps what it sends."""
 
     def compose(self) -> ComposeResult:
@@ -144,14 +145,14 @@ async def test_a_frame_goes_to_a_slow_terminal_in_parts_and_all_of_it_arrives(
     app, pace = _Sent(), _slow_pace()
     parts: list[set[int]] = []
     sent: list[set[int]] = []
-    monkeypatch.setattr(PacedApp, "_pace", pace)
+    monkeypatch.setattr(Pacing, "pace", pace)
     monkeypatch.setattr(App, "_display", lambda self, screen, frame: sent.append(_rows_of(frame)))
     room = iter([0.0] + [AHEAD_S * SLOW / 10] * 1_000)
     monkeypatch.setattr(pace, "room_bytes", lambda now_s: next(room))
     async with app.run_test(size=(80, 20)) as pilot:
         sent.clear()
         app.screen.refresh()
-        while not parts or not app.has_room(is_small=False):
+        while not parts or not app.pacing.has_room(is_small=False):
             await pilot.pause()
             parts = [rows for rows in sent if rows]
     assert max(map(len, parts)) <= max(SMALL_ROWS, AHEAD_S * SLOW / 10 / ROW_BYTES)

@@ -10,13 +10,13 @@ import anyio
 import pytest
 
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.ui.app import AcpTuiApp
-from acp_tui.ui.command import PLACES
-from acp_tui.ui.commands import COMMANDS
-from acp_tui.ui.keymap import AS_BUILT
-from acp_tui.ui.screens.palette import RECENT, palette_rows
-from acp_tui.ui.themes import DARK, LIGHT
-from acp_tui.ui.widgets.fields.row_list import RowList
+from acp_tui.ui.commands.command import PLACES
+from acp_tui.ui.commands.keymap import AS_BUILT
+from acp_tui.ui.commands.palette import RECENT, palette_rows
+from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.kit.row_list import RowList
+from acp_tui.ui.kit.themes import DARK, LIGHT
+from acp_tui.ui.shell.app import AcpTuiApp
 from support.desks import SESSION, OpenDesk
 from support.screens import open_page
 from support.waiting import LIMIT_S

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import TextDiff, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import PermissionAsked, SessionUpdate
-from acp_tui.ui.themes import DARK, LIGHT
+from acp_tui.ui.kit.themes import DARK, LIGHT
 from support.entry_scenes import EDIT, LONG_DIFF
 from support.folding import ask
 from support.screens import ScreenApp, new_session, settled, show

@@ -4,7 +4,7 @@ import pytest
 
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.updates import PermissionAnswered
-from acp_tui.ui.rejection_reason import MAX_TITLE, reason_prompt
+from acp_tui.conversation.wording import MAX_TITLE, reason_prompt
 from support.folding import ALLOW, REJECT
 from support.screens import Page, open_page
 

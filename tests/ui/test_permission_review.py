@@ -5,8 +5,8 @@ import pytest
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered
-from acp_tui.ui.screens.help import HelpScreen
-from acp_tui.ui.screens.permission_review import PermissionReview
+from acp_tui.ui.commands.help import HelpScreen
+from acp_tui.ui.permission.permission_review import PermissionReview
 from support.folding import ALLOW, REJECT, call
 from support.screens import Page, open_page
 

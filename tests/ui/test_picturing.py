@@ -16,14 +16,14 @@ import pytest
 from pytest import MonkeyPatch
 
 from acp_tui.client.transcript.reader import open_recording
-from acp_tui.ui.picturing.errors import CannotRender
-from acp_tui.ui.picturing.formats import png_of
-from acp_tui.ui.picturing.rehearsal import timeless
-from acp_tui.ui.picturing.render import View, render, suffix_of
-from acp_tui.ui.replaying.film import Film
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.themes import DARK, LIGHT
+from acp_tui.ui.kit.themes import DARK, LIGHT
+from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.ui.recorded.film import Film
+from acp_tui.ui.recorded.formats import png_of
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.rehearsal import timeless
+from acp_tui.ui.recorded.render import View, render, suffix_of
+from acp_tui.ui.recorded.spot import Spot
 from support.filming import film_of, two_turns
 from support.waiting import TEST_LIMIT_S
 

@@ -18,8 +18,8 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     UsageReported,
 )
-from acp_tui.ui.status import title_of
-from acp_tui.ui.widgets.status_line import Status, StatusLine, left_of
+from acp_tui.ui.session.status import title_of
+from acp_tui.ui.session.status_line import Status, StatusLine, left_of
 from support.folding import agent, ask, call, thought
 from support.screens import AGENT, open_page
 

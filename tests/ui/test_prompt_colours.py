@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.ui.themes import palette_for
-from acp_tui.ui.widgets.prompt.colours import MAX_LINE, MAX_LINES, Place, Places, spans
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.prompt.colours import MAX_LINE, MAX_LINES, Place, Places, spans
 from support.screens import open_page
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from acp_tui.conversation.updates import Disconnected, Reconnected
-from acp_tui.ui.widgets.prompt import MAX_LINES
+from acp_tui.ui.prompt import MAX_LINES
 from support.folding import agent
 from support.screens import open_page, show
 

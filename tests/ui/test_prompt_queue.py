@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.ui.rejection_reason import reason_prompt
+from acp_tui.conversation.wording import reason_prompt
 from support.screens import open_page
 
 

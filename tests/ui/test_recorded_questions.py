@@ -13,7 +13,7 @@ from acp_tui.conversation.elicitation import (
     TextField,
 )
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.replaying.question import Reply, question_card
+from acp_tui.ui.recorded.question import Reply, question_card
 
 LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
 

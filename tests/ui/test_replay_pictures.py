@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Event
-from acp_tui.ui.replaying.app import ReplayApp
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.spot import Spot
+from acp_tui.ui.recorded.app import ReplayApp
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.spot import Spot
 from support.changes import LOOKS
 from support.filming import begun, form, prompted, said, told, two_turns, unread_film_of
 from support.screens import rows, settled

@@ -13,13 +13,13 @@ from textual.pilot import Pilot
 
 from acp_tui.client.settings.tree import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event
-from acp_tui.ui.replaying.app import ReplayApp
-from acp_tui.ui.replaying.bar import Position, ReplayBar, bar_of
-from acp_tui.ui.replaying.pace import Pace
-from acp_tui.ui.replaying.panel import RecordedCard
-from acp_tui.ui.replaying.screen import ReplayScreen
-from acp_tui.ui.replaying.spot import Spot
-from acp_tui.ui.widgets.request_pane import RequestPane
+from acp_tui.ui.permission.request_pane import RequestPane
+from acp_tui.ui.recorded.app import ReplayApp
+from acp_tui.ui.recorded.bar import Position, ReplayBar, bar_of
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.panel import RecordedCard
+from acp_tui.ui.recorded.screen import ReplayScreen
+from acp_tui.ui.recorded.spot import Spot
 from support.filming import begun, film_of, form, prompted, said, two_turns, unread_film_of
 from support.screens import rows, settled
 from support.waiting import TEST_LIMIT_S, until

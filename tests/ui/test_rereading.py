@@ -13,7 +13,7 @@ from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.facts import SessionId
-from acp_tui.ui.reopening import Reopening
+from acp_tui.ui.tab.reopening import Reopening
 from support.desks import SESSION, OpenDesk
 from support.recordings import demo, play
 

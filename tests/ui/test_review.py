@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.changes import Limits
-from acp_tui.ui.changes_desk import ChangesDesk
-from acp_tui.ui.screens.review import ReviewScreen
+from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.review import ReviewScreen
 from support.changes import LOOKS, ChangesPage, looks_as_it_did, make_repository, open_changes, write
 
 OLD = b"".join(b"line %d\n" % number for number in range(1, 101))

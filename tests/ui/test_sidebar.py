@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from acp_tui.client.changes import FileChange, Review
+from acp_tui.client.sessions.session import Listener
 from acp_tui.conversation.facts import Choice, Plan, PlanStep, SelectOption, Usage
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
@@ -17,12 +18,12 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
     UsageReported,
 )
-from acp_tui.ui.changes_desk import ChangesDesk
+from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.drawings.sidebar import MOST_FILES, Section, SidebarState, section_lines
 from acp_tui.ui.rendering.palette import PLAIN
-from acp_tui.ui.screens.review import ReviewScreen
-from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.widgets.sidebar import Sidebar
+from acp_tui.ui.session.sidebar import Sidebar
+from acp_tui.ui.tab.screen import SessionScreen
 from support.screens import Page, open_page
 
 WIDE = (160, 40)
@@ -48,11 +49,9 @@ async def _change(page: Page, *changes: FileChange) -> None:
     """The files below the session's directory have changed like this."""
     screen = page.pilot.app.screen_stack[0]
     assert isinstance(screen, SessionScreen)
-    if not isinstance(screen._changes, KnownChanges):
-        screen._changes = KnownChanges(page.pilot.app, Path("/project"))
-        assert screen._panel is not None
-        screen._tell_sidebar(screen._panel)
-    screen._changes.listed = changes
+    if not isinstance(screen.changes, KnownChanges):
+        screen.changes = KnownChanges(page.pilot.app, Path("/project"))
+    screen.changes.listed = changes
     screen.post_message(ChangesDesk.Changed())
     await page.settled()
 
@@ -161,15 +160,16 @@ async def test_a_command_is_listed_while_it_runs() -> None:
         assert "Running    make lint" in page.text
 
 
-async def test_hidden_it_listens_to_nothing() -> None:
+async def test_hidden_it_listens_to_nothing(subscriptions: list[Listener]) -> None:
     async with open_page(size=WIDE) as page:
-        while_shown = page.session.listener
+        while_shown = list(subscriptions)
         await page.press("alt+s", "alt+s")
-        assert page.session.listener is not while_shown
+        hidden = list(subscriptions)
+        assert len(hidden) == len(while_shown) - 1
         await page.press("alt+s")
-        before = page.session.listener
+        assert len(subscriptions) == len(while_shown)
         await page.press("alt+s", "alt+s")
-        assert page.session.listener is not before
+        assert subscriptions == hidden
 
 
 async def test_what_an_agent_calls_things_is_made_visible() -> None:

@@ -12,7 +12,7 @@ from acp_tui.client.sessions import session_calls
 from acp_tui.client.sessions.recordings import recording_store
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.ui.app import AcpTuiApp
+from acp_tui.ui.shell.app import AcpTuiApp
 from support.agents import our_children, scripted
 from support.desks import SESSION, Desk, OpenDesk
 from support.recordings import demo, play
@@ -211,4 +211,4 @@ async def test_the_files_of_a_folder_are_followed_until_the_last_of_its_tabs_is_
         await desk.press("alt+w")
         await desk.until(lambda: following.is_finished)
         assert app.changes_in(desk.tabs[0].cwd) is desk.tabs[0].changes
-        assert elsewhere not in app._changes
+        assert elsewhere not in app.followed_folders

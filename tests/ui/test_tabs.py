@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
+from acp_tui.ui.session.status_line import Status, StatusLine, line_of
 from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.status_line import Status, StatusLine, line_of
 from support.desks import SESSION, Desk, OpenDesk
 
 TWO = """

@@ -10,20 +10,23 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
+from acp_tui.client.sessions.session import Listener
 from acp_tui.client.terminals import TerminalInputFull
 from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
     ElicitationAsked,
+    Remarked,
     SessionUpdate,
     TerminalExited,
     TerminalOutput,
 )
-from acp_tui.ui.themes import DARK, LIGHT
-from acp_tui.ui.widgets.question_card import QuestionCard
-from acp_tui.ui.widgets.session_panel import BESIDE_TERMINALS
-from acp_tui.ui.widgets.terminal_view import LEAVE_KEY
+from acp_tui.ui.dialogs.terminal_view import LEAVE_KEY
+from acp_tui.ui.kit.themes import DARK, LIGHT
+from acp_tui.ui.permission.question_card import QuestionCard
+from acp_tui.ui.session.panel import BESIDE_TERMINALS
+from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import ask
 from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, show
 from support.taken_over import RAW, TakenOver, opened, running
@@ -253,6 +256,25 @@ async def test_a_program_that_somebody_else_ends_is_said_to_have_ended(tmp_path:
 
 
 # The agent meanwhile
+
+
+async def test_a_sidebar_hidden_meanwhile_leaves_no_listener_behind(
+    subscriptions: list[Listener], tmp_path: Path
+) -> None:
+    async with running(tmp_path, RAW.format(first=""), size=(160, 40)) as page:
+        [panel, _] = subscriptions
+        await page.press("alt+s")
+        await page.takes_over()
+        assert len(subscriptions) == 3
+        below = page.pilot.app.screen_stack[0]
+        assert isinstance(below, SessionScreen)
+        below.action_turn_sidebar()
+        assert len(subscriptions) == 2
+        await page.press(LEAVE_KEY)
+        await page.until(lambda: not page.is_taken_over)
+        assert subscriptions == [panel]
+        page.session.apply(Remarked("still told of changes"))
+        await page.shows("still told of changes")
 
 
 async def test_a_permission_request_takes_no_key_and_is_said(tmp_path: Path) -> None:

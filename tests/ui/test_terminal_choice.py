@@ -13,7 +13,7 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
     TerminalWaiting,
 )
-from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import call
 from support.taken_over import RAW, opened, running, showing
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from acp_tui.ui import terminal_colours
-from acp_tui.ui.terminal_colours import QUERY, exchange, has_unicode, light_or_dark, shade_of
+from acp_tui.ui.kit import terminal_colours
+from acp_tui.ui.kit.terminal_colours import QUERY, exchange, has_unicode, light_or_dark, shade_of
 from support.waiting import LIMIT_S
 
 DA1 = b"\x1b[?62;22c"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any, cast
@@ -10,14 +9,13 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.client.terminals.emulator import GhosttyEmulator, PlainEmulator, make_emulator
+from acp_tui.client.terminals.feeder import Feeder
+from acp_tui.client.terminals.screen import AT_ONCE_BYTES, PIECE_BYTES, TerminalScreen
+from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.entries import TERMINAL_SCROLLBACK_BYTES, TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.ui.drawings import terminals
 from acp_tui.ui.drawings.terminals import MAX_AWAKE, TerminalLines, TerminalScreens
-from acp_tui.ui.terminal.emulator import GhosttyEmulator, PlainEmulator, make_emulator
-from acp_tui.ui.terminal.feeder import Feeder
-from acp_tui.ui.terminal.screen import AT_ONCE_BYTES, PIECE_BYTES, TerminalScreen
 from support.waiting import LIMIT_S
 
 
@@ -198,10 +196,6 @@ async def test_a_terminal_of_another_conversation_gets_a_screen_of_its_own(scree
     first, second = (TerminalState(TerminalId("same")) for _ in range(2))
     assert screens.screen(first) is screens.screen(first)
     assert screens.screen(first) is not screens.screen(second)
-
-
-async def test_loading_leaves_the_interpreter_as_it_was(screens: TerminalScreens) -> None:
-    assert sys.getswitchinterval() > terminals.LOADING_SWITCH_INTERVAL_S
 
 
 def feeder_threads() -> set[threading.Thread]:

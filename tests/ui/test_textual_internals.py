@@ -12,12 +12,14 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from acp_tui.ui.pacing import PacedApp
+from acp_tui.ui.base.app import BaseApp
 
 OVERRIDDEN = (
     (App, "_background_screens"),
     (App, "_display"),
+    (App, "_prune"),
     (App, "_register"),
+    (Compositor, "_render_chops"),
     (Compositor, "clear"),
     (Compositor, "reflow"),
     (LinuxDriver, "_sigcont_application"),
@@ -41,7 +43,9 @@ def test_textual_has(owner: object, name: str) -> None:
     assert hasattr(owner, name)
 
 
-@pytest.mark.parametrize("name", ["_driver", "_next_callbacks", "_notifications"])
+@pytest.mark.parametrize(
+    "name", ["_driver", "_message_queue", "_next_callbacks", "_notifications", "_pending_message"]
+)
 def test_a_textual_app_has(name: str) -> None:
     assert hasattr(App(), name)
 
@@ -70,7 +74,7 @@ class Sized(Widget):
 
 
 async def test_a_widget_gets_its_first_resize_though_its_region_was_asked_for_before() -> None:
-    async with PacedApp().run_test() as pilot:
+    async with BaseApp().run_test() as pilot:
         screen, late = pilot.app.screen, Sized()
         late.display = False
         await screen.mount(late)

@@ -16,10 +16,12 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.workspace.branch import branch_of
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.updates import CommandsReplaced, Remarked
-from acp_tui.ui.app import AcpTuiApp
-from acp_tui.ui.keymap import AS_BUILT, Keymap
-from acp_tui.ui.welcoming import TIPS
-from acp_tui.ui.widgets.session_panel import SessionPanel
+from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.stage import Live
+from acp_tui.ui.tab.welcoming import TIPS
 from support.desks import SESSION, OpenDesk
 from support.folding import prompt
 from support.recordings import demo, play
@@ -33,7 +35,8 @@ async def open_greeted(greeting: str) -> AsyncIterator[Page]:
     async with open_page(is_shown=False) as page:
         screen = page.pilot.app.screen
         session = new_session()
-        await screen._show_panel(SessionPanel(session.conversation, session, greeting=greeting))  # type: ignore[attr-defined]
+        assert isinstance(screen, SessionScreen)
+        await screen.show_stage(Live(SessionPanel(session.conversation, session, greeting=greeting), session))
         await page.settled()
         yield page
 

@@ -1,13 +1,54 @@
-"""Questions in words: one of several, yes or no. What they are about is others' matter."""
+"""Whatever is asked line by line: one of several, yes or no, permissions, an agent's forms and pages.
+
+Only a number or letter that the user types allows something. What is right for a field, `client.form_answers` knows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import webbrowser
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from acp_tui.cli.plain.console import Console
-from acp_tui.conversation.visible import make_visible_line
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
 
+from acp_tui.cli.permissions import question_text
+from acp_tui.cli.plain.console import Console, Outbox
+from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
+from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    Field,
+    Form,
+    FormValues,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+    UrlVisit,
+)
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.permission_requests import answer_of, keys_told
+from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.web_address import host_of, is_openable, warnings_of
+from acp_tui.conversation.wording import reason_prompt
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.agent import Agent
+    from acp_tui.client.sessions.session import Session
+
+Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
+SECRET_WARNING: Final = (
+    "Warning: this looks like a secret. The agent gets what you type, and it is shown here."
+)
+CANCEL: Final[Answered] = ("cancel", None)
+DECLINE: Final[Answered] = ("decline", None)
+_WORDS: Final[dict[str, Answered]] = {"/cancel": CANCEL, "/decline": DECLINE}
 WITHDRAWN: Final = "(no answer is needed any more)"
 """Said where the agent takes a question back, or the turn is cancelled."""
 
@@ -36,3 +77,291 @@ def number_in(line: str, most: int) -> int | None:
 async def confirm(console: Console, question: str) -> bool:
     """Whether the user says yes; an empty line is no."""
     return (await console.ask(f"{question} [y/N] ") or "").lower() in ("y", "yes")
+
+
+class Permissions:
+    """The requests of one session."""
+
+    def __init__(
+        self,
+        session: Session,
+        console: Console,
+        outbox: Outbox,
+        *,
+        on_shown: Callable[[ToolCall], None],
+        queue_first: Callable[[str], None],
+    ) -> None:
+        """`on_shown` hears which call was shown, `queue_first` the prompt that says why one was rejected."""
+        self._session = session
+        self._on_shown = on_shown
+        self._console = console
+        self._outbox = outbox
+        self._queue_first = queue_first
+        self._asked: RequestKey | None = None
+        self._asking = anyio.CancelScope()
+
+    def look(self, tasks: TaskGroup) -> None:
+        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        waiting = self._session.conversation.permissions
+        if self._asked is not None and self._asked not in waiting:
+            self._asking.cancel()
+        elif self._asked is None and waiting:
+            self._asked = next(iter(waiting))
+            tasks.start_soon(self._ask_all)
+
+    async def _ask_all(self) -> None:
+        waiting = self._session.conversation.permissions
+        while waiting:
+            self._asked = next(iter(waiting))
+            with anyio.CancelScope() as self._asking:
+                await self._ask(waiting[self._asked])
+            if self._asking.cancelled_caught:
+                self._console.say(WITHDRAWN)
+        self._asked = None
+
+    async def _ask(self, request: PermissionRequest) -> None:
+        await self._outbox.flush()
+        text = await self._text(request)
+        others = len(self._session.conversation.permissions)
+        self._console.say(f"\n1 of {others} questions\n{text}" if others > 1 else f"\n{text}")
+        rejection = request.rejection
+        why = "" if rejection is None else ", w to reject and say why"
+        prompt = f"Your choice, {keys_told(request.answers)}{why} (Ctrl+C cancels the turn): "
+        while request.key in self._session.conversation.permissions:
+            line = await self._console.ask(prompt)
+            if line is None:
+                self._session.cancel()
+            elif line == "w" and rejection is not None:
+                await self._reject(request, rejection)
+            else:
+                index, now = answer_of(request.answers, line), await self._text(request)
+                if index is not None and now == text:
+                    self._session.answer_permission(request.key, request.answers[index].option_id)
+                elif now != text:  # the call changes in place
+                    text = now
+                    self._console.say(f"\nNothing is answered, since the question has changed:\n\n{text}")
+
+    async def _text(self, request: PermissionRequest) -> str:
+        conversation = self._session.conversation
+        request = conversation.permissions.get(request.key, request)
+        call = replace(conversation.tool_call(request.tool_call_id).call)  # it is looked at in a thread
+        self._on_shown(call)
+        return await to_thread.run_sync(question_text, call, request, str(self._session.cwd))
+
+    async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:
+        title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
+        with anyio.CancelScope(shield=True):  # the answer takes the question back, not the reason
+            self._session.answer_permission(request.key, rejection.option_id)
+            reason = await self._console.ask("Rejected. Why? (Enter: no reason) ", is_guarded=False)
+            if reason:
+                self._queue_first(reason_prompt(title, reason))
+
+
+class Questions:
+    """The questions of a session, or those of an agent outside of any session."""
+
+    def __init__(self, owner: Session | Agent, title: str, console: Console, outbox: Outbox) -> None:
+        """`title` is the agent's."""
+        self._owner = owner
+        self._owner = owner
+        self._title = make_visible_line(title)
+        self._console = console
+        self._outbox = outbox
+        self._asked: RequestKey | None = None
+        self._asking = anyio.CancelScope()
+
+    @property
+    def _waiting(self) -> dict[RequestKey, Elicitation]:
+        owner: Any = self._owner
+        waiting: dict[RequestKey, Elicitation] = getattr(owner, "conversation", owner).elicitations
+        return waiting
+
+    def look(self, tasks: TaskGroup) -> None:
+        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        if self._asked is not None and self._asked not in self._waiting:
+            self._asking.cancel()
+        elif self._asked is None and self._waiting:
+            self._asked = next(iter(self._waiting))
+            tasks.start_soon(self._ask_all)
+
+    async def _ask_all(self) -> None:
+        while self._waiting:
+            self._asked, elicitation = next(iter(self._waiting.items()))
+            action = None
+            with anyio.CancelScope() as self._asking:
+                await self._outbox.flush()
+                action, values = await self._ask(elicitation)
+                self._owner.answer_elicitation(elicitation.key, action, values)
+            if action is None:
+                self._console.say(WITHDRAWN)
+            elif isinstance(elicitation, UrlVisit) and action == "accept":
+                await self._open(elicitation.url)
+        self._asked = None
+
+    async def _ask(self, elicitation: Elicitation) -> Answered:
+        if isinstance(elicitation, UrlVisit):
+            return await self._ask_to_visit(elicitation)
+        return await self._ask_form(elicitation)
+
+    # Forms
+
+    async def _ask_form(self, form: Form) -> Answered:
+        head = [text for text in (form.title, form.message, form.description) if text]
+        if form_asks_for_secret(form):
+            head.append(SECRET_WARNING)
+        self._console.say(f"\n{self._title} asks:\n" + make_visible("\n".join(head)))
+        self._console.say(
+            "Enter takes what stands in brackets; /decline and /cancel answer the whole question."
+        )
+        unanswerable = [
+            field for field in form.fields if isinstance(field, UnknownField) and field.is_required
+        ]
+        if unanswerable:
+            name = make_visible_line(unanswerable[0].name)
+            self._console.say(
+                f"It cannot be sent: {name} is required and of a kind that cannot be answered here."
+            )
+        raws: dict[str, Raw] = {}
+        for field in form.fields:
+            raw = await self._ask_field(field)
+            if isinstance(raw, tuple):
+                return raw
+            raws[field.name] = raw
+        values, wrong = check_all(form.fields, raws)
+        return await self._decide("send", ("accept", values), is_possible=not wrong)
+
+    async def _ask_field(self, field: Field) -> Raw | Answered:
+        """What the user says to it, when it fits; or the answer to the whole form."""
+        if isinstance(field, UnknownField):
+            return None
+        self._console.say("\n".join(_about(field)))
+        while True:
+            line = await self._console.ask(f"{_name(field)}{_default_words(field)}: ")
+            if line is None:
+                return CANCEL
+            if line in _WORDS:
+                return _WORDS[line]
+            raw = _raw(field, line)
+            try:
+                check(field, raw)
+            except InvalidAnswer as error:
+                self._console.say(f"{_name(field)} {make_visible_line(str(error))}.")
+            else:
+                return raw
+
+    async def _decide(self, yes: str, accepted: Answered, *, is_possible: bool) -> Answered:
+        """The user's last word: `accepted` for `yes`, where that is possible, else no, or no answer."""
+        answers = {yes: accepted} if is_possible else {}
+        answers |= {"decline": DECLINE, "cancel": CANCEL}
+        *others, last = answers
+        while True:
+            line = await self._console.ask(f"Type {', '.join(others)} or {last}: ")
+            said = "cancel" if line is None else line.lower().removeprefix("/")
+            if said in answers:
+                return answers[said]
+
+    # Pages
+
+    async def _ask_to_visit(self, visit: UrlVisit) -> Answered:
+        host = make_visible_line(host_of(visit.url)) or "none"
+        lines = [
+            f"\n{self._title} asks you to visit a page: {make_visible(visit.message)}",
+            f"Host: {host}",
+            f"Page: {make_visible_line(visit.url)}",
+            *(f"Warning: {make_visible_line(warning)}" for warning in warnings_of(visit.url)),
+        ]
+        self._console.say("\n".join(lines))
+        return await self._decide("open", ("accept", None), is_possible=is_openable(visit.url))
+
+    async def _open(self, url: str) -> None:
+        if not await to_thread.run_sync(_open_in_window, url):
+            self._console.say(f"Open this page in your browser: {make_visible_line(url)}")
+
+
+def _open_in_window(url: str) -> bool:
+    """Whether a browser with a window of its own shows it; one that would take the terminal does not."""
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return type(browser) is not webbrowser.GenericBrowser and browser.open(url)
+
+
+# Fields
+
+
+def _name(field: Field) -> str:
+    title = None if isinstance(field, UnknownField) else field.title
+    return make_visible_line(title or field.name)
+
+
+def _about(field: Field) -> Iterator[str]:
+    """What there is to know before it is answered."""
+    assert not isinstance(field, UnknownField)
+    description = f": {make_visible_line(field.description)}" if field.description else ""
+    yield f"\n{_name(field)} ({'required' if field.is_required else 'optional'}){description}"
+    if isinstance(field, ChoiceField | MultiChoiceField):
+        for number, choice in enumerate(field.choices, 1):
+            about = f" - {choice.description}" if choice.description else ""
+            yield f"  {number}  {make_visible_line(choice.title + about)}"
+    if isinstance(field, MultiChoiceField):
+        yield "Any of these: their numbers with blanks between."
+    elif isinstance(field, ChoiceField):
+        yield "One of these: its number."
+    elif isinstance(field, BooleanField):
+        yield "y or n."
+    elif isinstance(field, NumberField):
+        yield "A whole number." if field.is_integer else "A number."
+    if note := pattern_note(field):
+        yield note
+    if field_asks_for_secret(field):
+        yield SECRET_WARNING
+
+
+def _default_words(field: Field) -> str:
+    """What an empty line stands for, in brackets; "" where for nothing."""
+    match field:
+        case ChoiceField(choices=choices, default=str(default)):
+            numbers = [str(at) for at, choice in enumerate(choices, 1) if choice.value == default]
+            return f" [{numbers[0]}]" if numbers else ""
+        case MultiChoiceField(choices=choices, default=defaults) if defaults:
+            return (
+                f" [{' '.join(str(at) for at, choice in enumerate(choices, 1) if choice.value in defaults)}]"
+            )
+        case BooleanField(default=bool(default)):
+            return f" [{'y' if default else 'n'}]"
+        case TextField(default=default) | NumberField(default=default) if default is not None:
+            return f" [{make_visible_line(str(default))}]"
+        case _:
+            return ""
+
+
+def _raw(field: Field, line: str) -> Raw:
+    """What the line says, as a control of a form would give it; what makes no sense is left to the check."""
+    if not line:
+        return _default(field)
+    match field:
+        case BooleanField():
+            return {"y": True, "yes": True, "n": False, "no": False}.get(line.lower(), line)
+        case ChoiceField(choices=choices):
+            number = number_in(line, len(choices))
+            return choices[number - 1].value if number is not None else line
+        case MultiChoiceField(choices=choices):
+            numbers = [number_in(word, len(choices)) for word in line.replace(",", " ").split()]
+            return [choices[number - 1].value if number is not None else "" for number in numbers]
+        case _:
+            return line
+
+
+def _default(field: Field) -> Raw:
+    match field:
+        case NumberField(default=default):
+            return None if default is None else str(default)
+        case TextField(default=default) | ChoiceField(default=default):
+            return default
+        case BooleanField(default=default):
+            return default
+        case MultiChoiceField(default=default):
+            return default
+        case _:
+            return None

@@ -5,7 +5,7 @@ Everything here runs in the event loop; the terminal is `console`'s, our own com
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,24 +13,22 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.failures import code_of, error_text
+from acp_tui.cli.exit_codes import ExitCode, code_of
+from acp_tui.cli.plain.asking import Permissions, Questions
 from acp_tui.cli.plain.commands import Command, command_for
-from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.draft import Draft
-from acp_tui.cli.plain.outbox import Outbox
-from acp_tui.cli.plain.permissions import Permissions
-from acp_tui.cli.plain.questions import Questions
+from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.starting import AgentStart
 from acp_tui.cli.plain.telling import Teller
 from acp_tui.cli.plain.words import ours
+from acp_tui.cli.saying import error_text
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import SessionDriver
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.client.settings import Settings, state_folder
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
@@ -40,6 +38,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 
 PROMPT: Final = "> "
 GOES_ON: Final = "... "
+QUOTES: Final = '"""'
 END_LIMIT_S: Final = 2.0
 """How long the last words may take."""
 
@@ -67,7 +66,9 @@ class Chat:
         """There is a session, and nothing more to say before the first prompt."""
         self._was_interrupted = False
         self._outside: Questions | None = None
+        self._unsubscribe: Unsubscribe = lambda: None
         self._start: AgentStart
+        self._driver: SessionDriver
         self._tasks: TaskGroup
         self._teller: Teller
         self._permissions: Permissions
@@ -90,7 +91,16 @@ class Chat:
 
     async def _converse(self) -> None:
         async with open_hub() as hub:
-            self._start = AgentStart(hub, self._command, self.cwd, self.settings, self._record)
+            self._start = AgentStart(
+                hub,
+                self._command,
+                self.cwd,
+                self.settings,
+                self._record,
+                console=self.console,
+                restart=self.start_agent,
+            )
+            self._driver = SessionDriver(self._start, self._start, self.cwd)
             try:
                 await self.start_agent()
                 await self.begin()
@@ -117,7 +127,7 @@ class Chat:
     @property
     def agent(self) -> Agent:
         """The process that runs now."""
-        return self._start.agent
+        return self._driver.agent
 
     @property
     def agent_title(self) -> str:
@@ -127,38 +137,26 @@ class Chat:
     @property
     def server_names(self) -> Sequence[str]:
         """The MCP servers of its sessions."""
-        return [server.name for server in self._start.servers]
+        return [server.name for server in self._start.additions.servers]
 
     async def start_agent(self) -> None:
         """A new process. Raises ClientError."""
         self._outside = None
-        await self._start.start(self.console, self._tasks, self._look_outside)
+        await self._start.start(self._tasks, self._look_outside)
 
-    def _look_outside(self) -> None:
+    def _look_outside(self, agent: Agent) -> None:
         """The agent asks something that belongs to no session; it may do so before it has said who it is."""
         if self._outside is None:
-            self._outside = Questions(self.agent, self.agent.title, self.console, self._outbox)
+            self._outside = Questions(agent, agent.title, self.console, self._outbox)
         self._outside.look(self._tasks)
 
-    async def begin(self, earlier: Session | None = None) -> None:
+    async def begin(self) -> None:
         """A new session. Raises ClientError."""
-        self.use(await self._logged_in(lambda agent: self._start.new_session(agent, earlier)))
-
-    async def _logged_in(self, call: Callable[[Agent], Awaitable[Session]]) -> Session:
-        return await self._start.logged_in(self.console, call, self.start_agent)
+        self.use(await self._driver.begin())
 
     async def open(self, session_id: SessionId, cwd: Path) -> None:
         """Go on with a session that the agent has kept, with its history. Raises ClientError."""
-
-        def use_early(change: Change) -> None:
-            """What the agent asks while it loads must be answered: the loading may wait for it."""
-            session = self.agent.sessions.get(session_id)
-            if session is not None and Fact.PERMISSIONS in change.facts:
-                self.use(session)
-
-        session = await self._logged_in(
-            lambda agent: self._start.open_session(agent, session_id, cwd, use_early)
-        )
+        session = await self._driver.open(session_id, cwd, self.use)
         if session is not self.session:
             self.use(session)
 
@@ -169,19 +167,18 @@ class Chat:
         if earlier is not None and earlier.conversation.is_connected:
             earlier.apply(Disconnected("you have stopped the agent to start it again"))
         await self.start_agent()
-        if earlier is not None and self.agent.capabilities.resume_session:
-            try:
-                self.use(await self._start.resume_session(earlier))
-                return
-            except AgentRefused as error:
-                self.tell_error(error)
-        await self.begin(earlier)
+        self.use(
+            await (self._driver.begin() if earlier is None else self._driver.go_on(earlier, self._refused))
+        )
+
+    def _refused(self, error: AgentRefused) -> str:
+        self.tell_error(error)
+        return ""
 
     def use(self, session: Session) -> None:
         """Talk in this session from now on; of one that goes on, what was said is not told again."""
         is_known = self.session is not None and self.session.conversation is session.conversation
-        if self.session is not None:
-            self.session.listener = None
+        self._unsubscribe()
         self.session = session
         if not is_known:
             self._teller = Teller(session.conversation, session.cwd, self._outbox, self.settings.conversation)
@@ -194,7 +191,7 @@ class Chat:
             queue_first=self._say_first,
         )
         self._questions = Questions(session, self.agent.title, self.console, self._outbox)
-        session.listener = self._hear
+        self._unsubscribe = session.subscribe(self._hear)
         self._hear(Change((), (Fact.PERMISSIONS, Fact.ELICITATIONS, Fact.TURN)))
 
     def _hear(self, change: Change) -> None:
@@ -372,3 +369,44 @@ class Chat:
 def _count(session: Session) -> str:
     count = len(session.queue.prompts)
     return f"{count} prompt waits" if count == 1 else f"{count} prompts wait"
+
+
+class Draft:
+    """A prompt that is typed in several lines: behind a backslash, or in a block of three quotes."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._is_block = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more is to come."""
+        return self._is_block or bool(self._lines)
+
+    def add(self, line: str) -> str | None:
+        """The prompt where it ends with this line, None where it goes on."""
+        if self._is_block:
+            return self._add_to_block(line)
+        if not self._lines and line.lstrip().startswith(QUOTES):
+            self._is_block = True
+            return self._add_to_block(line.lstrip().removeprefix(QUOTES))
+        if line.endswith("\\"):
+            self._lines.append(line[:-1])
+            return None
+        return self._end(line)
+
+    def _add_to_block(self, line: str) -> str | None:
+        text, quotes, _ = line.partition(QUOTES)
+        if not quotes:
+            self._lines.append(line)
+            return None
+        return self._end(text).strip("\n")
+
+    def _end(self, line: str) -> str:
+        text = "\n".join([*self._lines, line])
+        self.drop()
+        return text
+
+    def drop(self) -> None:
+        """Begin anew."""
+        self._lines, self._is_block = [], False

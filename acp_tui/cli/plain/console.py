@@ -12,29 +12,28 @@ import asyncio
 import os
 import select
 import signal
+import subprocess
 import sys
+import termios
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final, Protocol, TypeAlias
 
 import anyio
+from anyio import to_thread
 
-from acp_tui.cli.plain.main_thread import (
-    forget_typed,
-    handled_signals,
-    is_canonical,
-    open_pipe,
-    run_program,
-)
 from acp_tui.conversation.visible import make_visible
 
 try:
     import readline
 except ImportError:  # a Python without it: the terminal's own editing is all there is
     readline = None  # type: ignore[assignment]
+
+Lines: TypeAlias = str | Callable[[], str]
+"""Text, or what gives it: that runs in a thread, and must not look at what changes meanwhile."""
 
 GUARD_S: Final = 0.4
 """Nobody reads a question and answers it in less."""
@@ -98,8 +97,8 @@ class Console:
         self._typed, self._typed_at = "", 0.0
         """What was being typed when it was looked at last, and since when it is that."""
         self._is_at_line_start = True
-        self._wake_fd, self._waking_fd = open_pipe()
-        self._signal_fd, self._signalling_fd = open_pipe()
+        self._wake_fd, self._waking_fd = _open_pipe()
+        self._signal_fd, self._signalling_fd = _open_pipe()
 
     # For the event loop
 
@@ -136,7 +135,7 @@ class Console:
 
     async def lend(self, argv: Sequence[str], env: Mapping[str, str]) -> int:
         """Give the terminal to a program; gives its exit status."""
-        status: int = await self._run(lambda: run_program(argv, env))
+        status: int = await self._run(lambda: _run_program(argv, env))
         return status
 
     async def _run(self, do: Callable[[], Any]) -> Any:
@@ -179,7 +178,7 @@ class Console:
         """Print and read until `end` is called."""
         if readline is not None:
             readline.set_auto_history(False)  # answers are no prompts
-        with handled_signals(self._on_wake, self._on_interrupt, self._on_hangup, self._signalling_fd):
+        with _handled_signals(self._on_wake, self._on_interrupt, self._on_hangup, self._signalling_fd):
             while True:
                 self._is_dirty = False
                 while self._interrupts:
@@ -221,7 +220,7 @@ class Console:
     def _read_answer(self, prompt: str, *, is_guarded: bool) -> str | None:
         if is_guarded:
             self._sleep(GUARD_S)
-            forget_typed()
+            _forget_typed()
         line = self._read(prompt)
         return None if line is None else line.strip()
 
@@ -299,7 +298,7 @@ class Console:
 
         A signal is heard only after the keys that came before it. Readline holds the terminal raw, line by line.
         """
-        return self._is_reading and not (self._has_begun and is_canonical())
+        return self._is_reading and not (self._has_begun and _is_canonical())
 
     @property
     def _has_news(self) -> bool:
@@ -345,3 +344,101 @@ class Console:
         """Let the user have this line again by the arrow keys; answers to questions are none of these."""
         if readline is not None and line.strip():
             readline.add_history(line)
+
+
+# What only the main thread can do
+
+
+def _is_canonical() -> bool:
+    """Whether the terminal keeps a line until it is complete."""
+    try:
+        return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON)
+    except termios.error:
+        return True
+
+
+def _forget_typed() -> None:
+    """Drop what was typed and has not been read."""
+    with suppress(termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+def _run_program(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Give it the terminal; gives its exit status."""
+    # Ctrl+C belongs to the program; it would inherit SIG_IGN, but not a handler.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.call(argv, env={**os.environ, **env})
+    except OSError as error:
+        return error.errno or 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _handled_signals(
+    on_wake: Callable[..., None],
+    on_interrupt: Callable[..., None],
+    on_hangup: Callable[..., None],
+    told_fd: int,
+) -> Iterator[None]:
+    """Handled like this within, and told to `told_fd`."""
+    handlers = {
+        signal.SIGUSR1: on_wake,
+        signal.SIGINT: on_interrupt,
+        signal.SIGTERM: on_hangup,
+        signal.SIGHUP: on_hangup,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    told_before = signal.set_wakeup_fd(told_fd, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(told_before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _open_pipe() -> tuple[int, int]:
+    """Both ends of one that never blocks."""
+    ends = os.pipe()
+    for end in ends:
+        os.set_blocking(end, False)
+    return ends
+
+
+class Outbox:
+    """Brings lines to the console in the order in which they are put in, though some take a while to be worked out."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._waiting: deque[Lines | anyio.Event] = deque()
+        self._has_some = anyio.Event()
+
+    def put(self, lines: Lines) -> None:
+        """To be said behind what was put in before; "" is not."""
+        self._add(lines)
+
+    async def flush(self) -> None:
+        """Return when all that was put in is said."""
+        reached = anyio.Event()
+        self._add(reached)
+        await reached.wait()
+
+    def _add(self, item: Lines | anyio.Event) -> None:
+        self._waiting.append(item)
+        self._has_some.set()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            await self._has_some.wait()
+            self._has_some = anyio.Event()
+            while self._waiting:
+                item = self._waiting.popleft()
+                if isinstance(item, anyio.Event):
+                    item.set()
+                    continue
+                text = item if isinstance(item, str) else await to_thread.run_sync(item)
+                if text:
+                    self._say(text)

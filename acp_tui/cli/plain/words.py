@@ -10,6 +10,7 @@ from typing import Final
 from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose, block_parts
 from acp_tui.client.export.tool_calls import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import (
@@ -22,15 +23,13 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_subject import subject_of
-from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.tool_text import HERE, shown_path, subject_of
 from acp_tui.conversation.visible import (
     make_visible,
     make_visible_command,
     make_visible_line,
     make_visible_path,
 )
-from acp_tui.ui.drawings.places import HERE, shown_path
 
 MARK: Final = "* "
 """Before a line of ours; a line of the agent's that begins with it is moved by a blank."""
@@ -151,7 +150,7 @@ def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None
 
 def _printed(state: TerminalState) -> list[str]:
     """As a terminal would show it: what a program writes over, it takes back."""
-    from acp_tui.ui.terminal.emulator import make_emulator
+    from acp_tui.client.terminals.emulator import make_emulator
 
     emulator = make_emulator(state.columns, state.rows, MAX_OUTPUT_LINES)
     try:

@@ -5,83 +5,22 @@ It watches nothing; `capture` fills it.
 
 from __future__ import annotations
 
-import errno
 import hashlib
-import os
 import re
-import tempfile
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from threading import Lock
-from typing import IO, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from anyio import to_thread
 
 from acp_tui.client.changes.git import Git
 from acp_tui.client.changes.tree import Listing, Tree, is_within, join, signature, too_large
 from acp_tui.client.changes.values import FileState, Limits
+from acp_tui.client.copies import Copied, Copies
 from acp_tui.client.safe_git import GitFailed
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """Where bytes were put."""
-
-    offset: int
-    size: int
-
-
-class Copies:
-    """Bytes that were put aside, on disk, up to a limit. Any thread may use it, also while another closes it."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self.room = max_bytes
-        """Bytes that still fit."""
-        self._file: IO[bytes] | None = None
-        self._is_closed = False
-        self._end = 0
-        # A descriptor that was closed may by then be another file's.
-        self._one_at_a_time = Lock()
-
-    def put(self, data: bytes) -> Copied:
-        """Raises: OSError where the disk takes no more; ValueError beyond the limit."""
-        if len(data) > self.room:
-            raise ValueError("no room for so many bytes")
-        with self._one_at_a_time:
-            copied = Copied(self._end, len(data))
-            file = self._open()
-            rest = memoryview(data)
-            while rest:
-                written = os.pwrite(file.fileno(), rest, self._end)
-                rest = rest[written:]
-                self._end += written
-        self.room -= len(data)
-        return copied
-
-    def get(self, copied: Copied) -> bytes:
-        """Raises: OSError."""
-        with self._one_at_a_time:
-            return os.pread(self._open().fileno(), copied.size, copied.offset)
-
-    def close(self) -> None:
-        """Let go of them all."""
-        with self._one_at_a_time:
-            self._is_closed = True
-            if self._file is not None:
-                self._file.close()
-
-    def _open(self) -> IO[bytes]:
-        if self._is_closed:
-            raise OSError(errno.EBADF, "the copies are gone")
-        if self._file is None:
-            # Removed as soon as it is open: a crash leaves nothing, and nobody else can open it.
-            self._file = tempfile.TemporaryFile(prefix="acp-tui-", buffering=0)  # noqa: SIM115 - closed with the copies
-        return self._file
-
 
 Source: TypeAlias = bytes | Copied | str
 """Where the content is: the id of a blob of git, a copy, or why it is nowhere."""

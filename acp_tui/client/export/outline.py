@@ -21,6 +21,7 @@ from acp_tui.client.export.parts import (
     json_code,
 )
 from acp_tui.client.export.tool_calls import PlainText, Terminals, time_of, tool_call_section
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import (
@@ -37,7 +38,6 @@ from acp_tui.conversation.entries import (
     Unknown,
 )
 from acp_tui.conversation.facts import Plan, PlanStep, Usage
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.updates import Role
 from acp_tui.conversation.visible import HIDDEN
 from acp_tui.conversation.wording import STOP_REASONS, answer_words

@@ -9,10 +9,10 @@ from typing import Any, Final, Protocol, assert_never
 
 from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section, block_parts, json_code
 from acp_tui.client.line_comparison import Change, LineComparison
-from acp_tui.conversation import tool_calls
-from acp_tui.conversation.answering import chosen_words
+from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
+from acp_tui.conversation.permission_requests import chosen_words
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -23,10 +23,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_kinds import QUIET_KINDS
-from acp_tui.conversation.tool_subject import Subject, subject_of
-from acp_tui.conversation.tool_text import Markdown, parts_of
-from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.tool_text import Markdown, Subject, parts_of, subject_of
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 

@@ -21,10 +21,9 @@ from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.client.files import create_private, replacing
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Compaction, Entry, Message, TerminalState, ToolCallEntry
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.visible import make_visible_line
 
 
@@ -125,7 +124,7 @@ def snapshot(conversation: Conversation) -> Conversation:
     values: dict[str, Any] = {
         field.name: copy(getattr(conversation, field.name)) for field in fields(Conversation)
     }
-    values["entries"] = [_entry(entry) for entry in conversation.entries]
+    values["entries"] = conversation.entries.copied(_entry)
     values["terminals"] = {key: _terminal(state) for key, state in conversation.terminals.items()}
     return Conversation(**values)
 

@@ -15,13 +15,13 @@ from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.updates import SessionUpdate
-from acp_tui.protocol.errors import RESOURCE_NOT_FOUND
-from acp_tui.protocol.handler import ElicitationAnswer, ExitStatus, TerminalSnapshot
+from acp_tui.protocol import RESOURCE_NOT_FOUND
+from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, TerminalSnapshot
 from acp_tui.rpc import RequestFailed
 
 
 class ClientRole:
-    """Serves one agent (protocol.handler.ClientHandler)."""
+    """Serves one agent (protocol.roles.ClientHandler)."""
 
     def __init__(
         self, table: SessionTable, log: deque[str], elicitations: Elicitations, extensions: Extensions
@@ -39,7 +39,7 @@ class ClientRole:
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         """Keep in the log what could not be used."""
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
-        self._log.append(f"[stdout] {what} ({why}){text}")
+        self._log.append(f"[stdout] {what[:500]} ({why[:500]}){text}")
 
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
         """Pass the request to whoever registered for it."""

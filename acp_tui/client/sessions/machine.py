@@ -19,19 +19,18 @@ from acp_tui.client.sessions.access import WHY_LATER, Access, Wish
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.refusals import refusals
 from acp_tui.client.sessions.standing_rules import StandingRules
-from acp_tui.client.terminals.errors import TerminalInputFull, TerminalsClosed, UnknownTerminal
+from acp_tui.client.terminals.errors import TerminalsClosed, UnknownTerminal
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.updates import (
     SessionUpdate,
-    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
     TerminalResized,
     TerminalWaiting,
 )
-from acp_tui.protocol.handler import ExitStatus, TerminalSnapshot
+from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
 
 if TYPE_CHECKING:
@@ -275,12 +274,6 @@ class Machine:
             self._open_terminals().write(terminal_id, data)
             return True
         return False
-
-    def answer(self, terminal_id: TerminalId, position: int, replies: bytes) -> None:
-        """Type what a program wanted to know of its terminal, in its output up to the offset `position`."""
-        with suppress(TerminalInputFull):  # a program that asks and does not read wants no answer
-            if self.type_into(terminal_id, replies):
-                self._apply(TerminalAnswered(terminal_id, position))
 
     def interrupt(self, terminal_id: TerminalId) -> bool:
         """Press Ctrl+C in a terminal; False as for `type_into`.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from anyio import create_task_group
 
+from acp_tui.client.entry_store import new_conversation
 from acp_tui.client.errors import (
     AgentLost,
     ClientError,
@@ -55,9 +56,8 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
-from acp_tui.protocol.capabilities import AgentCapabilities
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ElicitationAnswer
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
 from acp_tui.rpc import RpcError
 
 if TYPE_CHECKING:
@@ -68,8 +68,43 @@ if TYPE_CHECKING:
 Listener: TypeAlias = Callable[[Change], None]
 """Called on the client's loop after each change; it may only mark what to draw."""
 
+Unsubscribe: TypeAlias = Callable[[], None]
+"""Ends a subscription; a second call does nothing."""
+
 Explain: TypeAlias = Callable[[RpcError | MalformedMessage], Awaitable[ClientError]]
 """Turns an error of the connection into one that a user understands."""
+
+
+class Listeners:
+    """Everyone who follows one conversation, through all sessions that go on with it."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[object, Listener] = {}
+        """By subscription, in the order of subscribing."""
+
+    def subscribe(self, listener: Listener) -> Unsubscribe:
+        """Tell it of every later change."""
+        subscription = object()
+        self._listeners[subscription] = listener
+
+        def unsubscribe() -> None:
+            self._listeners.pop(subscription, None)
+
+        return unsubscribe
+
+    def tell(self, change: Change) -> None:
+        """Tell everyone who is still subscribed, also after one has failed; then raise the failures."""
+        failures = []
+        for subscription, listener in tuple(self._listeners.items()):
+            if subscription in self._listeners:
+                try:
+                    listener(change)
+                except Exception as error:  # noqa: BLE001 - raised once the others have been told
+                    failures.append(error)
+        if len(failures) == 1:
+            raise failures[0]
+        if failures:
+            raise ExceptionGroup("listeners of a session failed", failures)
 
 
 class Session:
@@ -87,26 +122,29 @@ class Session:
         connection: Connection,
         quirks: Quirks,
         explain: Explain,
-        listener: Listener | None = None,
         *,
         additional_directories: Sequence[Path] = (),
         capabilities: AgentCapabilities | None = None,
         policy: Policy | None = None,
         earlier: Session | None = None,
+        keys: Iterator[int] | None = None,
     ) -> None:
-        """Of an `earlier` one, whose agent is gone, it takes over the conversation and what is queued."""
+        """Of an `earlier` one, whose agent is gone, it takes over the conversation, who listens, and what is queued.
+
+        `keys` number its questions; all sessions of an agent share them.
+        """
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
-        self.conversation: Conversation = earlier.conversation if earlier is not None else Conversation()
-        self.listener: Listener | None = listener or (earlier.listener if earlier is not None else None)
+        self.conversation: Conversation = earlier.conversation if earlier is not None else new_conversation()
         self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
         """What the user wants to be sent when the turn is over."""
         self.is_closed = False
+        self._listeners: Listeners = earlier._listeners if earlier is not None else Listeners()
         self._connection = connection
         self._explain = explain
         self._capabilities = capabilities or AgentCapabilities()
-        keys = count(1)
+        keys = count(1) if keys is None else keys
         self._permissions = PermissionBroker(keys)
         self._unasked: set[RequestKey] = set()
         """Those that were refused without the user."""
@@ -128,16 +166,22 @@ class Session:
         self.commands = OwnCommands(self.machine, self.apply)
         """What the user runs there beside the agent."""
 
+    def subscribe(self, listener: Listener) -> Unsubscribe:
+        """Call `listener` after each change from now on, until the function that this returns is called.
+
+        Listeners are called in the order of subscribing. One that fails keeps no other from being called; its error
+        is raised to whoever made the change. One that subscribes during a change is not told of that change.
+        """
+        return self._listeners.subscribe(listener)
+
     def apply(self, update: SessionUpdate) -> None:
-        """Change the conversation and tell the listener: what the client itself does, and what the agent answered."""
+        """Change the conversation and tell the listeners: what the client itself does, and what the agent answered."""
         if self.recorder is not None:
             self.recorder.own(self.session_id, update)
         self._change(update)
 
     def _change(self, update: SessionUpdate) -> None:
-        change = reducer.apply(self.conversation, update)
-        if self.listener is not None:
-            self.listener(change)
+        self._listeners.tell(reducer.apply(self.conversation, update))
 
     def hear(self, update: SessionUpdate) -> None:
         """Apply what the agent says; of a terminal that runs here it has no say."""
@@ -225,8 +269,11 @@ class Session:
         self._elicitations.cancel_all()
 
     def _cancel_permissions(self) -> None:
-        for key in self._permissions.waiting:
-            self._answer(key, None)
+        cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
+        for key in reversed(
+            cancelled
+        ):  # the oldest is on the screen: it goes last, and none comes in its place
+            self.apply(PermissionAnswered(key, None, self.now()))
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Set a mode, a model or another option of the session.
@@ -269,13 +316,17 @@ class Session:
         if rejection is not None:
             self._answer(request.key, rejection.option_id, rule)
             return
-        note = f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+        note = (
+            f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
+        )
         self.apply(PermissionNoted(request.key, note))
 
     async def _note_doubts(self, request: PermissionRequest) -> None:
         """Say where what the agent shows of a file is not what the file holds."""
         call = self.conversation.tool_call(request.tool_call_id).call
-        doubts = await self.machine.doubts_about([item for item in call.content if isinstance(item, TextDiff)])
+        doubts = await self.machine.doubts_about(
+            [item for item in call.content if isinstance(item, TextDiff)]
+        )
         request = self.conversation.permissions.get(request.key, request)
         if doubts:
             self.apply(PermissionNoted(request.key, "\n".join(filter(None, [request.note, *doubts]))))

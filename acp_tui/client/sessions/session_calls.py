@@ -8,10 +8,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from anyio import move_on_after
 
@@ -31,17 +32,23 @@ from acp_tui.client.sessions.client_role import ClientRole
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.policy import Policy
-from acp_tui.client.sessions.session import Listener, Session
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.table import SessionTable
 from acp_tui.conversation import reducer
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import SessionId, SessionPage, Turn
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.facts import Fact, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import (
+    AgentCapabilities,
+    AgentIdentity,
+    AuthMethod,
+    ClientOffer,
+    HttpServer,
+    McpServer,
+    Workplace,
+)
 from acp_tui.protocol.v1.connection import Connection
-from acp_tui.protocol.workplace import HttpServer, McpServer, Workplace
 from acp_tui.rpc import ErrorCode, RpcError
 
 if TYPE_CHECKING:
@@ -52,6 +59,28 @@ CLOSE_LIMIT_S: Final = 5.0
 """How long an agent may take to close a session: all that runs for it here waits."""
 
 T = TypeVar("T")
+
+Attend: TypeAlias = Callable[[Session], object]
+"""Called with a session that is being opened, before the agent says anything in it."""
+
+
+@contextmanager
+def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
+    """Gives an `attend` that shows a session at the first permission that its agent asks for inside of the block.
+
+    Whoever opens a session in the block sees that question: the opening may wait for the answer.
+    """
+    with ExitStack() as opening:
+
+        def attend(session: Session) -> None:
+            def look(change: Change) -> None:
+                if Fact.PERMISSIONS in change.facts:
+                    opening.close()
+                    show(session)
+
+            opening.callback(session.subscribe(look))
+
+        yield attend
 
 
 class SessionCalls(ABC):
@@ -83,7 +112,9 @@ class SessionCalls(ABC):
         self._table = SessionTable()
         # What the agent asks outside of any session is folded as a session's is.
         self._outside = Conversation()
-        self._questions = Elicitations(self._outside, self._apply_outside)
+        # Two sessions may have the same id, while one of them is being opened: a key tells whose question is answered.
+        self._question_keys = count(1)
+        self._questions = Elicitations(self._outside, self._apply_outside, self._question_keys)
         role = ClientRole(self._table, self.log, self._questions, extensions)
         self._connection = Connection(role, offer)
 
@@ -149,7 +180,7 @@ class SessionCalls(ABC):
     async def new_session(
         self,
         cwd: Path,
-        listener: Listener | None = None,
+        attend: Attend | None = None,
         *,
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
@@ -165,7 +196,7 @@ class SessionCalls(ABC):
         workplace = self._workplace(cwd, additional_directories, mcp_servers)
 
         def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
-            session = self._session(session_id, workplace, listener, earlier)
+            session = self._session(session_id, workplace, attend, earlier)
             if earlier is not None:
                 session.apply(Reconnected(remembers=False, why=why_anew))
             return self._table.add(session, state)
@@ -181,7 +212,7 @@ class SessionCalls(ABC):
         self,
         session_id: SessionId,
         cwd: Path,
-        listener: Listener | None = None,
+        attend: Attend | None = None,
         *,
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
@@ -197,14 +228,14 @@ class SessionCalls(ABC):
         known = self.sessions.get(session_id)
         if known is not None and known.conversation.turn is not Turn.IDLE:
             raise PromptInProgress("the session is in the middle of a turn", hint="wait, or cancel the turn")
-        session = self._session(session_id, workplace, listener)
+        session = self._session(session_id, workplace, attend)
         return await self._reopen(session, workplace, self._connection.load_session)
 
     async def resume_session(
         self,
         session_id: SessionId,
         cwd: Path,
-        listener: Listener | None = None,
+        attend: Attend | None = None,
         *,
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
@@ -212,15 +243,15 @@ class SessionCalls(ABC):
     ) -> Session:
         """Go on with a session that the agent has kept, without its history; it goes on below that of `earlier`.
 
-        One that is open already keeps its conversation, and its listener where none is given (R-SESS-6). Raises
-        what `new_session` raises, and OpeningInProgress.
+        One that is open already keeps its conversation and its listeners (R-SESS-6). Raises what `new_session`
+        raises, and OpeningInProgress.
         """
         self._require(self.capabilities.resume_session, "resuming sessions (sessionCapabilities.resume)")
         workplace = self._workplace(cwd, additional_directories, mcp_servers)
         known = self.sessions.get(session_id)
         if known is not None:
-            return await self._resume_open(known, workplace, listener)
-        session = self._session(session_id, workplace, listener, earlier)
+            return await self._resume_open(known, workplace, attend)
+        session = self._session(session_id, workplace, attend, earlier)
         if earlier is None:
             return await self._reopen(session, workplace, self._connection.resume_session)
         session.apply(Reconnected(remembers=True))
@@ -234,7 +265,7 @@ class SessionCalls(ABC):
         self,
         session_id: SessionId,
         cwd: Path,
-        listener: Listener | None = None,
+        attend: Attend | None = None,
         *,
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
@@ -246,7 +277,7 @@ class SessionCalls(ABC):
         return await open_it(
             session_id,
             cwd,
-            listener,
+            attend,
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
         )
@@ -255,7 +286,7 @@ class SessionCalls(ABC):
         self,
         session_id: SessionId,
         workplace: Workplace,
-        listener: Listener | None,
+        attend: Attend | None,
         earlier: Session | None = None,
     ) -> Session:
         session = Session(
@@ -264,13 +295,15 @@ class SessionCalls(ABC):
             self._connection,
             self._quirks,
             self.explain,
-            listener,
             additional_directories=workplace.additional_directories,
             capabilities=self.capabilities,
             policy=self._policy,
             earlier=earlier,
+            keys=self._question_keys,
         )
         session.recorder = self._recorder
+        if attend is not None:
+            attend(session)
         return session
 
     def _workplace(
@@ -304,12 +337,11 @@ class SessionCalls(ABC):
             self._set_phase(Phase.READY)
         return session
 
-    async def _resume_open(
-        self, session: Session, workplace: Workplace, listener: Listener | None
-    ) -> Session:
+    async def _resume_open(self, session: Session, workplace: Workplace, attend: Attend | None) -> Session:
         def resumed(state: tuple[SessionUpdate, ...]) -> None:
             session.move(workplace.cwd, workplace.additional_directories)
-            session.listener = listener or session.listener
+            if attend is not None:
+                attend(session)
             for update in state:
                 session.apply(update)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from codecs import getincrementaldecoder
 from collections import deque
 from typing import Final
 
 MAX_OPEN_CHARACTERS: Final = 4 << 10
 """Of a line that does not end: what comes then begins another. It is made anew with each piece of it."""
+
+
+_PIECES: Final = re.compile(rf"(?s:.{{1,{MAX_OPEN_CHARACTERS}}})")
 
 
 class StderrLines:
@@ -29,5 +33,5 @@ class StderrLines:
         lines = text.splitlines(keepends=True)
         is_open = bool(lines) and not lines[-1].endswith("\n") and len(lines[-1]) < MAX_OPEN_CHARACTERS
         self._open = lines[-1] if is_open else ""
-        self._log.extend(line.rstrip("\r\n") for line in lines)
+        self._log.extend(piece for line in lines for piece in _PIECES.findall(line.rstrip("\r\n")) or [""])
         self._shown = self._log[-1] if is_open else ""

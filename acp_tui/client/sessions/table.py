@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
+from acp_tui.client.early_updates import EarlyUpdates
 from acp_tui.client.errors import OpeningInProgress
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
-
-# An agent may speak of a new session before we know its id (R-SESS-13); this many updates are kept for later.
-MAX_EARLY_UPDATES: Final = 1_000
 
 
 class SessionTable:
@@ -24,7 +21,7 @@ class SessionTable:
         self._opening: dict[SessionId, Session | None] = {}
         """What was open under the id of a session that is being opened, and is again should that fail."""
         self._retired: list[Session] = []
-        self._early: dict[SessionId, list[SessionUpdate]] = {}
+        self._early = EarlyUpdates()
         self._awaited = 0
 
     def apply(self, session_id: SessionId, update: SessionUpdate) -> None:
@@ -32,8 +29,8 @@ class SessionTable:
         session = self.open.get(session_id)
         if session is not None:
             session.hear(update)
-        elif self._awaited and sum(map(len, self._early.values())) < MAX_EARLY_UPDATES:
-            self._early.setdefault(session_id, []).append(update)
+        elif self._awaited:
+            self._early.add(session_id, update)
 
     # New sessions
 
@@ -52,7 +49,7 @@ class SessionTable:
         """A new session, with what came before the response and then the response's own (R-CFG-9)."""
         replaced = self.open.get(session.session_id)
         self.open[session.session_id] = session
-        for update in (*self._early.pop(session.session_id, ()), *state):
+        for update in (*self._early.take(session.session_id), *state):
             session.hear(update)
         self._retire(replaced)
         return session

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
+from collections.abc import Sequence
 from typing import Final
-
-from acp_tui.client.terminals.overwritten import SIGNS, as_shown
 
 # Linear on any input: no body can run past the next ESC, and every part but the first two characters is optional, so
 # that a sequence cut short at either end of the output goes too.
@@ -32,7 +32,7 @@ def plain_text(data: bytes, *, is_complete: bool) -> str:
     text = text.replace("\r\n", "\n")
     if _goes_back(text):
         lines = text.split("\n")
-        text = "\n".join(as_shown(line, _ESCAPE_SEQUENCE) if _goes_back(line) else line for line in lines)
+        text = "\n".join(_as_shown(line) if _goes_back(line) else line for line in lines)
     if "\x1b" in text:
         text = _ESCAPE_SEQUENCE.sub("", text)
     # The event loop waits for this: ASCII is translated five times faster than searched.
@@ -40,4 +40,146 @@ def plain_text(data: bytes, *, is_complete: bool) -> str:
 
 
 def _goes_back(text: str) -> bool:
-    return any(map(text.__contains__, SIGNS))
+    return any(map(text.__contains__, _SIGNS))
+
+
+# One line in which the cursor went back: what a terminal would show of it
+
+_MAX_COLUMN: Final = 1_000
+"""The cursor jumps no further: no terminal is wider."""
+_TAB_CELLS: Final = 8
+
+_SIGNS: Final = ("\r", "\x08", "\x1b[1K", "\x1b[2K", "\x1b[G", "\x1b[1G")
+"""A line with none of these is shown as it was printed: to erase behind its end is nothing."""
+_CLEARINGS: Final = (
+    *("\r\x1b[K", "\r\x1b[0K", "\r\x1b[2K"),
+    *("\x1b[2K\r", "\x1b[2K\x1b[G", "\x1b[2K\x1b[1G"),
+)
+"""Behind one of these it is as if nothing had been printed yet."""
+_ERASES: Final = re.compile(r"\x1b\[\d*[KG]")
+# What takes one cell each and joins with nothing, as far as progress bars are made of it.
+_NARROW: Final = re.compile(
+    "[\r -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u2010-\u2027\u2030-\u205e"
+    "\u2190-\u2319\u2500-\u25fc\u2800-\u28ff]*"
+)
+
+
+def _as_shown(line: str) -> str:
+    """What is left of a line in the end, without blanks at its end, escape sequences and controls."""
+    line = line[max(line.rfind(sign) + len(sign) if sign in line else 0 for sign in _CLEARINGS) :]
+    if not _ERASES.search(line):
+        line = _ESCAPE_SEQUENCE.sub("", line)
+    return _last_of_each(line) if _NARROW.fullmatch(line) else _replayed(line)
+
+
+def _last_of_each(line: str) -> str:
+    """Of narrow texts that were written over each other, the last character at each place."""
+    shown = ""
+    for text in reversed(line.split("\r")):
+        shown += text[len(shown) :]
+    return shown.rstrip(" ")
+
+
+def _replayed(line: str) -> str:
+    piece = re.compile(
+        rf"(?P<text>[^\x00-\x08\x0b-\x1f\x7f-\x9f]+)|(?P<move>[\r\x08])"
+        rf"|\x1b\[(?P<number>\d{{0,9}})(?P<action>[KG])|{_ESCAPE_SEQUENCE.pattern}|."
+    )
+    cells = _Cells()
+    for found in piece.finditer(line):
+        match found.lastgroup:
+            case "text":
+                cells.write(found["text"])
+            case "move":
+                cells.go_to(0 if found["move"] == "\r" else cells.at - 1)
+            case "action" if found["action"] == "G":
+                cells.go_to(int(found["number"] or 1) - 1)
+            case "action":
+                cells.erase(int(found["number"] or 0))
+    return cells.text
+
+
+class _Cells:
+    """A row of cells. What takes several stands in the first of them, with nothing in the others."""
+
+    def __init__(self) -> None:
+        self._cells: list[str] = []
+        self._blank = 0
+        """So many from the beginning are known to be blank: they are not erased again and again."""
+        self.at = 0
+        """Where the next character goes."""
+
+    @property
+    def text(self) -> str:
+        """The row, to the last of its characters."""
+        return "".join(self._cells).rstrip(" ")
+
+    def go_to(self, column: int) -> None:
+        """Move the cursor, not before the beginning and not further ahead than a terminal is wide."""
+        self.at = max(min(column, max(_MAX_COLUMN, self.at)), 0)
+
+    def write(self, text: str) -> None:
+        """Put text over what is there, as many cells as it takes."""
+        if _NARROW.fullmatch(text):
+            self._put(text)
+            return
+        for char in text:
+            if char == "\t":
+                self._tab()
+            elif cells := cells_of(char):
+                self._put((char,) if cells == 1 else (char, ""))
+            elif 0 < self.at <= len(self._cells):
+                self._join(char)
+
+    def _tab(self) -> None:
+        """It erases nothing; behind the end it stays what it is."""
+        width = _TAB_CELLS - self.at % _TAB_CELLS
+        if self.at < len(self._cells):
+            self.at += width
+        else:
+            self._put(("\t", *[""] * (width - 1)))
+
+    def _join(self, char: str) -> None:
+        """Add to the character before the cursor."""
+        before = self.at - 1
+        while before and not self._cells[before]:
+            before -= 1
+        self._cells[before] += char
+
+    def _put(self, cells: Sequence[str]) -> None:
+        self._cells.extend(" " * (self.at - len(self._cells)))
+        stop = self.at + len(cells)
+        self._split(self.at)
+        self._split(stop)
+        self._cells[self.at : stop] = cells
+        self._blank = min(self._blank, self.at)
+        self.at = stop
+
+    def _split(self, at: int) -> None:
+        """Nothing reaches over this place: of what did, blanks are left."""
+        if at >= len(self._cells) or self._cells[at]:
+            return
+        while at and not self._cells[at]:
+            at -= 1
+        self._cells[at] = " "
+        while at + 1 < len(self._cells) and not self._cells[at + 1]:
+            at += 1
+            self._cells[at] = " "
+
+    def erase(self, what: int) -> None:
+        """0: from the cursor to the end; 1: from the beginning to the cursor; 2: all. The cursor stays."""
+        if what in (0, 2):
+            self._split(self.at)
+            del self._cells[self.at :]
+        if what in (1, 2):
+            stop = min(self.at + 1, len(self._cells))
+            self._split(stop)
+            self._cells[self._blank : stop] = " " * (stop - self._blank)
+            self._blank = max(self._blank, stop)
+
+
+def cells_of(char: str) -> int:
+    """How many a character takes; none for what joins the one before it."""
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,12 +14,17 @@ import anyio
 from acp_tui.client.processes.ending import terminate
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.processes.signalling import group_exists
+from acp_tui.client.terminals.answering import Answerer
+from acp_tui.client.terminals.errors import TerminalInputFull
+from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.client.terminals.input_wait import InputWatch
 from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.pty import Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, Order, spawn
-from acp_tui.conversation.byte_ring import ByteRing, from_character_boundary
+from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 
+TERMINAL_BYTES: Final = 8 << 10
+"""What a terminal takes beside its output."""
 DRAIN_GRACE_S: Final = 0.25
 """How long an exit waits for the end of the output, where a grandchild still holds the PTY (R-TERM-8)."""
 KILL_GRACE_S: Final = 0.5
@@ -65,6 +71,7 @@ class Terminal:
         on_waiting: Callable[[bool], None],
         *,
         budget: ReadBudget,
+        feeder: Feeder,
         columns: int,
         rows: int,
     ) -> None:
@@ -73,6 +80,7 @@ class Terminal:
         self._on_exit = on_exit
         self._pty = Pty(self._take, self._on_pty_end, budget, columns, rows)
         self._watch = InputWatch(self._waits_for_input, on_waiting)
+        self._answerer = Answerer(columns, rows, feeder, self._answer)
         self._child: Child | None = None
         self._started_at = 0.0
         self._ran_s: float | None = None
@@ -98,6 +106,11 @@ class Terminal:
     def is_running(self) -> bool:
         """Whether its end has not been told yet."""
         return self._exit_status is None
+
+    @property
+    def kept_bytes(self) -> int:
+        """How much of its output is kept, with what may still come while it runs; and itself."""
+        return TERMINAL_BYTES + (self._ring.limit_bytes if self.is_running else len(self._ring))
 
     def output(self) -> TerminalOutputSnapshot:
         """What it has printed so far, without waiting (R-TERM-4)."""
@@ -129,6 +142,11 @@ class Terminal:
     def resize(self, columns: int, rows: int) -> None:
         """Give it another size."""
         self._pty.resize(columns, rows)
+        self._answerer.resize(columns, rows)
+
+    def _answer(self, replies: bytes) -> None:
+        with suppress(TerminalInputFull):  # a program that asks and does not read wants no answer
+            self._pty.write(replies)
 
     async def kill(self) -> None:
         """End the command and all that it started; output and exit status remain (R-TERM-9)."""
@@ -147,6 +165,7 @@ class Terminal:
             if self._exit_status is None:  # it does not even die of SIGKILL
                 self._finish(ExitStatus(None, signal.SIGKILL.name))
         finally:
+            self._answerer.close()
             self._pty.close()
 
     def _take(self, data: bytes) -> None:
@@ -154,6 +173,8 @@ class Terminal:
         if self._exit_status is None:
             self._watch.note_sign_of_life()
         self._on_output(data)
+        if self._exit_status is None:
+            self._answerer.take(data)
 
     def _waits_for_input(self) -> bool:
         return (
@@ -193,6 +214,7 @@ class Terminal:
         if self._grace is not None:
             self._grace.cancel()
         self._watch.stop()
+        self._answerer.close()
         self._exit_status = status
         self._exited.set()
         self._on_exit(status)

@@ -13,6 +13,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.terminals.errors import TerminalsClosed, TerminalSpawnFailed, UnknownTerminal
+from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.client.terminals.pty import ReadBudget
 from acp_tui.client.terminals.spawning import CommandsIn, Order, changed_since, environment
 from acp_tui.client.terminals.terminal import ExitStatus, Terminal, TerminalOutputSnapshot
@@ -22,6 +23,8 @@ FOLDER: Final[int] = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_
 MAX_LIMIT_BYTES: Final = 64 * 1024 * 1024
 """No agent makes us keep more than that, whatever limit it asks for."""
 
+MAX_KEPT_BYTES: Final = 256 << 20
+"""Of what all terminals of a session have printed, or may still print; an agent that needs more releases some."""
 MAX_RUNNING: Final = 100
 """Commands at once in a session: each takes a process, a PTY and files of ours, and all agents share those."""
 
@@ -57,6 +60,7 @@ class Terminals:
         self.size = (columns, rows)
         """Columns and rows of the terminals that are created from now on."""
         self._read_budget = ReadBudget()
+        self._feeder = Feeder()
         self._terminals: dict[str, Terminal] = {}
         self._starting = 0
         self._is_closed = False
@@ -98,6 +102,11 @@ class Terminals:
         if running >= MAX_RUNNING:
             raise TerminalSpawnFailed(
                 order.command, f"{running} others run: wait for one to end, or kill one"
+            )
+        kept = sum(terminal.kept_bytes for terminal in self._terminals.values())
+        if kept > MAX_KEPT_BYTES:
+            raise TerminalSpawnFailed(
+                order.command, f"the terminals before it keep up to {kept >> 20} MB of output: release some"
             )
         self._starting += 1
         try:
@@ -154,6 +163,7 @@ class Terminals:
             async with anyio.create_task_group() as tasks:
                 while self._terminals:
                     tasks.start_soon(self._terminals.popitem()[1].close)
+        self._feeder.close()
 
     def _open(self, terminal_id: str, command: str, limit_bytes: int | None) -> Terminal:
         if self._is_closed:
@@ -167,6 +177,7 @@ class Terminals:
                 partial(self._on_exit, terminal_id),
                 partial(self._on_waiting, terminal_id),
                 budget=self._read_budget,
+                feeder=self._feeder,
                 columns=columns,
                 rows=rows,
             )

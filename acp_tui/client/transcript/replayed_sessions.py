@@ -1,6 +1,6 @@
 """The sessions of a recording as plain state; an agent speaks to them as it does to a client, and nobody answers.
 
-It implements protocol.handler.ClientHandler, so that a replay goes the way that everything went when it happened.
+It implements protocol.roles.ClientHandler, so that a replay goes the way that everything went when it happened.
 Nothing here touches a file or starts a process.
 """
 
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
+from acp_tui.client.early_updates import EarlyUpdates
+from acp_tui.client.entry_store import new_conversation
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.conversation import Change, Conversation
@@ -21,15 +23,17 @@ from acp_tui.conversation.updates import (
     CommandRun,
     CommandsReplaced,
     Disconnected,
+    ElicitationAnswered,
     ElicitationAsked,
     ElicitationCompleted,
     OptionChanged,
     OptionsReplaced,
+    PermissionAnswered,
     PermissionAsked,
+    PermissionNoted,
     PlanReplaced,
     Reconnected,
     SessionUpdate,
-    TerminalAnswered,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -37,19 +41,15 @@ from acp_tui.conversation.updates import (
     TerminalWaiting,
     UsageReported,
 )
-from acp_tui.protocol.errors import RESOURCE_NOT_FOUND
-from acp_tui.protocol.handler import ElicitationAnswer, ExitStatus, TerminalSnapshot
+from acp_tui.protocol import RESOURCE_NOT_FOUND
+from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
 
 Declaration: Final = CommandsReplaced | OptionsReplaced | OptionChanged | PlanReplaced | UsageReported
 """What a session forgets when another agent goes on with it."""
 
-MAX_EARLY_UPDATES: Final = 1_000
-"""As in `client.sessions.table`: more were not kept when it happened."""
-
-OfTerminal: Final = (
-    TerminalOutput | TerminalWaiting | TerminalResized | TerminalAnswered | TerminalExited | CommandRun
-)
+OfTerminal: Final = TerminalOutput | TerminalWaiting | TerminalResized | TerminalExited | CommandRun
+OfQuestion: Final = PermissionAnswered | PermissionNoted | ElicitationAnswered
 
 
 class Touch(NamedTuple):
@@ -66,14 +66,9 @@ class ReplayedSession:
     """One session as far as the replay has come."""
 
     session_id: SessionId | None
-    conversation: Conversation = field(default_factory=Conversation)
-    keys: count[int] = field(default_factory=lambda: count(1))
+    conversation: Conversation = field(default_factory=new_conversation)
     begun_with: tuple[SessionUpdate, ...] = ()
     """What the agent declared of it when it was new."""
-
-    def next_key(self) -> RequestKey:
-        """As the session itself numbered its questions."""
-        return RequestKey(next(self.keys))
 
 
 class _Unanswered(Awaitable[Any]):
@@ -100,8 +95,10 @@ class ReplayedSessions:
         self._opening: dict[SessionId, ReplayedSession | None] = {}
         self._terminals: dict[tuple[SessionId | None, TerminalId], ReplayedSession] = {}
         """Of those of ours, where they were opened: under the same id there may be another session by now."""
-        self._early: dict[SessionId, list[SessionUpdate]] = {}
+        self._early = EarlyUpdates()
         self._awaited = 0
+        self._keys = count(1)
+        """Number the questions of all sessions, as the client did."""
 
     def apply(self, session: ReplayedSession, update: SessionUpdate) -> None:
         """Change the session's conversation."""
@@ -118,7 +115,7 @@ class ReplayedSessions:
         if session is None:
             return
         if isinstance(update, PermissionAsked):
-            session.keys = count(update.request.key + 1)
+            self._keys = count(update.request.key + 1)
         if isinstance(update, TerminalOpened):
             self._terminals[session_id, update.terminal_id] = session
         self.apply(session, update)
@@ -135,6 +132,10 @@ class ReplayedSessions:
         known = self._known(session_id)
         if isinstance(update, OfTerminal):
             return self._terminals.get((session_id, update.terminal_id), known)
+        if isinstance(update, OfQuestion):
+            same_id = (known, self._opening.get(session_id), self.closed.get(session_id))
+            asked = (session for session in same_id if session is not None and _asks(session, update.key))
+            return next(asked, known)
         return known
 
     def _known(self, session_id: SessionId) -> ReplayedSession | None:
@@ -156,7 +157,7 @@ class ReplayedSessions:
         """A new session."""
         session = self.open[session_id] = ReplayedSession(session_id)
         self.touched.append(Touch(session_id, session.conversation, Change()))
-        heard = (*self._early.pop(session_id, ()), *state)
+        heard = (*self._early.take(session_id), *state)
         session.begun_with = tuple(update for update in heard if isinstance(update, Declaration))
         for update in heard:
             self._hear(session, update)
@@ -202,8 +203,8 @@ class ReplayedSessions:
         session = self.open.get(session_id)
         if session is not None:
             self._hear(session, update)
-        elif self._awaited and sum(map(len, self._early.values())) < MAX_EARLY_UPDATES:
-            self._early.setdefault(session_id, []).append(update)
+        elif self._awaited:
+            self._early.add(session_id, update)
 
     def _hear(self, session: ReplayedSession, update: SessionUpdate) -> None:
         if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited):
@@ -227,7 +228,7 @@ class ReplayedSessions:
     ) -> Awaitable[str | None]:
         """Show the question."""
         session = self._session(session_id)
-        key = session.next_key()
+        key = RequestKey(next(self._keys))
         self.apply(session, PermissionAsked(PermissionRequest(key, patch.tool_call_id, options, meta), patch))
         self.asked = (session, key)
         return _Unanswered()
@@ -235,7 +236,7 @@ class ReplayedSessions:
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Show the question."""
         session = self.outside if session_id is None else self._session(session_id)
-        key = session.next_key()
+        key = RequestKey(next(self._keys))
         self.apply(session, ElicitationAsked(replace(elicitation, key=key)))
         self.asked = (session, key)
         return _Unanswered()
@@ -294,6 +295,10 @@ class ReplayedSessions:
     async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
         """Refused."""
         _refuse()
+
+
+def _asks(session: ReplayedSession, key: RequestKey) -> bool:
+    return key in session.conversation.permissions or key in session.conversation.elicitations
 
 
 def _refuse() -> NoReturn:

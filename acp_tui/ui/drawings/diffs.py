@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from acp_tui.conversation.tool_calls import TextDiff
-from acp_tui.ui.drawings.places import shown_path
+from acp_tui.conversation.tool_text import shown_path
 from acp_tui.ui.rendering.diff import DiffRenderer
 
 STEPS_AT_ONCE: Final = 3

@@ -16,14 +16,14 @@ from textual.app import App
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.drawing import Drawing, Joined, Scene
 from acp_tui.ui.rendering.kitty import KittyTerminal, draws_placeholders, kitty_picture
 from acp_tui.ui.rendering.pictures import NotAPicture, Picture, block_picture
 from acp_tui.ui.rendering.wrapping import wrap
-from acp_tui.ui.terminal.feeder import Feeder
-from acp_tui.ui.textual_internals import write_to_terminal
+from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 Wanted: TypeAlias = Literal["auto", "kitty", "blocks", "off"]
 """How the user wants pictures shown."""

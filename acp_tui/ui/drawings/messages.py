@@ -8,9 +8,9 @@ from typing import Final
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.folds import folded
 from acp_tui.ui.drawings.images import BlockLines
@@ -52,7 +52,7 @@ class AgentMessage:
         renderer = self._renderers.setdefault(index, MarkdownRenderer())
         read = self._read.get(index, 0)
         if part.length > read:
-            new = part.since(read)[:SLICE_CHARACTERS]
+            new = part.since(read, SLICE_CHARACTERS)
             renderer.append(new)
             self._read[index] = read + len(new)
         return self._read.get(index, 0) == part.length

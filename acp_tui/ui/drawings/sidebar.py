@@ -19,10 +19,10 @@ from acp_tui.client.changes import FileChange
 from acp_tui.conversation.facts import Plan, PlanStep
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.drawings.changed_files import count_words, cut_left, note_in_place_of_counts
+from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, width_cells, wrap
-from acp_tui.ui.widgets.fields.row_list import cut
-from acp_tui.ui.widgets.plan_line import STEP_GLYPHS, step_spans
+from acp_tui.ui.session.plan_line import STEP_GLYPHS, step_spans
 
 INDENT: Final = 2
 LABEL_CELLS: Final = 10

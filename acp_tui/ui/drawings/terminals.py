@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final
 
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import duration
 from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.terminal.feeder import Feeder
 
 if TYPE_CHECKING:
-    from acp_tui.ui.terminal.emulator import Emulator, Line
-    from acp_tui.ui.terminal.screen import MakeEmulator, TerminalScreen
+    from acp_tui.client.terminals.emulator import CellStyle, Emulator, Line
+    from acp_tui.client.terminals.emulator import Color as CellColor
+    from acp_tui.client.terminals.screen import MakeEmulator, TerminalScreen
 
 FLOOD_S: Final = 0.1
 """As long after a piece that was too large for the event loop, output counts as a flood."""
-LOADING_SWITCH_INTERVAL_S: Final = 0.0001
 MAX_AWAKE: Final = 8
 """Emulators that are kept of commands that have ended: an emulator takes 0.5 to 5 MB."""
 
@@ -33,7 +33,22 @@ MAX_AWAKE: Final = 8
 def strip_of(line: Line) -> Strip:
     """A line of a terminal, ready to be shown."""
     # The emulator obeys control characters, and keeps those that only mislead a reader.
-    return Strip([Segment(make_visible_line(text), style) for text, style, _ in line])
+    return Strip([Segment(make_visible_line(text), _rich_style(style)) for text, style in line])
+
+
+@lru_cache(maxsize=4096)
+def _rich_style(style: CellStyle | None) -> Style | None:
+    if style is None:
+        return None
+    named = {"double_underline": "underline2"}
+    attributes: dict[str, Any] = {named.get(name, name): True for name in style.attributes}
+    return Style(color=_rich_color(style.foreground), bgcolor=_rich_color(style.background), **attributes)
+
+
+def _rich_color(color: CellColor | None) -> Color | None:
+    if color is None:
+        return None
+    return Color.from_ansi(color) if isinstance(color, int) else Color.from_rgb(*color)
 
 
 class TerminalLines(Lines):
@@ -74,12 +89,9 @@ class TerminalScreens:
         self,
         on_loaded: Callable[[], None],
         on_change: Callable[[TerminalId], None],
-        reply: Callable[[TerminalId, int, bytes], None] = lambda _id, _position, _replies: None,
     ) -> None:
-        """`reply` types what a program wants to know of its terminal, asked before an offset in its output."""
         self._on_loaded = on_loaded
         self._on_change = on_change
-        self._reply = reply
         self._feeder = Feeder()
         self._make: MakeEmulator | None = None
         self._is_loading = False
@@ -116,16 +128,10 @@ class TerminalScreens:
         self._feeder.close()
 
     def _open(self, state: TerminalState) -> TerminalScreen:
-        from acp_tui.ui.terminal.screen import TerminalScreen
+        from acp_tui.client.terminals.screen import TerminalScreen
 
-        terminal_id = state.terminal_id
-        return TerminalScreen(
-            state,
-            self._make_emulator,
-            self._feeder,
-            partial(self._on_change, terminal_id),
-            partial(self._reply, terminal_id),
-        )
+        on_change = partial(self._on_change, state.terminal_id)
+        return TerminalScreen(state, self._make_emulator, self._feeder, on_change)
 
     def _make_emulator(self, columns: int, rows: int, scrollback: int) -> Emulator:
         """Another emulator, in place of those that nobody has asked for longest."""
@@ -136,26 +142,18 @@ class TerminalScreens:
         return self._make(columns, rows, scrollback)
 
     def _load(self) -> None:
-        # Its library takes up to half a second to load: too long for the event loop.
         if not self._is_loading:
             self._is_loading = True
-            self._feeder.run(_load_emulator, self._on_emulator_loaded)
+            self._feeder.run(_load_emulator, self._on_emulator_loaded)  # up to half a second
 
     def _on_emulator_loaded(self) -> None:
-        from acp_tui.ui.terminal.emulator import make_emulator
+        from acp_tui.client.terminals.emulator import make_emulator
 
         self._make = make_emulator
         self._on_loaded()
 
 
 def _load_emulator() -> None:
-    """Import what an emulator needs, and have it prepare every call that drawing makes; in the feeder's thread."""
-    interval = sys.getswitchinterval()
-    # It is all Python, and the event loop has to ask for the GIL after each of its reads: by default, 5 ms each time.
-    sys.setswitchinterval(LOADING_SWITCH_INTERVAL_S)
-    try:
-        from acp_tui.ui.terminal.emulator import warm_up
+    from acp_tui.client.terminals.emulator import load_emulator
 
-        warm_up()
-    finally:
-        sys.setswitchinterval(interval)
+    load_emulator()

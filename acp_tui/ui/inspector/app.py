@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
-from textual.types import CSSPathType
 
 from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.inspector.screen import InspectorScreen
-from acp_tui.ui.memory import keep_what_is_loaded
-from acp_tui.ui.settings_app import SettingsApp
-from acp_tui.ui.stylesheets import stylesheets
-from acp_tui.ui.terminal_input import mend_terminal_input
+from acp_tui.ui.kit.memory import keep_what_is_loaded
 from acp_tui.workbench.inspect.inspection import Inspection
 
 
-class InspectApp(SettingsApp):
+class InspectApp(BaseApp):
     """Shows one recording, frame by frame."""
 
     TITLE = "acp-tui inspect"
-    CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
 
     def __init__(
         self,
@@ -35,8 +27,7 @@ class InspectApp(SettingsApp):
         notes: Sequence[str] = (),
     ) -> None:
         """`notes` is what is wrong in the settings."""
-        super().__init__(Path.cwd(), settings or Settings(), notes, None)
-        mend_terminal_input()
+        super().__init__(settings, notes)
         self._make_screen = partial(InspectorScreen, inspection, file.name, folder=Path.cwd(), grows=file)
 
     def on_mount(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from acp_tui.ui.widgets.fields.row_list import PickerRow
+from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.workbench.inspect.index import FrameIndex, Row
 from acp_tui.workbench.inspect.search import DIRECTIONS, STATES, Field, Query, Term
 

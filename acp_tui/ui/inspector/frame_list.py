@@ -15,9 +15,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import row_strip
-from acp_tui.ui.keyed_app import keys_in_force
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
 from acp_tui.workbench.inspect.inspection import Inspection

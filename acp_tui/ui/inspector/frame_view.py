@@ -17,14 +17,14 @@ from textual.strip import Strip
 
 from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.inspector.json_lines import drawn, folded
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import duration, size
 from acp_tui.ui.inspector.standing import began_at
-from acp_tui.ui.keyed_app import keys_in_force
+from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, wrap
-from acp_tui.ui.themes import palette_for
 from acp_tui.workbench.inspect.index import Form
 from acp_tui.workbench.inspect.inspection import Detail, LintNote
 from acp_tui.workbench.inspect.outline import Node, OutlineLine

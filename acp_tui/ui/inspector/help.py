@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.commands.help import HelpScreen
 
 
 class InspectorHelp(HelpScreen):

@@ -14,11 +14,11 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import width_cells
-from acp_tui.ui.themes import palette_for
 from acp_tui.ui.widgets.conversation.scroll_bar import handle_rows, line_at
-from acp_tui.ui.widgets.fields.row_list import cut
 
 WHEEL_LINES: Final = 3
 

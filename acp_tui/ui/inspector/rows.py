@@ -11,9 +11,9 @@ from textual.strip import Strip
 
 from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, width_cells
-from acp_tui.ui.widgets.fields.row_list import cut
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
 
 NARROW_CELLS: Final = 56

@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
 from acp_tui.client.export import FileExists
-from acp_tui.ui.screens.export import ExportDialog, Write
-from acp_tui.ui.widgets.fields.frame import Frame, shown_line
+from acp_tui.ui.dialogs.export import ExportDialog, Write
+from acp_tui.ui.kit.frame import Frame, shown_line
 from acp_tui.workbench.inspect.inspection import Detail, Inspection
 from acp_tui.workbench.inspect.source import FileIsThere, save_frames, save_json
 

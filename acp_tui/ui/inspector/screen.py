@@ -22,17 +22,17 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.conversation_desk import ConversationDesk
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.inspector.ask_line import AskLine, Wish
 from acp_tui.ui.inspector.choices import choices, like
 from acp_tui.ui.inspector.frame_list import FrameList
 from acp_tui.ui.inspector.frame_view import FrameView
 from acp_tui.ui.inspector.saving import SaveDialog, save_all, save_one
 from acp_tui.ui.inspector.standing import standing_of, title_of
-from acp_tui.ui.keyed_app import keys_in_force
-from acp_tui.ui.replaying.following import growth_of
-from acp_tui.ui.replaying.spot import read_spot
-from acp_tui.ui.screens.picker import Picker
+from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.kit.picker import Picker
+from acp_tui.ui.recorded.following import growth_of
+from acp_tui.ui.recorded.spot import read_spot
 from acp_tui.workbench.inspect.index import Row
 from acp_tui.workbench.inspect.inspection import Detail, Inspection
 from acp_tui.workbench.inspect.outline import pretty
@@ -339,7 +339,7 @@ class InspectorScreen(Screen[None]):
             await self._copy(text)
 
     async def _copy(self, text: str) -> None:
-        await ConversationDesk(self).copy(text)
+        await copy(self, text)
 
     @work
     async def action_save(self) -> None:

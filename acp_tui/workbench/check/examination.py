@@ -21,17 +21,17 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
 from acp_tui.client.errors import ClientError, UnsupportedProtocol
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.transcript.events import Exited
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.record_to import RecordTo
-from acp_tui.protocol.capabilities import AgentIdentity
 from acp_tui.protocol.conformance import RULES, Finding, Frame, Linter, Rule, Severity
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import AgentIdentity, ClientOffer
 from acp_tui.rpc import Direction
-from acp_tui.workbench.check.procedure import Plan, Procedure, Refusing
+from acp_tui.workbench.check.procedure import Plan, Procedure
 
 KEPT_FRAME_BYTES: Final = 2000
 KEPT_FRAMES: Final = 100_000

@@ -22,9 +22,9 @@ import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId
-from acp_tui.rpc.framing import FrameSplitter
 from acp_tui.rpc.messages import (
     Failure,
+    FrameSplitter,
     Junk,
     Notification,
     Request,

@@ -13,9 +13,8 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.elicitation import FormValues
 from acp_tui.conversation.facts import SessionId, SessionPage
 from acp_tui.conversation.updates import ElicitationAction
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.conformance import Finding, Frame, Linter, Severity
-from acp_tui.protocol.workplace import McpServer
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod, McpServer
 from acp_tui.workbench.testing.answers import ElicitationAnswers, PermissionAnswers, Wanted
 from acp_tui.workbench.testing.attending import Watch
 from acp_tui.workbench.testing.failures import AgentFailure, frames_text, recording_text
@@ -115,7 +114,7 @@ class AcpAgent:
         async def open_it(watch: Watch) -> Session:
             return await self._link.agent.new_session(
                 cwd or self.workspace,
-                watch.note,
+                watch.attend,
                 mcp_servers=mcp_servers,
                 additional_directories=additional_directories,
             )
@@ -130,7 +129,7 @@ class AcpAgent:
         known, place = SessionId(session_id), cwd or self.workspace
         return self._open(
             f"the session {session_id!r} (session/load)",
-            lambda watch: self._link.agent.load_session(known, place, watch.note),
+            lambda watch: self._link.agent.load_session(known, place, watch.attend),
             timeout_s,
         )
 
@@ -142,7 +141,7 @@ class AcpAgent:
         known, place = SessionId(session_id), cwd or self.workspace
         return self._open(
             f"the session {session_id!r} (session/resume)",
-            lambda watch: self._link.agent.resume_session(known, place, watch.note),
+            lambda watch: self._link.agent.resume_session(known, place, watch.attend),
             timeout_s,
         )
 

@@ -233,8 +233,11 @@ class Watch:
         self._begin = (0, 0, 0)
         self._terminals_before: frozenset[TerminalId] = frozenset()
 
-    def note(self, change: Change) -> None:
-        """The listener of the session."""
+    def attend(self, session: Session) -> None:
+        """Follow what happens in the session."""
+        session.subscribe(self._note)
+
+    def _note(self, change: Change) -> None:
         self._touched.update(dict.fromkeys(change.entries))
         self._has_planned |= Fact.PLAN in change.facts
         self.wake()

@@ -20,7 +20,7 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.workbench.testing.agent import AcpAgent
 from acp_tui.workbench.testing.failures import AgentFailure, AgentNotStarted, failure_of
 from acp_tui.workbench.testing.link import SCREEN, Link

@@ -31,8 +31,8 @@ from acp_tui.client.errors import (
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import FAILED, BlockContent, TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.protocol import AUTH_REQUIRED
 from acp_tui.protocol.conformance import Frame
-from acp_tui.protocol.errors import AUTH_REQUIRED
 from acp_tui.rpc import Direction
 
 

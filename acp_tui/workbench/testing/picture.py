@@ -24,9 +24,9 @@ from textual.app import App
 
 from acp_tui.client.files import replace_file
 from acp_tui.client.transcript.reader import open_recording
-from acp_tui.ui.picturing.rehearsal import without_durations
-from acp_tui.ui.picturing.render import View, render
-from acp_tui.ui.replaying.film import Film
+from acp_tui.ui.recorded.film import Film
+from acp_tui.ui.recorded.rehearsal import without_durations
+from acp_tui.ui.recorded.render import View, render
 from acp_tui.workbench.testing.agent import AcpAgent
 
 PictureForm: TypeAlias = Literal["svg", "txt"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.cli.plain.draft import Draft
+from acp_tui.cli.plain.chat import Draft
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from support.asking_program import asking
 from support.line_terminal import line_terminal
 
 DEMO = ("demo", "--plain", "--speed", "0")
@@ -72,6 +75,15 @@ def test_a_prompt_of_several_lines_attaches_a_file_and_takes_output_along(tmp_pa
         terminal.type("second @nothing.py" + ENTER)
         terminal.shows("there is no file nothing.py")
         terminal.shows("You said “first \nsecond @nothing.py")
+
+
+def test_a_command_that_asks_its_terminal_for_the_cursor_is_answered(tmp_path: Path) -> None:
+    pytest.importorskip("pyghostty")
+    (tmp_path / "asks.py").write_text(asking(b"ab\x1b[6n", until=b"R"))
+    with line_terminal(*DEMO, cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type(f"!{sys.executable} -S {tmp_path}/asks.py" + ENTER)
+        terminal.shows("got " + b"\x1b[1;3R".hex())
 
 
 def test_rejecting_says_why_and_the_reason_is_the_next_prompt(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.cli.plain.outbox import Outbox
+from acp_tui.cli.plain.console import Outbox
 from acp_tui.cli.plain.telling import Teller
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation import reducer

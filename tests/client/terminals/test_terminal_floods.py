@@ -14,7 +14,7 @@ import pytest
 from acp_tui.client.terminals import TerminalSpawnFailed
 from acp_tui.client.terminals import terminals as terminals_module
 from acp_tui.client.terminals.pty import READ_BYTES, WAKE_BYTES, ReadBudget
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 if TYPE_CHECKING:
@@ -129,4 +129,19 @@ async def test_so_many_commands_run_at_once_and_no_more_until_one_ends(
     assert len(running) == 3
     assert all("3 others run" in str(each) for each in results if not isinstance(each, str))
     await session.terminals.kill(running[0])
+    assert await session.terminals.create("true")
+
+
+async def test_what_terminals_keep_is_bounded_in_bytes_until_one_is_released(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals_module, "MAX_KEPT_BYTES", 100_000)
+    printing = ("-c", "head -c 60000 /dev/zero | tr '\\0' x")
+    kept = [await session.terminals.create("sh", printing, output_limit_bytes=60_000) for _ in range(1)]
+    await session.terminals.wait_for_exit(kept[0])
+    kept.append(await session.terminals.create("sh", printing, output_limit_bytes=60_000))
+    await session.terminals.wait_for_exit(kept[1])
+    with pytest.raises(TerminalSpawnFailed, match="release some"):
+        await session.terminals.create("true")
+    await session.terminals.release(kept[0])
     assert await session.terminals.create("true")

@@ -17,10 +17,10 @@ from anyio.abc import TaskGroup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acp_tui.client.early_updates import MAX_EARLY_UPDATES
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.table import MAX_EARLY_UPDATES
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -265,6 +265,13 @@ def test_a_session_that_was_being_loaded_when_its_agent_ended_is_what_it_was() -
     turn: Acts = [(prompt, "s1", 0), (answer, "s1", 0)]
     live = check([*OPENED, *turn, (load, "s1", 1), (say, "s1", 0), (hang_up, "s1", 2)])
     assert texts(live[SessionId("s1")]) == [("user", "prompt 0"), ("Failure", "")]
+
+
+def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own() -> None:
+    """One is open, the other is being opened when the agent ends."""
+    begun: Acts = [(begin, "s2", 0), (answer, "s2", 0), (ask, "s2", 1), (elicit, "s2", 1)]
+    check([*OPENED, *begun, (ask, "s2", 0), (load, "s2", 2), (elicit, "s2", 2), (ask, "s2", 1)])
+    check([*OPENED, *begun, (load, "s2", 2), (decide, "s2", 0), (ask, "s2", 1), (hang_up, "s2", 2)])
 
 
 def test_of_a_session_that_is_not_known_yet_as_much_is_kept_as_was_live() -> None:

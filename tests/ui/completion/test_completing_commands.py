@@ -7,10 +7,10 @@ import pytest
 
 from acp_tui.conversation.facts import Choice, Command, SelectOption
 from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
-from acp_tui.ui.commands import COMMANDS, slash_action
-from acp_tui.ui.widgets.completion import Completion
-from acp_tui.ui.widgets.completion.commands import MOST_DESCRIPTION, Commands
-from acp_tui.ui.widgets.completion.suggestion_list import SuggestionList
+from acp_tui.ui.commands.table import COMMANDS, slash_action
+from acp_tui.ui.prompt.completion import Completion
+from acp_tui.ui.prompt.completion.commands import MOST_DESCRIPTION, Commands
+from acp_tui.ui.prompt.completion.suggestion_list import SuggestionList
 from support.screens import AGENT, SIZE, Page, open_page
 
 REVIEW = Command("review", "Look over the changes", "what to look at")

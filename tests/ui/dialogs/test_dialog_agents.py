@@ -13,9 +13,9 @@ from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.consent import agree, consent_file, is_agreed
 from acp_tui.client.agents.registry_cache import RegistryUnavailable
 from acp_tui.client.errors import AgentStartFailed
-from acp_tui.ui.agent_start import ready_to_start
-from acp_tui.ui.screens.agents import AgentsScreen, choose_agent
-from acp_tui.ui.screens.first_run import FirstRunDialog
+from acp_tui.ui.dialogs.agents import AgentsScreen, choose_agent
+from acp_tui.ui.dialogs.first_run import FirstRunDialog
+from acp_tui.ui.shell.agent_start import ready_to_start
 from support.dialogs import NOTHING, open_dialog
 
 PACKAGE = AgentCommand(
@@ -209,7 +209,7 @@ class Choosing(Asking):
 
 
 async def test_who_does_not_agree_is_back_at_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_tui.ui.screens.agents.AgentsScreen", screen)
+    monkeypatch.setattr("acp_tui.ui.dialogs.agents.AgentsScreen", screen)
     app = Choosing(PACKAGE)
     async with app.run_test() as pilot:
         for key, until in (("2", FirstRunDialog), ("n", AgentsScreen), ("1", None)):

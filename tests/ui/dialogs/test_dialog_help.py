@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.settings.tree import KeyChoice
-from acp_tui.ui.command import PLACES
-from acp_tui.ui.commands import COMMANDS
-from acp_tui.ui.keymap import AS_BUILT, keymap_of
-from acp_tui.ui.screens.help import HelpScreen, help_rows
+from acp_tui.ui.commands.command import PLACES
+from acp_tui.ui.commands.help import HelpScreen, help_rows
+from acp_tui.ui.commands.keymap import AS_BUILT, keymap_of
+from acp_tui.ui.commands.table import COMMANDS
 from support.dialogs import NOTHING, SIZE, open_dialog
 
 

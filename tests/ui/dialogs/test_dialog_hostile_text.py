@@ -25,14 +25,14 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
 from acp_tui.conversation.visible import HIDDEN
-from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
-from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
-from acp_tui.ui.screens.login import LoginDialog, LoginMethod
-from acp_tui.ui.screens.options import OptionsDialog
-from acp_tui.ui.screens.picker import Picker, PickerRow
-from acp_tui.ui.screens.sessions import SessionsDialog
-from acp_tui.ui.screens.trust import TrustDialog
-from acp_tui.ui.widgets.question_card import QuestionCard
+from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
+from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
+from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
+from acp_tui.ui.dialogs.options import OptionsDialog
+from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.dialogs.trust import TrustDialog
+from acp_tui.ui.kit.picker import Picker, PickerRow
+from acp_tui.ui.permission.question_card import QuestionCard
 from support.dialogs import open_dialog
 from support.session_sources import HostileSessions
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
-from acp_tui.ui.screens.options import OptionsDialog
-from acp_tui.ui.screens.picker import Picker, PickerRow
-from acp_tui.ui.widgets.fields.filtered_list import matching
+from acp_tui.ui.dialogs.options import OptionsDialog
+from acp_tui.ui.kit.filtered_list import matching
+from acp_tui.ui.kit.picker import Picker, PickerRow
 from support.dialogs import NOTHING, open_dialog
 
 ROWS = [

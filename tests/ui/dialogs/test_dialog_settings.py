@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,10 +13,10 @@ from acp_tui.client.settings.paths import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.ui.keymap import AS_BUILT, BY_ID
-from acp_tui.ui.screens.settings import SettingsScreen
-from acp_tui.ui.screens.settings.items import explanation, item_rows
-from acp_tui.ui.settings_desk import SettingsDesk
+from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID
+from acp_tui.ui.shell.settings.follower import SettingsDesk
+from acp_tui.ui.shell.settings.items import explanation, item_rows
+from acp_tui.ui.shell.settings.screen import SettingsScreen
 from support.dialogs import SIZE, DialogPage, open_dialog
 
 
@@ -43,10 +43,14 @@ def desk(tmp_path: Path) -> SettingsDesk:
     return SettingsDesk(App(), tmp_path / "settings.toml", tmp_path)
 
 
+async def _choose_no_theme(chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
+    """The theme stays as it is."""
+
+
 @asynccontextmanager
 async def opened(desk: SettingsDesk, size: tuple[int, int] = SIZE) -> AsyncIterator[DialogPage]:
     await desk.open()
-    async with open_dialog(SettingsScreen(desk), size=size) as page:
+    async with open_dialog(SettingsScreen(desk, _choose_no_theme), size=size) as page:
         yield page
 
 

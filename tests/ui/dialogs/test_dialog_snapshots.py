@@ -12,14 +12,14 @@ from textual.screen import Screen
 
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.facts import BooleanOption, Choice, SelectOption
-from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
-from acp_tui.ui.screens.capability_card import AgentFacts, CapabilityCard
-from acp_tui.ui.screens.help import HelpScreen
-from acp_tui.ui.screens.login import LoginDialog, LoginMethod
-from acp_tui.ui.screens.options import OptionsDialog
-from acp_tui.ui.screens.picker import Picker, PickerRow
-from acp_tui.ui.screens.sessions import SessionsDialog
-from acp_tui.ui.screens.trust import TrustDialog
+from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
+from acp_tui.ui.commands.help import HelpScreen
+from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
+from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
+from acp_tui.ui.dialogs.options import OptionsDialog
+from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.dialogs.trust import TrustDialog
+from acp_tui.ui.kit.picker import Picker, PickerRow
 from support.dialogs import SIZE, DialogApp, DialogPage
 from support.session_sources import SampleSessions
 

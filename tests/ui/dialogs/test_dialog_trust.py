@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
-from acp_tui.ui.screens.trust import TrustDialog
+from acp_tui.ui.dialogs.trust import TrustDialog
 from support.dialogs import open_dialog
 
 SERVERS: list[Server] = [

@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 
 from acp_tui.conversation.facts import Choice, SelectOption
 from acp_tui.conversation.updates import OptionsReplaced
-from acp_tui.ui.widgets.fields.row_list import RowList
+from acp_tui.ui.kit.row_list import RowList
 from support.screens import open_page
 
 OPTIONS = OptionsReplaced(

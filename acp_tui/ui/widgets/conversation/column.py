@@ -224,13 +224,11 @@ class Column:
             return undrawable.lines(self._scene())
 
     def _open_to(self, last: int) -> None:
-        """Have drawings up to this entry."""
+        """Have places up to this entry; drawings are made when their turn comes."""
         for index in range(len(self.drawings), last + 1):
             if index:
                 self._close(index - 1)
-            drawing = drawing_of(self._conversation.entries[index])
-            drawing.set_open(self._is_all_open)
-            self.drawings.append(drawing)
+            self.drawings.append(None)
             self.heights.append(GUESSED_LINES)
             self._guesses.add(index)
             self.dirty.add(EntryId(index))

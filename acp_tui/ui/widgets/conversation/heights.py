@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
@@ -10,10 +11,10 @@ class Heights:
     """The heights of entries, one below the other, with an empty line after each."""
 
     def __init__(self) -> None:
-        self._heights: list[int] = []
+        self._heights = array("q")
         # An entry without lines (a message that is not for the user) takes no empty line either.
-        self._steps: list[int] = []
-        self._tops: list[int] = []
+        self._steps = array("q")
+        self._tops = array("q")
         # Tops are right up to here; changes are mostly at the end, so little is summed again.
         self._valid = 0
 
@@ -68,7 +69,7 @@ class Heights:
             return
         # All of the rest at once: what comes after is asked for next, and this loop runs in C.
         first = max(self._valid - 1, 0)
-        self._tops[first:] = accumulate(self._steps[first:-1], initial=self._tops[first])
+        self._tops[first:] = array("q", accumulate(self._steps[first:-1], initial=self._tops[first]))
         self._valid = len(self)
 
 

@@ -34,17 +34,10 @@ class ConversationView(ConversationWindow):
         Binding("down", "cursor(1)", "Entry below", show=False),
         Binding("space,enter", "toggle_entry", "Fold or unfold", show=False),
         Binding("ctrl+a", "select_all", "Select everything", show=False),
-        Binding("ctrl+e", "screen.edit_location", "Open the file in the editor", show=False),
+        Binding("ctrl+e", "screen.do('edit_location')", "Open the file in the editor", show=False),
         # Some terminals keep Ctrl+S for themselves.
-        Binding("ctrl+s,ctrl+y", "screen.save_attached", "Save what is attached", show=False),
+        Binding("ctrl+s,ctrl+y", "screen.do('save_attached')", "Save what is attached", show=False),
     ]
-
-    class Typed(TextualMessage):
-        """The user types here what is meant for the prompt."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
 
     class Searched(TextualMessage):
         """How the search stands."""
@@ -194,11 +187,9 @@ class ConversationView(ConversationWindow):
         place = self._column.heights.at(min(bottom, self._column.heights.total - 1))
         self._cursor = place[0] if place else None
 
-    def on_key(self, event: events.Key) -> None:
-        """Pass on what is typed; the space bar folds."""
-        if event.is_printable and event.character and event.character != " ":
-            event.stop()
-            self.post_message(self.Typed(event.character))
+    def is_text(self, event: events.Key) -> bool:
+        """Whether the key means nothing here: who presses it writes. The space bar folds."""
+        return event.is_printable and event.character != " "
 
     def action_cursor(self, step: int) -> None:
         """Move the cursor by entries, over those that show nothing."""

@@ -21,9 +21,9 @@ from acp_tui.ui.drawings.drawing import Drawing, Scene
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.drawings.terminals import TerminalScreens
-from acp_tui.ui.pacing import RETRY_S, PacedApp
+from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.ascii import Ascii
-from acp_tui.ui.themes import palette_for
+from acp_tui.ui.textual_gaps.pacing import RETRY_S, has_room
 from acp_tui.ui.widgets.conversation.column_window import ColumnWindow
 
 FRAME_S: Final = 1 / 30
@@ -48,15 +48,6 @@ class ConversationWindow(ColumnWindow):
             self.is_following = is_following
             self.new_entries = new_entries
 
-    class Replied(Message):
-        """A terminal has to answer what the program in it has asked, before `position` in its output."""
-
-        def __init__(self, terminal_id: TerminalId, position: int, replies: bytes) -> None:
-            super().__init__()
-            self.terminal_id = terminal_id
-            self.position = position
-            self.replies = replies
-
     def __init__(
         self,
         *,
@@ -67,7 +58,7 @@ class ConversationWindow(ColumnWindow):
         super().__init__(id=id)
         self._conversation = Conversation()
         self._cwd = ""
-        self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal, self._reply)
+        self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         self._images = images
         self._folds = folds
         self._pictures: Pictures | None = None
@@ -165,7 +156,7 @@ class ConversationWindow(ColumnWindow):
     @property
     def _has_room(self) -> bool:
         """Whether a slow terminal can take a frame: held back here, it does not go along with the echo of a key."""
-        return not isinstance(self.app, PacedApp) or self.app.has_room(is_small=False)
+        return has_room(self.app, is_small=False)
 
     @property
     def _now(self) -> float:
@@ -263,9 +254,6 @@ class ConversationWindow(ColumnWindow):
         """A picture in it is there."""
         if self._column.mark_drawing(drawing) is not None:
             self._schedule(0)
-
-    def _reply(self, terminal_id: TerminalId, position: int, replies: bytes) -> None:
-        self.post_message(self.Replied(terminal_id, position, replies))
 
     @property
     def terminal_screens(self) -> TerminalScreens:

@@ -1,0 +1,226 @@
+"""`acp-tui completion`: what a shell offers for what is typed so far, and the few lines by which each shell asks.
+
+At each Tab a shell calls `acp-tui completion SHELL -- WORD...` with the words behind `acp-tui`, the one before the
+cursor last. The answer is one offer a line, or `:files`, `:folders` or `:behind N`: the last N words are a command line
+of their own, the agent's. The user waits for it, so it loads no more than the command table. Installing the script is
+the user's business.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from acp_tui.cli.command_table import COMMANDS, SHELLS, Command, Kind, Option, Value
+
+if TYPE_CHECKING:
+    from acp_tui.cli.arguments import Given
+
+LISTS: Final = {"agents": Kind.AGENT, "scenarios": Kind.SCENARIO}
+"""Names that can be listed by themselves."""
+PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+@-]*")
+"""Shells expand what they are offered, so no other name is."""
+FILES: Final = ":files"
+FOLDERS: Final = ":folders"
+BEHIND: Final = ":behind"
+ALWAYS: Final = (
+    Option(("--help", "-h"), "show help"),
+    Option(("--version",), "show the version"),
+)
+
+BASH: Final = r"""# bash completion for acp-tui, made by `acp-tui completion bash`
+_acp_tui() {
+    local IFS=$'\n' current=${COMP_WORDS[COMP_CWORD]}
+    COMPREPLY=($(acp-tui completion bash -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    [[ $current != "=" ]] || current=
+    case ${COMPREPLY[0]} in
+        :folders)
+            compopt -o filenames 2>/dev/null
+            COMPREPLY=($(compgen -d -- "$current")) ;;
+        ":behind 1")
+            COMPREPLY=($(compgen -c -- "$current")) ;;
+        :*)
+            compopt -o filenames 2>/dev/null
+            COMPREPLY=($(compgen -f -- "$current")) ;;
+        *)
+            COMPREPLY=($(compgen -W "${COMPREPLY[*]}" -- "$current")) ;;
+    esac
+}
+complete -F _acp_tui acp-tui"""
+
+ZSH: Final = r"""#compdef acp-tui
+# zsh completion for acp-tui, made by `acp-tui completion zsh`
+_acp_tui() {
+    local -a offers=("${(@f)$(acp-tui completion zsh -- "${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
+    if [[ $offers[1] == :behind* ]]; then
+        local count=${offers[1]#:behind }
+        words=("${(@)words[CURRENT-count+1,-1]}")
+        CURRENT=$count
+        _normal
+        return
+    fi
+    [[ $PREFIX != --*=* ]] || compset -P '*='
+    case $offers[1] in
+        :files) _files ;;
+        :folders) _files -/ ;;
+        ?*) _describe acp-tui offers ;;
+    esac
+}
+if [[ $funcstack[1] == _acp-tui ]]; then
+    _acp_tui "$@"
+else
+    compdef _acp_tui acp-tui
+fi"""
+
+FISH: Final = r"""# fish completion for acp-tui, made by `acp-tui completion fish`
+function __acp_tui
+    set -l words (commandline -opc) (commandline -ct)
+    set -l offers (acp-tui completion fish -- $words[2..-1] 2>/dev/null)
+    switch "$offers[1]"
+        case :files
+            __fish_complete_path "$words[-1]"
+        case :folders
+            __fish_complete_directories "$words[-1]"
+        case ':behind *'
+            set -l first (string replace ':behind ' - -- $offers[1])
+            set -l behind (string escape -- $words[$first..-1])
+            set behind[-1] $words[-1]
+            complete -C "$behind"
+        case '*'
+            printf '%s\n' $offers
+    end
+end
+complete -c acp-tui -f -a '(__acp_tui)'"""
+
+SCRIPTS: Final = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+
+
+def run(given: Given) -> int:
+    """Print the script for a shell, or the names of the agents or the scenarios, one a line."""
+    from acp_tui.cli.arguments import WrongUse  # not for what a shell waits for
+
+    if given.word in SCRIPTS:
+        print(SCRIPTS[given.word])
+    elif given.word in LISTS:
+        print("\n".join(_plain_names(LISTS[given.word])))
+    else:
+        raise WrongUse(f"there is no completion for {given.word}: bash, zsh or fish")
+    return 0
+
+
+def complete(shell: str, words: Sequence[str]) -> int:
+    """Print what a shell offers for the last of the words, or how it finds that."""
+    write = _WRITERS.get(shell, _value_only)
+    sys.stdout.writelines(f"{write(offer)}\n" for offer in offers(shell, words))
+    return 0
+
+
+class Offer(NamedTuple):
+    """One thing that can stand there."""
+
+    value: str
+    about: str = ""
+
+
+def offers(shell: str, words: Sequence[str]) -> Iterator[Offer]:
+    """What can stand in the place of the last of the words behind `acp-tui`."""
+    *before, current = words or ("",)
+    if shell == "bash":  # it gives --option=value as three words
+        before, current = [word for word in before if word != "="], "" if current == "=" else current
+    if "--" in before:
+        yield Offer(f"{BEHIND} {len(before) - before.index('--')}")
+        return
+    command = _named(before[0]) if before else None
+    if command is not None:
+        del before[0]
+    option = _option_of_value(command or _NAMELESS, before)
+    flag, equals, _ = current.partition("=")
+    if option is not None:
+        yield from _of_value(option.value)
+    elif equals and flag.startswith("--"):
+        option = _with_flag(command or _NAMELESS, flag)
+        start = f"{flag}=" if shell == "fish" else ""
+        for offer in _of_value(option.value) if option is not None else ():
+            yield offer if offer.value.startswith(":") else Offer(start + offer.value, offer.about)
+    elif current.startswith("-"):
+        for option in (*(command or _NAMELESS).options, *ALWAYS):
+            yield from (Offer(each, option.about) for each in option.flags)
+    elif not _has_word(command or _NAMELESS, before):
+        yield from _of_value((command or _NAMELESS).word)
+        if command is None and not before:
+            yield from (Offer(each.name, each.about) for each in COMMANDS if each.name)
+
+
+_NAMELESS: Final = next(command for command in COMMANDS if not command.name)
+
+
+def _named(word: str) -> Command | None:
+    return next((command for command in COMMANDS if word and command.name == word), None)
+
+
+def _with_flag(command: Command, flag: str) -> Option | None:
+    return next((option for option in command.options if flag in option.flags and option.value), None)
+
+
+def _option_of_value(command: Command, before: Sequence[str]) -> Option | None:
+    """The option whose value comes next."""
+    option = None
+    for word in before:
+        option = None if option is not None else _with_flag(command, word)
+    return option
+
+
+def _has_word(command: Command, before: Sequence[str]) -> bool:
+    is_value = False
+    for word in before:
+        if not is_value and not word.startswith("-"):
+            return True
+        is_value = not is_value and _with_flag(command, word) is not None
+    return False
+
+
+def _of_value(value: Value | None) -> Iterator[Offer]:
+    if value is None:
+        return
+    match value.kind:
+        case _ if value.choices:
+            yield from map(Offer, value.choices)
+        case Kind.AGENT | Kind.SCENARIO:
+            yield from map(Offer, _plain_names(value.kind))
+        case Kind.FILE | Kind.NEW_FILE | Kind.SOURCE:
+            yield Offer(FILES)
+        case Kind.FOLDER:
+            yield Offer(FOLDERS)
+
+
+def _plain_names(kind: Kind) -> list[str]:
+    return [name for name in _names(kind) if PLAIN_NAME.fullmatch(name)]
+
+
+def _names(kind: Kind) -> Iterable[str]:
+    # Only where they are asked for.
+    if kind is Kind.SCENARIO:
+        from acp_tui.workbench.demo import shipped
+
+        return shipped.names()
+    from acp_tui.client.agents.catalogue import read_catalogue
+
+    return [agent.name for agent in read_catalogue().agents if not agent.obstacle]
+
+
+def _value_only(offer: Offer) -> str:
+    return offer.value
+
+
+def _for_zsh(offer: Offer) -> str:
+    return f"{offer.value}:{offer.about}" if offer.about else offer.value
+
+
+def _for_fish(offer: Offer) -> str:
+    return f"{offer.value}\t{offer.about}" if offer.about else offer.value
+
+
+_WRITERS: Final = {"zsh": _for_zsh, "fish": _for_fish}
+assert set(SCRIPTS) == set(SHELLS)

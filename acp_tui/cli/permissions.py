@@ -1,0 +1,266 @@
+"""Permission requests in lines of text: the question, and how `exec` asks it. Nothing is ever granted unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import fields, replace
+from typing import Any, Final
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from acp_tui.cli.terminal import Terminal, open_terminal
+from acp_tui.client.loading_variables import call_warnings
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation import UNSET
+from acp_tui.conversation.content import Text, UnknownBlock
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import REJECTIONS, PermissionRequest, RequestKey
+from acp_tui.conversation.permission_requests import (
+    MAX_FIELDS,
+    answer_of,
+    is_outside,
+    keys_told,
+    kind_word,
+    letters_of,
+    quoted_name,
+    reported_fields,
+)
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    TerminalContent,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+    UnknownContent,
+)
+from acp_tui.conversation.visible import (
+    collapse_blanks,
+    collapse_blanks_in_line,
+    make_visible_command,
+    make_visible_line,
+    make_visible_path,
+)
+
+GUARD_S: Final = 0.4
+"""Nobody reads a question and answers it in less."""
+MAX_CHARACTERS: Final = 20_000
+"""Of a call's raw input: more would push all else out of the terminal's memory."""
+_NOT_TOLD: Final = frozenset({"data", "blob", "annotations", "meta"})
+"""Of a block: bytes, and what is said of it to programs."""
+
+
+class PermissionDesk:
+    """Takes the requests of one session one after the other."""
+
+    def __init__(
+        self,
+        session: Session,
+        tasks: TaskGroup,
+        say: Callable[[str], None],
+        hold_output: Callable[[], AbstractContextManager[None]],
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        """`hold_output`: nothing else is to be printed within, so that the question stays the last thing shown."""
+        self.has_rejected = False
+        self._session = session
+        self._tasks = tasks
+        self._say = say
+        self._hold_output = hold_output
+        self._sleep = sleep
+        self._taken: set[RequestKey] = set()
+        self._lock = anyio.Lock()
+        self._asked: RequestKey | None = None
+        self._asking = anyio.CancelScope()
+
+    def look(self) -> None:
+        """Take up the requests that are new, and drop the question on the terminal where its request is gone."""
+        waiting = self._session.conversation.permissions
+        for key in waiting:
+            if key not in self._taken:
+                self._taken.add(key)
+                self._tasks.start_soon(self._decide, key)
+        if self._asked is not None and self._asked not in waiting:
+            self._asking.cancel()
+
+    def note_decisions(self, entry: ToolCallEntry) -> None:
+        """See whether a permission about this call was rejected."""
+        self.has_rejected |= any(decision.option_kind in REJECTIONS for decision in entry.decisions)
+
+    async def _decide(self, key: RequestKey) -> None:
+        async with self._lock:
+            request = self._session.conversation.permissions.get(key)
+            if request is None:
+                return
+            terminal = open_terminal()
+            if terminal is None:
+                self._refuse(request)
+                return
+            try:
+                with self._hold_output():
+                    await self._ask_until_gone(terminal, request)
+            finally:
+                terminal.close()
+
+    async def _ask_until_gone(self, terminal: Terminal, request: PermissionRequest) -> None:
+        """Ask; where the agent takes its question back meanwhile, say so and let the next one be asked."""
+        self._asked = request.key
+        with anyio.CancelScope() as self._asking:
+            await self._ask(terminal, request)
+        self._asked = None
+        if self._asking.cancelled_caught:
+            terminal.show("\n(no answer is needed any more)\n")
+
+    def _refuse(self, request: PermissionRequest) -> None:
+        """Nobody can be asked. "Always" would speak for the user about more than this: only reject_once will do."""
+        title = make_visible_line(self._call(request).shown_title)
+        if self._session.refuse_unasked(request.key):
+            self._say(f"rejected, since there is no terminal to ask on: {title}")
+        else:
+            self._say(f"cancelled, since there is no terminal to ask on and no way to reject once: {title}")
+            self.has_rejected = True
+            self._session.cancel()
+
+    def _call(self, request: PermissionRequest) -> ToolCall:
+        return self._session.conversation.tool_call(request.tool_call_id).call
+
+    async def _ask(self, terminal: Terminal, request: PermissionRequest) -> None:
+        text = await self._text(request)
+        terminal.show(f"\n{text}\n")
+        keys = keys_told(request.answers)
+        while request.key in self._session.conversation.permissions:
+            # What is typed until the question can have been read, or behind another line, was meant for something else.
+            await self._sleep(GUARD_S)
+            terminal.forget_typed()
+            terminal.show(f"\nYour choice, {keys} (Ctrl+C cancels the turn): ")
+            line = await terminal.read_line()
+            if line is None:
+                self._session.cancel()
+                return
+            index = answer_of(request.answers, line)
+            if index is None:
+                continue
+            await self._sleep(GUARD_S)
+            if terminal.has_more():  # a paste, or text
+                terminal.show("\nNothing is answered, since more was typed behind it.\n")
+                continue
+            now = await self._text(request)
+            if now != text:
+                text = now
+                terminal.show(f"\nNothing is answered, since the question has changed:\n\n{text}\n")
+                continue
+            self._session.answer_permission(request.key, request.answers[index].option_id)
+            return
+
+    async def _text(self, request: PermissionRequest) -> str:
+        """The question as it is now: the call changes in place, and the client may have found something out."""
+        request = self._session.conversation.permissions.get(request.key, request)
+        call, cwd = replace(self._call(request)), str(self._session.cwd)
+        return await to_thread.run_sync(question_text, call, request, cwd)
+
+
+# The question, whoever asks it
+
+
+def question_text(call: ToolCall, request: PermissionRequest, cwd: str = "") -> str:
+    """The question whole, visible, with the numbers of its options. A large diff takes about a second.
+
+    `cwd` is the session's directory: what lies outside of it is said to.
+    """
+    return "\n".join([*_lines(call, request.note, cwd), "", *_options(request)])
+
+
+def _lines(call: ToolCall, note: str | None, cwd: str) -> Iterator[str]:
+    if note is not None:
+        yield from map(make_visible_line, note.split("\n"))
+    # In the words of other titles look-alike letters may well be meant.
+    title = make_visible_command(call.shown_title) if call.kind == "execute" else call.shown_title
+    yield f"The agent asks for permission: {collapse_blanks_in_line(make_visible_line(title))}"
+    for warning in call_warnings(call):
+        if warning not in (note or ""):
+            yield f"  {make_visible_line(warning)}"
+    for location in call.locations:
+        yield f"  at {make_visible_path(location.path)}"
+    for path in _paths(call):
+        if is_outside(path, cwd):
+            yield f"  outside of the session's folder: {make_visible_path(path)}"
+    for item in call.content:
+        yield from _content_lines(item)
+    yield from _field_lines("input", call.raw_input)
+    if call.raw_output is not UNSET:
+        yield from _field_lines("output", call.raw_output)
+
+
+def _content_lines(item: ToolCallContent) -> Iterator[str]:
+    match item:
+        case TextDiff():
+            yield from _diff_lines(item)
+        case BlockContent(Text(text)):
+            yield from _text_lines(text)
+        case BlockContent(UnknownBlock(kind, raw)) | UnknownContent(kind, raw):
+            yield f"  {make_visible_line(kind)}: a kind of content that acp-tui does not know"
+            yield from _field_lines("content", raw)
+        case BlockContent(block):
+            told = {
+                each.name: getattr(block, each.name) for each in fields(block) if each.name not in _NOT_TOLD
+            }
+            yield from _field_lines(
+                "content", {name: value for name, value in told.items() if value is not None}
+            )
+        case TerminalContent(terminal_id):
+            yield f"  in the terminal {make_visible_line(terminal_id)}"
+
+
+def _paths(call: ToolCall) -> Iterator[str]:
+    """Every path that is reported, once."""
+    diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
+    given = call.raw_input.get("cwd") if isinstance(call.raw_input, dict) else None
+    where = [given] if isinstance(given, str) else []
+    yield from dict.fromkeys([*diffs, *(location.path for location in call.locations), *where])
+
+
+def _options(request: PermissionRequest) -> Iterator[str]:
+    """Our words and keys first: what the agent calls an answer need not be what it does."""
+    answers = request.answers
+    width = max((len(kind_word(option)) for option in answers), default=0)
+    for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True), 1):
+        yield f"  {number} {letter or ' '}  {kind_word(option):<{width}}  {quoted_name(option)}"
+
+
+def _diff_lines(diff: TextDiff) -> Iterator[str]:
+    from acp_tui.client.export.tool_calls import told_diff
+
+    for line in told_diff(diff.path, diff.old_text, diff.new_text).split("\n"):
+        yield f"  {line}"
+
+
+def _field_lines(name: str, value: Any) -> Iterator[str]:
+    """Every field of a tool's input or output, each in a line of its own, long texts below their names."""
+    if value is UNSET:
+        yield f"  {name}: not reported"
+        return
+    left = MAX_CHARACTERS
+    for number, (path, text) in enumerate(reported_fields(value, name)):
+        if left <= 0 or number == MAX_FIELDS:
+            yield "  … more is reported than can be shown"
+            return
+        shown, cut = text[:left], len(text) - left
+        left -= len(text)
+        label = collapse_blanks_in_line(make_visible_line(path))
+        if "\n" in shown:
+            yield f"  {label}:"
+            yield from (f"  │ {line}" for line in _visible(shown).split("\n"))
+        else:
+            yield f"  {label}: {_visible(shown)}"
+        if cut > 0:
+            yield f"  … and {cut:,} more characters that are not shown"
+
+
+def _text_lines(text: str) -> Iterator[str]:
+    yield from (f"  {line}" for line in _visible(text).split("\n"))
+
+
+def _visible(text: str) -> str:
+    return collapse_blanks(make_visible_command(text))

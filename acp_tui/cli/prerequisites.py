@@ -1,0 +1,100 @@
+"""What commands need before they work: the agent's command, the settings, a terminal to draw on.
+
+Where one is missing, that is said, and SystemExit with the exit status is raised.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.client import settings
+from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError
+
+if TYPE_CHECKING:
+    from acp_tui.cli.arguments import AgentChoice
+    from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.settings import SettingsRead
+
+NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
+"""Values of TERM of what cannot move a cursor."""
+
+
+def stop(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
+    """What to raise once the error is said."""
+    from acp_tui.cli.saying import say_error  # most runs have nothing to say
+
+    say_error(error)
+    return SystemExit(status)
+
+
+def command_of(choice: AgentChoice) -> AgentCommand:
+    """The agent's command."""
+    from acp_tui.client.agents.command import AgentCommand
+
+    if choice.name is None:
+        return AgentCommand(Path(choice.argv[0]).name, choice.argv)
+    from acp_tui.client.agents import catalogue  # not for a command that is given
+
+    try:
+        return catalogue.find_agent(choice.name).ready()
+    except ClientError as error:
+        is_unknown = isinstance(error, AgentNotFound)
+        raise stop(error, ExitCode.NOT_FOUND if is_unknown else ExitCode.USAGE) from None
+
+
+def settings_in_force(project: Path | None = None) -> SettingsRead:
+    """The user's settings, with a trusted project's in the folder `project`.
+
+    It stops where it is not safe to go on without what is wrong in them.
+    """
+    try:
+        read = settings.read_settings(settings.settings_file())
+        if any(problem.key.startswith("refuse") for problem in read.problems):
+            read.checked()  # a rule that cannot be read would not refuse
+        if project is not None:
+            from acp_tui.client.settings.project_settings import with_trusted_project  # not for the screen
+
+            read = with_trusted_project(read, project, settings.trust_file())
+    except SettingsError as error:
+        raise stop(error) from None
+    return read
+
+
+def notes_of(read: SettingsRead) -> tuple[str, ...]:
+    """What the user should know of the settings, and can go on with."""
+    return (*map(str, read.problems), *read.warnings)
+
+
+def has_terminal() -> bool:
+    """Whether there is one to work on."""
+    # The screen is drawn on stderr, which is the terminal also where stdout is a pipe.
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def require_screen(otherwise: str) -> None:
+    """See that there is a terminal that can be drawn on; `otherwise` tells what works without."""
+    if not has_terminal():
+        sys.stderr.write(f"acp-tui needs a terminal; {otherwise}\n")
+        raise SystemExit(ExitCode.USAGE)
+    reason = reason_not_to_draw(os.environ)
+    if reason:
+        sys.stderr.write(f"acp-tui: {reason}\n")
+        raise SystemExit(ExitCode.USAGE)
+
+
+def reason_not_to_draw(environ: Mapping[str, str]) -> str:
+    """Why no full screen can be drawn on this terminal, and what to do; "" where it can."""
+    term = environ.get("TERM", "")
+    if term not in NO_SCREEN:
+        return ""
+    what = f"TERM={term} is a terminal that cannot be drawn on" if term else "TERM is not set"
+    return (
+        f"{what}, and acp-tui fills a screen\n"
+        "  acp-tui AGENT --plain works line by line, acp-tui exec does one turn without a screen;\n"
+        "  else set TERM to what the terminal is, such as xterm-256color"
+    )

@@ -1,0 +1,130 @@
+"""The controlling terminal as a place to ask the user, and what many commands ask there: may this agent run?"""
+
+from __future__ import annotations
+
+import locale
+import os
+import select
+import termios
+from contextlib import suppress
+from dataclasses import replace
+
+import anyio
+
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.saying import say
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.consent import agree, consent_file, is_agreed, what_runs
+from acp_tui.client.agents.recent import note_used, recent_agents, recent_file
+from acp_tui.client.errors import SettingsError
+from acp_tui.conversation.visible import make_visible, make_visible_line
+
+
+def open_terminal() -> Terminal | None:
+    """The controlling terminal, where there is one; it may be there while stdin and stdout are pipes."""
+    try:
+        return Terminal(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return None
+
+
+class Terminal:
+    """Shows text and reads lines. A terminal that hung up shows nothing and has no lines."""
+
+    def __init__(self, descriptor: int) -> None:
+        """`descriptor` is its own from now on."""
+        self._descriptor = descriptor
+
+    def show(self, text: str) -> None:
+        """Write `text` in its visible form."""
+        with suppress(OSError):
+            encoding = locale.getpreferredencoding(do_setlocale=False)
+            os.write(self._descriptor, make_visible(text).encode(encoding, "replace"))
+
+    def forget_typed(self) -> None:
+        """Drop what was typed and has not been read, whole lines or not."""
+        with suppress(termios.error):
+            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+    def has_more(self) -> bool:
+        """Whether something was typed that has not been read, a whole line or not."""
+        try:
+            settings = termios.tcgetattr(self._descriptor)
+            at_once = [*settings]
+            at_once[3] &= ~termios.ICANON
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, at_once)
+            try:
+                return bool(select.select([self._descriptor], [], [], 0)[0])
+            finally:
+                termios.tcsetattr(self._descriptor, termios.TCSANOW, settings)
+        except termios.error:
+            return False
+
+    async def read_line(self) -> str | None:
+        """A line the user typed; None at the end of input. The wait can be cancelled; a blocking read could not."""
+        await anyio.wait_readable(self._descriptor)
+        try:
+            data = os.read(self._descriptor, 4096)
+        except OSError:
+            return None
+        return data.decode("utf-8", "replace").strip() if data else None
+
+    def close(self) -> None:
+        """Give it back."""
+        os.close(self._descriptor)
+
+
+def agrees(question: str) -> bool | None:
+    """Whether the user says yes; None where there is no terminal. The question ends in a blank or a new line."""
+    terminal = open_terminal()
+    if terminal is None:
+        return None
+    try:
+        terminal.show(f"{question}[y/N] ")
+        terminal.forget_typed()
+        answer = anyio.run(terminal.read_line) or ""
+    finally:
+        terminal.close()
+    return answer.lower() in ("y", "yes")
+
+
+# May it run?
+
+
+def ready_to_run(command: AgentCommand) -> AgentCommand:
+    """The command once the user has agreed to it, now or before. Raises SystemExit where it must not run, and says why.
+
+    What a known agent runs is said before its first run, and what follows from where it runs each time.
+    """
+    agreed = command if command.package is None else _agreed_to(command)
+    if not command.is_listed:
+        return agreed
+    if command.package is None and command.name not in recent_agents(recent_file()):
+        say(f"{command.name} runs: {command.line}")
+    if command.place_note:
+        say(f"{command.name} {command.place_note}")
+    note_used(command.name, recent_file())
+    return agreed
+
+
+def _agreed_to(command: AgentCommand) -> AgentCommand:
+    """A package is downloaded and run only by users who know that it is; where nobody can be asked, nothing runs."""
+    if is_agreed(command, consent_file()):
+        return replace(command, package=None)
+    facts = "\n".join(f"  {make_visible_line(line)}" for line in what_runs(command))
+    is_wanted = agrees(f"Run {make_visible_line(command.name)} for the first time?\n{facts}\n")
+    if is_wanted is None:
+        say(
+            f"{command.name} needs your consent before it first runs, and there is no terminal to ask on.\n"
+            f"  Run it once on a terminal: acp-tui {command.name}\n"
+            f"  or give the command itself: acp-tui exec -- {command.line}"
+        )
+        raise SystemExit(ExitCode.USAGE)
+    if not is_wanted:
+        say(f"{command.name} was not started: you did not agree")
+        raise SystemExit(ExitCode.USAGE)
+    try:
+        agree(command, consent_file())
+    except SettingsError as error:
+        say(f"{error}; {error.hint}")
+    return replace(command, package=None)

@@ -1,0 +1,183 @@
+"""What one terminal of a conversation shows, its emulator fed off the event loop; it draws nothing.
+
+The conversation's byte ring is the buffer: the emulator gets piece after piece of it at its own pace. All bytes are
+fed, though of a flood only the end stays in the scrollback: to leave some out one would have to find the modes, regions
+and switches of screen among them, which costs more than libghostty's 14 ns a byte, and in Python, under the GIL. Only
+where the ring drops bytes before the emulator has come to them are they missing; it then goes on with the next whole
+line.
+
+Its size is what the conversation's state says; whoever changes that has told the program. What the program asks is
+answered elsewhere, by whoever runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from typing import Final, TypeAlias
+
+from acp_tui.client.terminals.emulator import Emulator, Line, TerminalModes
+from acp_tui.client.terminals.feeder import Feeder
+from acp_tui.conversation.buffers import from_character_boundary
+from acp_tui.conversation.entries import TerminalState
+
+SCROLLBACK_LINES: Final = 5_000
+"""About 5 MB a terminal of 120 columns, when they are full."""
+AT_ONCE_BYTES: Final = 16 * 1024
+"""What the event loop feeds itself, in 0.2 ms: a thread would show the echo of a key a frame later."""
+PIECE_BYTES: Final = 128 * 1024
+"""What the thread feeds at a time, in 2 ms: as long may the event loop have to wait to read lines."""
+AFTER_A_GAP: Final = b"\x18\x1b[m\x1b(B\x0f\r\x1b[K"
+"""Ends the sequence that the gap may have cut, its style and character set, and drops the line that it has cut."""
+
+MakeEmulator: TypeAlias = Callable[[int, int, int], Emulator]
+"""Of columns, rows and lines of scrollback."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """As many rows of a terminal as its screen has: the screen itself, or what has scrolled away above it."""
+
+    lines: list[Line]
+    """May be fewer than rows: blank ones at the end do not count."""
+    top: int
+    """The line on the first row, counted as `TerminalScreen.lines` does."""
+    lines_below: int
+    """How far this is scrolled up."""
+    cursor: tuple[int, int]
+    """Column and row; it may stand outside."""
+    modes: TerminalModes
+
+
+class TerminalScreen:
+    """One terminal's emulator and how much of the output it has seen.
+
+    Everything is called on the event loop; `on_change` comes there too, when the feeder's thread has fed a piece.
+    Number and content of the lines are as new as the last piece, so that two calls may not fit together: who asks for
+    lines that are gone meanwhile gets blank ones.
+    """
+
+    def __init__(
+        self,
+        state: TerminalState,
+        make: MakeEmulator,
+        feeder: Feeder,
+        on_change: Callable[[], None],
+    ) -> None:
+        self.state = state
+        self._make = make
+        self._feeder = feeder
+        self._on_change = on_change
+        self._size = state.columns, state.rows
+        self._lock = Lock()
+        self._emulator: Emulator | None = None
+        self._fed = 0
+        self.is_feeding = False
+        """Whether a piece is with the feeder's thread."""
+        self._count_at_rest: int | None = None
+
+    def update(self) -> None:
+        """Take what is new: at once where it is little, else a piece in the feeder's thread."""
+        self._fit()
+        if self.is_feeding:
+            return
+        emulator, data = self._awake, self._next_piece()
+        if len(data) <= AT_ONCE_BYTES:
+            self._feed(emulator, data)
+        else:
+            self.is_feeding = True
+            self._feeder.run(partial(self._feed, emulator, data), self._on_fed)
+
+    def keep_up(self) -> None:
+        """Take what is new, if it has become too much to wait for the next frame."""
+        if self.state.output.end - self._fed > AT_ONCE_BYTES:
+            self.update()
+
+    @property
+    def can_rest(self) -> bool:
+        """Whether it has an emulator, and nothing more will come."""
+        return self._emulator is not None and self.state.has_exited and not self.is_feeding
+
+    def rest(self) -> None:
+        """Free the emulator, where that can be; the next look at the terminal makes another from the ring."""
+        if self.can_rest:
+            self._count_at_rest = self.line_count
+            self._awake.close()
+            self._emulator, self._fed = None, 0
+
+    @property
+    def line_count(self) -> int:
+        """Lines of scrollback and screen; while an emulator that was freed is made anew, as many as there were."""
+        if self._count_at_rest is not None:
+            if self._is_behind:
+                return self._count_at_rest
+            self._count_at_rest = None
+        with self._lock:
+            return self._awake.line_count
+
+    def lines(self, start: int, stop: int) -> list[Line]:
+        """Some of its lines."""
+        if self._emulator is None:
+            self.update()
+        with self._lock:
+            lines = self._awake.lines(start, stop)
+        return lines + [[] for _ in range(stop - start - len(lines))]
+
+    def window(self, top: int | None = None) -> Window:
+        """The screen, or as many rows from line `top` on; all of it is of the same moment."""
+        with self._lock:
+            emulator = self._awake
+            live_top = emulator.screen_top
+            top = live_top if top is None else max(0, min(top, live_top))
+            column, line = emulator.cursor
+            lines = emulator.lines(top, top + self._size[1])
+            return Window(lines, top, live_top - top, (column, line - top), emulator.modes)
+
+    @property
+    def modes(self) -> TerminalModes:
+        """What the program has set: how to type, paste and click, whether the cursor is to be seen."""
+        with self._lock:
+            return self._awake.modes
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._fed < self.state.output.end or self.is_feeding
+
+    @property
+    def _awake(self) -> Emulator:
+        if self._emulator is None:
+            self._emulator = self._make(*self._size, SCROLLBACK_LINES)
+        return self._emulator
+
+    def _fit(self) -> None:
+        """Take the size that the terminal has now; what has been shown flows anew."""
+        size = self.state.columns, self.state.rows
+        if size != self._size:
+            self._size = size
+            if self._emulator is not None:
+                with self._lock:
+                    self._emulator.resize(*size)
+
+    def _next_piece(self) -> bytes:
+        at = max(self._fed, self.state.output.dropped)
+        start, data = self.state.output.read_from(at, PIECE_BYTES)
+        has_gap = start > self._fed
+        self._fed = start + len(data)
+        return _after_a_gap(data) if has_gap else data
+
+    def _feed(self, emulator: Emulator, data: bytes) -> None:
+        if data:
+            with self._lock:
+                emulator.feed(data)
+
+    def _on_fed(self) -> None:
+        self.is_feeding = False
+        self.update()
+        self._on_change()
+
+
+def _after_a_gap(data: bytes) -> bytes:
+    _, line_feed, rest = data.partition(b"\n")
+    return AFTER_A_GAP + (rest if line_feed else from_character_boundary(data))

@@ -1,0 +1,1 @@
+"""The app that the real one, replay, inspector and pictures share."""

@@ -1,0 +1,1 @@
+"""What has changed in a workspace: followed, listed, reviewed, reverted."""

@@ -1,0 +1,227 @@
+"""What a user does with the changes in a workspace: sees how many there are, opens the list, takes some back.
+
+It owns the tracker, which runs as long as the folder has a tab, and the reverts that can be undone. It draws
+nothing, and loads nothing of the tracker before it is started.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import anyio
+from anyio import to_thread
+from textual.app import App
+from textual.message import Message
+from textual.worker import Worker
+
+from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.kit.editor import edit
+
+if TYPE_CHECKING:
+    from acp_tui.client.changes import ChangeTracker, FileChange, Hunk, Limits, Review, Swapped
+
+log = logging.getLogger(__name__)
+
+TAKING_STOCK: Final = "taking stock of the files"
+"""What it does until it is ready, in the words of a phase."""
+LEAST_WAIT_S: Final = 0.02
+REST_S: Final = 0.25
+REST_S_PER_CHANGE: Final = 30e-6
+"""Ten times what listing one costs: most of the time belongs to others, however many there are."""
+
+# Loaded in a thread. The watcher brings a native library.
+TRACKER: Final = "acp_tui.client.changes"
+WATCHER: Final = "watchfiles"
+
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class ChangesDesk:
+    """The changes below one directory since it was started, whoever made them."""
+
+    class Changed(Message):
+        """The changes, the summary or the notes are others now; goes to each screen of the stack."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        cwd: Path,
+        limits: Limits | None = None,
+        *,
+        now: Callable[[], datetime] = datetime.now,
+    ) -> None:
+        """Runs from `start` to `end`, or to the end of the app; None for the limits that the tracker has by itself."""
+        self.root = cwd
+        self.since = ""
+        """The time of day from which on changes are known; "" until there is one."""
+        self._app = app
+        self._limits = limits
+        self._now = now
+        self._tracker: ChangeTracker | None = None
+        self._ready = anyio.Event()
+        self._following: Worker[None] | None = None
+        self._failure = ""
+        self._done: list[Swapped] = []
+        """The reverts, the last one at the end."""
+        self._said: set[str] = set()
+        self._summary: str | None = ""
+        """None where it is to be made anew."""
+        self._is_telling = False
+        self._telling_from_s = 0.0
+
+    def start(self) -> None:
+        """Begin to look at the files, and follow them from then on."""
+        self._following = self._app.run_worker(self._follow(), group="changes")
+
+    def end(self) -> None:
+        """Follow them no longer: nobody works there any more."""
+        if self._following is not None:
+            self._following.cancel()
+
+    async def ready(self) -> None:
+        """Return once it is known what all files are, or that it will not be: then the agent may begin."""
+        await self._ready.wait()
+
+    def is_listed_or_say(self) -> bool:
+        """Whether there is a list; where there is none, the user is told why."""
+        if not self._ready.is_set():
+            self._say(f"Still {TAKING_STOCK}.")
+        elif self._failure:
+            self._say(self._failure, severity="warning")
+        return self._ready.is_set() and not self._failure
+
+    # What is known
+
+    def summary(self) -> str:
+        """All changes in a few words; "" where there are none."""
+        if self._summary is None:
+            self._summary = _summary(self.changes)
+        return self._summary
+
+    @property
+    def changes(self) -> Mapping[str, FileChange]:
+        """The changed files by path, in no order."""
+        return _NONE if self._tracker is None else self._tracker.changes
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the list cannot know."""
+        if self._tracker is None:
+            return ()
+        return (*self._tracker.notes, *filter(None, [self._failure]))
+
+    async def rescan(self) -> None:
+        """Look at all files now. Raises ChangesError."""
+        await self._held("").rescan()
+
+    async def review(self, path: str) -> Review:
+        """Both states of a file as they are now. Raises ChangesError."""
+        return await self._held(path).review(path)
+
+    # What the user changes
+
+    async def revert_file(self, shown: Review) -> None:
+        """Make a file what it was. Raises ChangesError."""
+        self._done.append(await self._held(shown.path).revert_file(shown))
+
+    async def revert_hunk(self, shown: Review, hunk: Hunk) -> None:
+        """Make these lines what they were. Raises ChangesError."""
+        self._done.append(await self._held(shown.path).revert_hunk(shown, hunk))
+
+    async def undo(self, path: str | None = None) -> str:
+        """Undo the last revert, of this file if one is named; gives the path, "" where there is none.
+
+        Raises: ChangesError. Then it may be tried again, after those before it.
+        """
+        last = next((swapped for swapped in reversed(self._done) if path in (None, swapped.path)), None)
+        if last is None:
+            return ""
+        self._done.remove(last)
+        try:
+            await self._held(last.path).undo(last)
+        except BaseException:
+            self._done.insert(0, last)  # what was taken back is nowhere else
+            raise
+        return last.path
+
+    def edit(self, path: str) -> str:
+        """Give the terminal to the user's editor with this file; "" once it has ended well, else what went wrong."""
+        return edit(self._app.app, self.root / path)
+
+    def _held(self, path: str) -> ChangeTracker:
+        if self._tracker is None or self._failure:
+            from acp_tui.client.changes import ChangesError
+
+            raise ChangesError(path, self._failure or f"Still {TAKING_STOCK}.")
+        return self._tracker
+
+    # Following
+
+    async def _follow(self) -> None:
+        try:
+            await to_thread.run_sync(_load)
+            from acp_tui.client.changes import ChangeTracker, Limits
+
+            self._tracker = ChangeTracker(self.root, self._mark, self._limits or Limits())
+            async with anyio.create_task_group() as tasks:
+                await tasks.start(self._tracker.run)
+                self.since = self._now().strftime("%H:%M")
+                self._ready.set()
+                self._mark()
+        except Exception as error:  # the session is of use without the list of changes
+            first = _first(error)
+            if not isinstance(first, OSError):
+                log.exception("The changes in %s cannot be followed", self.root)
+            self._failure = f"Changes are not listed: {str(first) or type(first).__name__}"
+            self._mark()
+        finally:
+            self._ready.set()
+
+    def _mark(self) -> None:
+        """Tell of it soon, and of all that changes until then."""
+        self._summary = None
+        if not self._is_telling and self._app.is_running:
+            self._is_telling = True
+            self._app.set_timer(max(LEAST_WAIT_S, self._telling_from_s - time.monotonic()), self._tell)
+
+    def _tell(self) -> None:
+        self._is_telling = False
+        for note in self.notes:
+            if note not in self._said:
+                self._said.add(note)
+                self._say(note, severity="warning")
+        for screen in self._app.screen_stack:
+            screen.post_message(self.Changed())
+        rest_s = max(REST_S, REST_S_PER_CHANGE * len(self.changes))
+        self._telling_from_s = time.monotonic() + rest_s
+
+    def _say(self, text: str, severity: Literal["information", "warning"] = "information") -> None:
+        self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
+
+
+def _load() -> None:
+    for name in (TRACKER, WATCHER):
+        import_module(name)
+
+
+def _summary(changes: Mapping[str, FileChange]) -> str:
+    if not changes:
+        return ""
+    added = sum(change.added or 0 for change in changes.values())
+    removed = sum(change.removed or 0 for change in changes.values())
+    files = "1 file" if len(changes) == 1 else f"{len(changes):,} files"
+    return " ".join([files, *[f"+{added:,}"] * bool(added), *[f"-{removed:,}"] * bool(removed)])
+
+
+def _first(error: BaseException) -> BaseException:
+    """What happened, of several things the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

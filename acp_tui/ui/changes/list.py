@@ -1,0 +1,260 @@
+"""The list of the files that changed since the session began, whoever changed them.
+
+It follows the list as it changes; what a file has become is shown by the review, and the desk reverts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.segment import Segment
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
+from acp_tui.conversation.visible import make_visible, make_visible_path
+from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
+from acp_tui.ui.drawings.changed_files import UNKNOWN, change_segments, count_words, in_full
+from acp_tui.ui.kit.frame import shown
+from acp_tui.ui.kit.row_list import NOWHERE, PickerRow, RowList
+from acp_tui.ui.rendering.palette import PLAIN, Palette
+
+if TYPE_CHECKING:
+    from acp_tui.ui.changes.follower import ChangesDesk
+
+KEYS: Final = "Enter review · r revert · u undo · g look again · Esc back"
+
+
+class ChangeList(RowList, can_focus=True):
+    """A row for each changed file, in the order of their paths."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "go(-1)", "Row above", show=False),
+        Binding("down", "go(1)", "Row below", show=False),
+        Binding("pageup", "go_page(-1)", "Page up", show=False),
+        Binding("pagedown", "go_page(1)", "Page down", show=False),
+        Binding("home", "go(-1000000)", "First row", show=False),
+        Binding("end", "go(1000000)", "Last row", show=False),
+        Binding("enter", "choose", "Choose", show=False),
+    ]
+
+    class Moved(Message):
+        """Another row is under the cursor."""
+
+    class Chosen(Message):
+        """The user chose the row under the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._most_lines = 0
+
+    @property
+    def change(self) -> FileChange | None:
+        """The one under the cursor."""
+        return None if self.row is None else self.row.value
+
+    def show_changes(self, changes: Sequence[FileChange], wanted: str = "") -> None:
+        """Show these; the cursor goes to `wanted`, else it stays with its file, and that where it is on the screen."""
+        at, top = self.cursor, self.scroll_offset.y
+        path = wanted or ("" if self.change is None else self.change.path)
+        self._most_lines = max(((change.added or 0) + (change.removed or 0) for change in changes), default=0)
+        now_at = next(
+            (index for index, change in enumerate(changes) if change.path >= path), len(changes) - 1
+        )
+        self.show([PickerRow(change, change.path) for change in changes], now_at if changes else NOWHERE)
+        if top and at != NOWHERE:
+            self.scroll_to(y=top + now_at - at, animate=False, force=True)
+
+    def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
+        if index == self.cursor and self.app.current_theme.ansi:
+            palette = PLAIN  # what can be read on the terminal's own colours is not known
+        return change_segments(self.rows[index].value, width, self._most_lines, palette)
+
+    def action_go(self, step: int) -> None:
+        """Move the cursor."""
+        self.move(step)
+        self.post_message(self.Moved())
+
+    def action_go_page(self, direction: int) -> None:
+        """Move it by a page."""
+        self.page(direction)
+        self.post_message(self.Moved())
+
+    def action_choose(self) -> None:
+        """Choose what is under the cursor."""
+        if self.change is not None:
+            self.post_message(self.Chosen())
+
+    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+        """A click chooses."""
+        event.stop()
+        self.action_choose()
+
+
+class ChangesScreen(ModalScreen[None]):
+    """Lists the changes, opens their reviews, and reverts whole files."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("r", "revert", "Revert the file", show=False),
+        Binding("u", "undo", "Undo the last revert", show=False),
+        Binding("g,f5", "rescan", "Look at all files again", show=False),
+    ]
+
+    def __init__(self, desk: ChangesDesk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._list = ChangeList()
+        self._title = Static(classes="changes-title", markup=False)
+        self._since = Static(classes="changes-since", markup=False)
+        self._notes = Static(classes="changes-notes", markup=False)
+        self._about = Static(classes="changes-about", markup=False)
+        self._doomed: Review | None = None
+        """What is reverted when the user presses the key again; the file as it was looked at for that."""
+        self._reviewed = ""
+        """The file whose review was opened last: whoever comes back from it means it still."""
+        self._is_saying = False
+        self._is_writing = False
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        keys = Static(KEYS, classes="changes-keys", markup=False)
+        with Vertical(id="changes"):
+            yield from (self._title, self._since, self._list, self._notes, self._about, keys)
+
+    def on_mount(self) -> None:
+        """Show what is known."""
+        self._list.focus()
+        self.on_changes_desk_changed()
+
+    def on_changes_desk_changed(self) -> None:
+        """Show the list as it is now."""
+        self._show_list()
+
+    def _show_list(self, wanted: str = "") -> None:
+        changes = self._desk.changes
+        self._list.show_changes([changes[path] for path in sorted(changes)], wanted)
+        since = self._desk.since
+        self._title.update(f"Changes  {self._desk.summary()}" if changes else "Changes")
+        who = f"since {since}, whoever changed them"
+        self._since.update(who if changes else f"Nothing has changed since {since}.")
+        self._notes.update(make_visible("\n".join(self._desk.notes)))
+        self._notes.display = bool(self._desk.notes)
+        if not self._is_saying:
+            self._show_about()
+
+    def _show_about(self) -> None:
+        self._is_saying = False
+        change = self._list.change
+        self._about.update("" if change is None else Content.styled(in_full(change), "$foreground-muted"))
+
+    def _say(self, text: str, style: str = "") -> None:
+        """In the place of what there is to know of the file, until the user goes on."""
+        self._is_saying = True
+        self._about.update(shown(text, style))
+
+    def on_change_list_moved(self) -> None:
+        """Another file: what was asked about the one before is over."""
+        self._doomed = None
+        self._show_about()
+
+    def on_change_list_chosen(self) -> None:
+        """Show what became of the file."""
+        self.on_change_list_moved()
+        if self._list.change is not None:
+            self._reviewed = self._list.change.path
+            self.app.push_screen(ReviewScreen(self._desk, self._reviewed))
+
+    def on_screen_resume(self) -> None:
+        """What was done in the review is to be seen."""
+        self._show_list(self._reviewed)
+
+    # What the user changes
+
+    def action_revert(self) -> None:
+        """Ask at first; then revert what was asked about, if it is still as it was."""
+        if self._doomed is not None:
+            doomed, self._doomed = self._doomed, None
+            self._write(lambda: self._revert(doomed))
+        elif self._list.change is not None:
+            self._ask(self._list.change)
+
+    @work(exclusive=True, group="ask")
+    async def _ask(self, change: FileChange) -> None:
+        name = make_visible_path(change.path)
+        if change.before_unknown is not None:
+            self._say(f"{name} cannot be reverted: {UNKNOWN}: {change.before_unknown}.", "$text-warning")
+            return
+        try:
+            review = await self._desk.review(change.path)
+        except ChangesError as error:
+            self._say(str(error), "$text-error")
+            return
+        if review.change is None or self._list.change is None or self._list.change.path != change.path:
+            return  # it is as it was, or the user has gone on
+        self._doomed = review
+        counts = " ".join(filter(None, count_words(review.change)))
+        self._say(f"press r again to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
+
+    async def _revert(self, doomed: Review) -> str:
+        try:
+            await self._desk.revert_file(doomed)
+        except ChangedMeanwhile:
+            self.app.push_screen(ReviewScreen(self._desk, doomed.path, earlier=doomed, note=NOT_REVERTED))
+            return ""
+        return f"{make_visible_path(doomed.path)} is as it was at {self._desk.since}; u undoes that"
+
+    def action_undo(self) -> None:
+        """Undo the last revert."""
+        self._doomed = None
+        self._write(self._undo)
+
+    async def _undo(self) -> str:
+        try:
+            path = await self._desk.undo()
+        except ChangedMeanwhile as error:
+            self.app.push_screen(ReviewScreen(self._desk, error.path, note=NOT_UNDONE))
+            return ""
+        return f"{make_visible_path(path)} is back as it was changed" if path else "There is nothing to undo."
+
+    @work
+    async def _write(self, change: Callable[[], Awaitable[str]]) -> None:
+        """Do it, one at a time, and say what was done or why not."""
+        if self._is_writing:
+            return
+        self._is_writing = True
+        try:
+            said, style = await change(), "$text-success"
+        except ChangesError as error:
+            said, style = str(error), "$text-error"
+        finally:
+            self._is_writing = False
+        self.on_changes_desk_changed()
+        if said:
+            self._say(said, style)
+
+    @work(exclusive=True, group="rescan")
+    async def action_rescan(self) -> None:
+        """Look at all files."""
+        self._say("Looking at all files …")
+        try:
+            await self._desk.rescan()
+        except ChangesError as error:
+            self._say(str(error), "$text-error")
+        else:
+            self.on_changes_desk_changed()
+            self._say("Looked at all files.")
+
+    def action_back(self) -> None:
+        """End the question, else leave; not while a file is being written, since what was done could not be undone."""
+        if self._doomed is not None:
+            self.on_change_list_moved()
+        elif not self._is_writing:
+            self.dismiss()

@@ -1,0 +1,368 @@
+"""The review of one changed file: what differs, hunk by hunk, and the way back for a hunk or all of it.
+
+What the desk refuses to revert, because the file is no longer as it was shown, is shown again as it is now; what was
+shown before stays within reach. Which files there are to go on to is the desk's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from anyio import to_thread
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.strip import Strip
+
+from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
+from acp_tui.conversation.visible import make_visible, make_visible_path
+from acp_tui.ui.changes.hunk_view import BAR, HunkView
+from acp_tui.ui.dialogs.closing import close_when_in_front
+from acp_tui.ui.drawings.changed_files import WORDS, count_words
+from acp_tui.ui.drawings.file_review import ReviewDrawing
+from acp_tui.ui.drawings.permissions import keys_lines
+from acp_tui.ui.kit.strip_view import StripView
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.permission.permission_review import BRIEF_CELLS, COLUMNS_FROM_CELLS
+from acp_tui.ui.rendering.diff import DiffLayout
+from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import wrap
+
+if TYPE_CHECKING:
+    from acp_tui.ui.changes.follower import ChangesDesk
+
+NOT_REVERTED: Final = "The file has changed meanwhile, so nothing was reverted; this is how it is now."
+NOT_UNDONE: Final = "The file has changed since the revert, which was not undone; this is how it is now."
+OUTDATED: Final = "The file has changed since it was shown; g shows it as it is now."
+WAY_TO_EARLIER: Final = "o shows what was there before."
+EARLIER: Final = "This is what was shown before the file changed; o shows it as it is now."
+
+
+class ReviewScreen(ModalScreen[None]):
+    """Shows one file after the other."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("up", "scroll_by(-1)", "Line up", show=False),
+        Binding("down", "scroll_by(1)", "Line down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown,space", "page(1)", "Page down", show=False),
+        Binding("home", "go_to_end(-1)", "To the beginning", show=False),
+        Binding("end", "go_to_end(1)", "To the end", show=False),
+        Binding("n", "go_to_hunk(1)", "Next hunk", show=False),
+        Binding("p", "go_to_hunk(-1)", "Hunk before", show=False),
+        Binding("right_square_bracket", "go_to_file(1)", "Next file", show=False),
+        Binding("left_square_bracket", "go_to_file(-1)", "File before", show=False),
+        Binding("s", "toggle_columns", "One column or two", show=False),
+        Binding("c", "toggle_context", "The whole file, or the changes", show=False),
+        Binding("x", "revert_hunk", "Revert the hunk", show=False),
+        Binding("X", "revert_file", "Revert the file", show=False),
+        Binding("u", "undo", "Undo the last revert of the file", show=False),
+        Binding("o", "toggle_earlier", "What was shown before, or what is now", show=False),
+        Binding("g,f5", "reload", "Show it as it is now", show=False),
+        Binding("e", "edit", "Open it in the editor", show=False),
+    ]
+
+    def __init__(
+        self, desk: ChangesDesk, path: str, *, earlier: Review | None = None, note: str = ""
+    ) -> None:
+        """`earlier` is what was shown of the file before, if that is no longer so; `note` says what happened."""
+        super().__init__()
+        self._desk = desk
+        self._path = path
+        self._now: ReviewDrawing | None = None
+        self._earlier: ReviewDrawing | None = None
+        self._lines: Sequence[Strip] = ()
+        self._sees_earlier = False
+        self._note = ""
+        self._listed: FileChange | None = None
+        """What the list said of the file when it was shown."""
+        self._is_outdated = False
+        self._begins_with = (earlier, note)
+        self._wants_columns: bool | None = None
+        """None: as the width says."""
+        self._shows_whole_file = False
+        self._is_writing = False
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        with Vertical(id="review"):
+            yield StripView(id="review-head")
+            yield HunkView(id="review-lines")
+            yield StripView(id="review-keys")
+
+    def on_mount(self) -> None:
+        """Show the file, again in other colours, and as it may have become under another screen."""
+        self.watch(self.app, "theme", self.redraw, init=False)
+        self._begin(*self._begins_with)
+
+    def on_resize(self) -> None:
+        """Draw for the new width."""
+        self.call_after_refresh(self.redraw)
+
+    def on_changes_desk_changed(self) -> None:
+        """Say so where the file is no longer what is shown; it is not replaced under the eyes of who reads it."""
+        if self._now is None or self._is_writing:
+            return
+        listed = self._desk.changes.get(self._path)
+        # The list may be behind what was read from the disk just now.
+        is_outdated = listed not in (self._listed, self._now.review.change)
+        if is_outdated != self._is_outdated:
+            self._is_outdated = is_outdated
+            self.lay_out()
+
+    # What it shows
+
+    @work(exclusive=True, group="load")
+    async def _begin(self, earlier: Review | None, note: str) -> None:
+        if earlier is not None:
+            self._earlier = await to_thread.run_sync(ReviewDrawing, earlier)
+        await self._show(self._path, note)
+
+    @work(exclusive=True, group="load")
+    async def _load(self, path: str, note: str = "", hunk: int = 0) -> None:
+        if not self._is_writing:
+            await self._show(path, note, hunk)
+
+    async def _show(self, path: str, note: str, hunk: int = 0) -> None:
+        try:
+            review = await self._desk.review(path)
+        except ChangesError as error:
+            self._fail(error)
+            return
+        self._now = await to_thread.run_sync(ReviewDrawing, review)
+        if path != self._path:
+            self._earlier = None
+        self._path, self._note = path, note
+        self._listed = self._desk.changes.get(path)
+        self._sees_earlier = self._is_outdated = False
+        self.redraw()
+        self._view.go_to(hunk)
+
+    def _fail(self, error: ChangesError) -> None:
+        """Say why it cannot be shown; without anything to be shown before, leave."""
+        if self._now is not None:
+            self._say(str(error))
+        else:
+            self.notify(make_visible(str(error)), severity="error", markup=False)
+            close_when_in_front(self)
+
+    @property
+    def _drawing(self) -> ReviewDrawing | None:
+        return self._earlier if self._sees_earlier else self._now
+
+    def redraw(self) -> None:
+        """Draw the file as it is shown now."""
+        if self._drawing is not None and self._width > 2:
+            context = None if self._shows_whole_file else CONTEXT_LINES
+            width = self._width - len(BAR)
+            self._lines = self._drawing.draw(width, self._palette, self._layout, context)
+            self.lay_out()
+
+    def lay_out(self) -> None:
+        """Show what is drawn, with head, bar and keys as they are now."""
+        if self._drawing is None or self._width <= 2:
+            return
+        head, keys = self._head(self._drawing.review), self._keys()
+        self.query_one("#review-head", StripView).show(head, len(head))
+        self.query_one("#review-keys", StripView).show(keys, len(keys))
+        height = self.query_one("#review").content_size.height - len(head) - len(keys)
+        starts = self._drawing.hunk_starts
+        self._view.show_hunks(self._lines, starts, max(height, 1), self._palette.accent)
+
+    def on_hunk_view_moved(self) -> None:
+        """Say which hunk it is."""
+        self.lay_out()
+
+    def _head(self, review: Review) -> list[Strip]:
+        palette, change = self._palette, review.change
+        added, removed = ("", "") if change is None else count_words(change)
+        title = [
+            (make_visible_path(review.path), palette.diff_title),
+            (f"  {WORDS[change.kind] if change is not None else 'as it was'}", palette.muted),
+            (f"  {added}" if added else "", palette.success),
+            (f"  {removed}" if removed else "", palette.error),
+        ]
+        lines = wrap(title, self._width) + wrap([(self._position(review), palette.muted)], self._width)
+        note = self._shown_note()
+        return lines + (wrap([(note, palette.warning)], self._width) if note else [])
+
+    def _shown_note(self) -> str:
+        if self._sees_earlier:
+            return EARLIER
+        note = OUTDATED if self._is_outdated else self._note
+        return f"{note} {WAY_TO_EARLIER}" if note and self._earlier is not None else note
+
+    def _position(self, review: Review) -> str:
+        changes = self._desk.changes
+        parts = [f"hunk {self._view.hunk + 1}/{len(review.hunks)}"] * bool(review.hunks)
+        if review.path in changes:
+            parts.append(f"file {sum(path <= review.path for path in changes):,}/{len(changes):,}")
+        return " · ".join([*parts, f"since {self._desk.since}, whoever changed it"])
+
+    def _keys(self) -> list[Strip]:
+        is_brief = self._width < BRIEF_CELLS
+        keys = [
+            "↑↓: read" if is_brief else "↑↓ PgUp PgDn: read",
+            "n p: hunks",
+            "[ ]: files",
+            "s: one column" if self._layout == "columns" else "s: side by side",
+            "c: changes only" if self._shows_whole_file else "c: whole file",
+            "x: revert hunk",
+            "X: file" if is_brief else "X: revert file",
+            "u: undo",
+            "g: again" if is_brief else "g: look again",
+            "e: edit",
+            "Esc: back",
+        ]
+        return keys_lines(keys, self._palette.muted, self._width)
+
+    def _say(self, note: str) -> None:
+        self._note = make_visible(note)
+        self.lay_out()
+
+    @property
+    def _view(self) -> HunkView:
+        return self.query_one(HunkView)
+
+    @property
+    def _width(self) -> int:
+        # The scroll bar's column is kept free, so that the text does not jump when it appears.
+        return self.query_one("#review").content_size.width - 1
+
+    @property
+    def _palette(self) -> Palette:
+        return palette_for(self.app.current_theme)
+
+    @property
+    def _layout(self) -> DiffLayout:
+        """As the user wants it, else as the width says."""
+        wants_columns = self._wants_columns
+        if wants_columns is None:
+            wants_columns = self._width >= COLUMNS_FROM_CELLS - 1
+        return "columns" if wants_columns else "unified"
+
+    # What the user reads
+
+    def action_scroll_by(self, lines: int) -> None:
+        """Move by lines."""
+        self._view.scroll_to_row(self._view.scroll_offset.y + lines)
+
+    def action_page(self, direction: int) -> None:
+        """Move by pages."""
+        self._view.page(direction)
+
+    def action_go_to_end(self, direction: int) -> None:
+        """To the beginning for -1, to the end for 1."""
+        self._view.scroll_to_row(0 if direction < 0 else len(self._lines))
+
+    def action_go_to_hunk(self, step: int) -> None:
+        """To the next hunk, or the one before."""
+        self._view.go_to(self._view.hunk + step)
+
+    def action_go_to_file(self, step: int) -> None:
+        """To the next file of the list, or the one before."""
+        if step > 0:
+            path = min((path for path in self._desk.changes if path > self._path), default="")
+        else:
+            path = max((path for path in self._desk.changes if path < self._path), default="")
+        if path:
+            self._load(path)
+        else:
+            self._say("This is the last file." if step > 0 else "This is the first file.")
+
+    def action_toggle_columns(self) -> None:
+        """Show old and new lines side by side, or below each other."""
+        self._wants_columns = self._layout == "unified"
+        self._draw_at_hunk()
+
+    def action_toggle_context(self) -> None:
+        """Show the whole file, or the changes with a few lines around them."""
+        self._shows_whole_file = not self._shows_whole_file
+        self._draw_at_hunk()
+
+    def action_toggle_earlier(self) -> None:
+        """Show what was shown before the file changed, or what it is now."""
+        if self._earlier is not None:
+            self._sees_earlier = not self._sees_earlier
+            self.redraw()
+            self._view.go_to(0)
+
+    def _draw_at_hunk(self) -> None:
+        self.redraw()
+        self._view.go_to(self._view.hunk)
+
+    def action_reload(self) -> None:
+        """Show the file as it is now."""
+        self._load(self._path, hunk=self._view.hunk)
+
+    def action_edit(self) -> None:
+        """Open the file in the user's editor, and look at it again."""
+        if self._now is None or self._now.review.after is None:
+            self._say("There is no file now that could be opened.")
+            return
+        problem = self._desk.edit(self._path)
+        self._load(self._path, make_visible(problem), self._view.hunk)
+
+    # What the user changes
+
+    @property
+    def _revertible(self) -> Review | None:
+        """What is shown, if that is what the file is thought to be now, and not what it was."""
+        review = None if self._sees_earlier or self._now is None else self._now.review
+        return review if review is not None and review.change is not None else None
+
+    def action_revert_hunk(self) -> None:
+        """Make the lines of the hunk what they were."""
+        shown = self._revertible
+        if shown is not None and shown.hunks:
+            hunk = shown.hunks[self._view.hunk]
+            self._write(partial(self._desk.revert_hunk, shown, hunk), "The hunk is reverted; u undoes that.")
+        elif shown is not None:
+            self._say("There is no hunk; X reverts the file.")
+
+    def action_revert_file(self) -> None:
+        """Make the file what it was."""
+        shown = self._revertible
+        if shown is not None:
+            self._write(partial(self._desk.revert_file, shown), "The file is reverted; u undoes that.")
+
+    def action_undo(self) -> None:
+        """Undo the last revert of this file."""
+        if self._now is not None and not self._sees_earlier:
+            self._write(self._undo, refusal=NOT_UNDONE)
+
+    async def _undo(self) -> str:
+        undone = await self._desk.undo(self._path)
+        return "The revert is undone." if undone else "There is no revert of this file to undo."
+
+    @work
+    async def _write(
+        self, change: Callable[[], Awaitable[str | None]], done: str = "", *, refusal: str = NOT_REVERTED
+    ) -> None:
+        """Do it, one at a time, and show the file as it is then, with a note: what came back, else `done`."""
+        if self._is_writing:
+            return
+        self._is_writing = True
+        self.workers.cancel_group(self, "load")  # another file would come in the place of this one
+        try:
+            note, earlier = await change() or done, None
+        except ChangedMeanwhile:
+            note, earlier = refusal, self._now
+        except ChangesError as error:
+            note, earlier = str(error), self._earlier
+        try:
+            self._earlier = earlier
+            await self._show(self._path, make_visible(note), self._view.hunk)
+        finally:
+            self._is_writing = False
+
+    def action_back(self) -> None:
+        """Leave; not while the file is being written, since what was done could not be undone then."""
+        if not self._is_writing:
+            self.dismiss()

@@ -1,0 +1,1 @@
+"""Modal screens that give a value; they know no controller."""

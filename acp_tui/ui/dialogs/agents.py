@@ -1,0 +1,137 @@
+"""Choosing an agent: all that are known, what each runs, and what is missing for those that cannot run here.
+
+It starts none. `choose_agent` is the way in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, ClassVar, TypeAlias
+
+from anyio import to_thread
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_file, update_registry
+from acp_tui.ui.dialogs.agent_list import AgentList
+from acp_tui.ui.dialogs.first_run import agreed_command
+from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.frame import Frame, shown
+
+Read: TypeAlias = Callable[[], Catalogue]
+"""Gives the agents; it blocks."""
+Update: TypeAlias = Callable[[], object]
+"""Fetches the registry; it blocks. Raises RegistryUnavailable."""
+
+
+async def choose_agent(app: App[Any]) -> AgentCommand | None:
+    """Let the user choose an agent, and agree to what it runs where that is needed; None where they do not.
+
+    To be awaited in a worker. The command is ready to be started.
+    """
+    while True:
+        chosen = await app.push_screen_wait(AgentsScreen())
+        if chosen is None:
+            return None
+        command = await to_thread.run_sync(chosen.ready)
+        agreed = await agreed_command(app, command)
+        if agreed is not None:
+            return agreed
+
+
+class AgentsScreen(ModalScreen[ListedAgent | None]):
+    """Gives the agent that was chosen, which can run; None for none."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Close", show=False),
+        Binding("f5", "update", "Fetch the registry", show=False),
+        Binding("ctrl+y", "copy", "Copy the command", show=False),
+        *(
+            Binding(str(number), f"choose({number - 1})", "Choose", show=False, priority=True)
+            for number in range(1, 10)
+        ),
+    ]
+
+    def __init__(
+        self, read: Read = read_catalogue, update: Update = lambda: update_registry(registry_file())
+    ) -> None:
+        super().__init__(classes="dialog")
+        self._read = read
+        self._update = update
+        self._list = AgentList()
+        self._said = Static(classes="dialog-said", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The agents, what the one under the cursor is, and below what is to be said."""
+        yield Frame(Content("Start an agent"), self._keys, self._list, self._said)
+
+    def on_mount(self) -> None:
+        """Look for the agents."""
+        self._show_catalogue()
+
+    @work(exclusive=True)
+    async def _show_catalogue(self) -> None:
+        catalogue = await to_thread.run_sync(self._read)
+        self._list.show_agents(catalogue.agents)
+        self._said.update(_said_of(catalogue))
+
+    @work(exclusive=True)
+    async def action_update(self) -> None:
+        """Fetch the registry, because the user says so."""
+        self._said.update("Fetching the agent registry …")
+        try:
+            # A thread cannot be cancelled; who closes the screen need not wait for it.
+            await to_thread.run_sync(self._update, abandon_on_cancel=True)
+        except RegistryUnavailable as error:
+            self._said.update(shown("; ".join(filter(None, (str(error), error.hint))), "$text-error"))
+        else:
+            self._show_catalogue()
+
+    @work
+    async def action_copy(self) -> None:
+        """Copy what installs the agent, for one that can run its command."""
+        agent = self._list.agent
+        text = "" if agent is None else agent.remedy if agent.obstacle else agent.command.line
+        if text:
+            await copy(self, text)
+
+    def action_choose(self, index: int) -> None:
+        """Start the agent at this place."""
+        self._list.choose(index)
+
+    @property
+    def _keys(self) -> str:
+        start = "Enter starts" if self._list.is_narrowed else "Enter or 1-9 start"
+        return f"{start} · F5 fetch the registry · Ctrl+Y copy · Esc close"
+
+    def on_filtered_list_moved(self) -> None:
+        """Name the keys: in a search, digits are a part of it."""
+        self.query_one(Frame).show_keys(self._keys)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """That is the one."""
+        self.dismiss(message.row.value)
+
+
+def _said_of(catalogue: Catalogue) -> Content:
+    """What is wrong in the user's file, which matters more than how old the registry is."""
+    if len(catalogue.notes) > 1:
+        count = len(catalogue.notes)
+        return Content.styled(
+            f"{count} things are wrong in agents.toml: acp-tui agents says which", "$text-warning"
+        )
+    return shown(catalogue.notes[0], "$text-warning") if catalogue.notes else Content(_age(catalogue))
+
+
+def _age(catalogue: Catalogue) -> str:
+    if catalogue.fetched_at is None:
+        return "The agent registry knows more: F5 fetches it"
+    return f"With the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"

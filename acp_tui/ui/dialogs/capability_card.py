@@ -1,0 +1,183 @@
+"""What an agent offers, what it lacks, and what follows from that for the user; it asks the agent for nothing."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import indent
+from typing import Any, ClassVar, Final, Protocol
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.dialogs.login import LoginMethod
+from acp_tui.ui.kit.frame import Frame, shown, shown_line
+
+LOG_LINES: Final = 20
+FOLDED_CELLS: Final = 60
+
+
+class Offered(Protocol):
+    """What an agent said in the handshake that it supports."""
+
+    @property
+    def meta(self) -> Mapping[str, Any] | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """What there is to tell of an agent."""
+
+    title: str
+    name: str
+    version: str
+    protocol: str
+    command: tuple[str, ...]
+    capabilities: Offered
+    """Has a boolean of each name in `CAPABILITIES`; one that it does not have counts as not offered."""
+    auth_methods: Sequence[LoginMethod] = ()
+    log: Sequence[str] = ()
+    """Its stderr, and what it wrote to stdout that was no message; the last line last."""
+    place: str = ""
+    """What follows from where it runs; "" for here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing that an agent may offer."""
+
+    attribute: str
+    name: str
+    without: str
+    """What follows for the user where it is missing."""
+
+
+SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
+    "Sessions": (
+        Capability("list_sessions", "list sessions", "earlier sessions cannot be looked up here"),
+        Capability("load_session", "load a session", "an earlier session comes back without its history"),
+        Capability("resume_session", "resume a session", "a session goes on only where it can be loaded"),
+        Capability("close_session", "close a session", "a closed tab leaves the session open in the agent"),
+        Capability("delete_session", "delete a session", "sessions can be deleted only by its own tools"),
+        Capability("additional_directories", "more folders", "a session works in one folder"),
+    ),
+    "In a prompt, besides text and links": (
+        Capability("image", "images", "an image is sent as a link to its file"),
+        Capability("audio", "audio", "a recording is sent as a link to its file"),
+        Capability("embedded_context", "files as a whole", "an attached file is sent as a link"),
+    ),
+    "MCP servers, besides those it starts itself": (
+        Capability("mcp_http", "over HTTP", "such servers in your settings are left out"),
+        Capability("mcp_sse", "over SSE", "such servers in your settings are left out"),
+    ),
+    "Login": (Capability("logout", "log out", "logging out is done by its own tools"),),
+}
+CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
+
+
+class CapabilityCard(ModalScreen[None]):
+    """Tells what this agent can do."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", show=False),
+        Binding("c", "copy", "Copy as text", show=False),
+        Binding("space", "unfold", "Unfold what is folded", show=False),
+    ]
+
+    def __init__(self, facts: AgentFacts) -> None:
+        super().__init__(classes="dialog")
+        self._facts = facts
+        self._is_open = False
+        self._body = Static(markup=False)
+
+    def compose(self) -> ComposeResult:
+        """All of it, scrolling."""
+        unfold = "Space unfold · " if self._facts.capabilities.meta else ""
+        yield Frame(
+            shown_line(self._facts.title),
+            f"↑ ↓ PgUp PgDn read · {unfold}c copy as text · Esc close",
+            VerticalScroll(self._body, classes="dialog-body"),
+        )
+
+    def on_mount(self) -> None:
+        """Draw it, ready to be scrolled."""
+        self._draw()
+        self.query_one(VerticalScroll).focus()
+
+    def _draw(self) -> None:
+        self._body.update(card_text(self._facts, is_open=self._is_open))
+
+    def action_unfold(self) -> None:
+        """Show or hide the JSON of custom capabilities."""
+        self._is_open = not self._is_open
+        self._draw()
+
+    def action_copy(self) -> None:
+        """Copy everything as plain text."""
+        self.app.copy_to_clipboard(card_text(self._facts, is_open=True).plain)
+        self.notify("The card was sent to the terminal's clipboard (OSC 52).")
+
+
+def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
+    """The card; `is_open` for the JSON of custom capabilities in full."""
+    blocks = [_identity(facts)]
+    for name, group in SECTIONS.items():
+        login = [_method(method) for method in facts.auth_methods] if name == "Login" else []
+        blocks.append(_section(name, [*login, *(_line(item, facts.capabilities) for item in group)]))
+    meta = facts.capabilities.meta or {}
+    if meta:
+        blocks.append(_section("Its own extensions", [_custom(key, meta[key], is_open) for key in meta]))
+    if facts.log:
+        blocks.append(
+            _section("Last lines of its log", [shown_line(line) for line in facts.log[-LOG_LINES:]])
+        )
+    return Content("\n\n").join(blocks)
+
+
+def _section(name: str, lines: Sequence[Content]) -> Content:
+    return Content("\n").join([Content.styled(name, "bold $text-primary"), *lines])
+
+
+def _identity(facts: AgentFacts) -> Content:
+    pairs = (
+        ("Name", f"{facts.name} {facts.version}".strip()),
+        ("Protocol", f"ACP {facts.protocol}"),
+        ("Command", shlex.join(facts.command)),
+        *((("Place", facts.place),) if facts.place else ()),
+    )
+    return Content("\n").join(
+        [Content.assemble((f"{label:<10}", "$foreground-muted"), shown_line(value)) for label, value in pairs]
+    )
+
+
+def _line(capability: Capability, offered: Offered) -> Content:
+    if getattr(offered, capability.attribute, False):
+        return Content.assemble(("✓ ", "$text-success"), capability.name)
+    return Content.assemble(
+        ("✗ ", "$foreground-muted"), capability.name, (f": {capability.without}", "$foreground-muted")
+    )
+
+
+def _method(method: LoginMethod) -> Content:
+    how = " (in a terminal)" if method.kind == "terminal" else ""
+    about = f": {method.description}" if method.description else ""
+    return Content.assemble("· ", shown_line(method.name), how, shown_line(about, "$foreground-muted"))
+
+
+def _custom(key: str, value: Any, is_open: bool) -> Content:
+    mark = "▾ " if is_open else "▸ "
+    if is_open:
+        whole = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+        text = shown("\n" + indent(whole, "  "), "$foreground-muted")
+    else:
+        compact = make_visible_line(json.dumps(value, ensure_ascii=False, default=str))
+        short = compact if len(compact) <= FOLDED_CELLS else compact[:FOLDED_CELLS] + " …"
+        text = Content.styled(f"  {short}", "$foreground-muted")
+    return Content.assemble((mark, "$foreground-muted"), shown_line(key), text)

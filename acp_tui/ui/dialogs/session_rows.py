@@ -1,0 +1,129 @@
+"""How a session of the past looks as a row: what it is called, whose it is, when it was used last, where it works.
+
+What is known of a session is an agent's or a file's word: a time may be no time, a folder may be anywhere.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.kit.row_list import GAP, PickerRow, aligned, cut, short_folder, short_time
+from acp_tui.ui.rendering.wrapping import width_cells
+
+TITLE_CELLS: Final = 32
+"""So many are kept for the title."""
+MOST_WHEN_CELLS: Final = 16
+MOST_AGENT_CELLS: Final = 14
+
+
+class Way(Enum):
+    """How a session is come to; the value is what its row says of that."""
+
+    HERE = ""
+    """It is on the screen."""
+    TAB = "open"
+    """It is in another tab."""
+    AGENT = " "
+    """Its agent may open it."""
+    RECORDING = "re-read"
+    """It can be read, and not gone on with."""
+    NONE = "not here"
+
+
+Judge: TypeAlias = Callable[[PastSession], tuple[Way, str]]
+"""How a session is come to, and why its agent cannot open it, "" where it may."""
+
+
+def session_rows(
+    sessions: Iterable[PastSession],
+    *,
+    judge: Judge,
+    here: Path | None,
+    now: datetime,
+    cells: int,
+    group: str = "",
+) -> list[PickerRow[str]]:
+    """A row for each, with what is to be known of it in columns; the folder only where it is not `here`.
+
+    Of `cells` a row has, the title gets enough: columns that there is no room for are left out.
+    """
+    past = list(sessions)
+    judged = [judge(session) for session in past]
+    columns = _fitting(
+        {
+            "way": aligned([way.value.strip() for way, _ in judged]),
+            "agent": aligned([_short(session.agent) for session in past]),
+            "prompts": aligned([_prompts(session) for session in past]),
+            "when": aligned([_when(session, now) for session in past]),
+            "folder": aligned([short_folder(session.cwd, here) for session in past]),
+        },
+        cells - TITLE_CELLS - len(GAP),
+    )
+    asides = zip(*columns, strict=True) if columns else ((),) * len(past)
+    return [
+        PickerRow(
+            session.key,
+            session.title or session.session_id,
+            _whole(session, why),
+            group,
+            aside=GAP.join(aside),
+            is_current=way is Way.HERE,
+        )
+        for session, (way, why), aside in zip(past, judged, asides, strict=True)
+    ]
+
+
+def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
+    """Those that say anything, in so many cells; what matters least goes first."""
+    columns = {name: texts for name, texts in columns.items() if any(texts)}
+    for name in ("prompts", "way", "agent", "folder"):
+        if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
+            break
+        columns.pop(name, None)
+    return list(columns.values())
+
+
+def _short(agent: str) -> str:
+    return cut(make_visible_line(agent), MOST_AGENT_CELLS)
+
+
+def _prompts(session: PastSession) -> str:
+    count = session.recorded.prompts if session.recorded is not None else 0
+    return f"{count} prompt{'s' * (count != 1)}" if count else ""
+
+
+def _when(session: PastSession, now: datetime) -> str:
+    when = _local_time(session)
+    return short_time(when, now) if when else cut(make_visible_line(session.told_time), MOST_WHEN_CELLS)
+
+
+def _whole(session: PastSession, why: str) -> str:
+    """All that is known of a session, in one line; first, why it cannot be opened."""
+    when = _local_time(session)
+    return " · ".join(
+        filter(
+            None,
+            (
+                why and f"cannot be opened: {why}",
+                f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
+                shlex.join(session.command) or session.agent,
+                _prompts(session),
+                str(session.cwd),
+                session.session_id,
+            ),
+        )
+    )
+
+
+def _local_time(session: PastSession) -> datetime | None:
+    try:
+        return None if session.last_at is None else datetime.fromtimestamp(session.last_at).astimezone()
+    except (ValueError, OverflowError, OSError):  # years that the system's clock does not know
+        return None

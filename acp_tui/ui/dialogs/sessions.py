@@ -1,0 +1,395 @@
+"""The sessions of the past, an agent's and those that were recorded, as one list; the dialog opens none itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+from textual.worker import Worker
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.session_history import PastSession, merged
+from acp_tui.ui.dialogs.session_list import FOUND, SessionList
+from acp_tui.ui.dialogs.session_rows import Way, session_rows
+from acp_tui.ui.dialogs.session_source import Listing, Source
+from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.textual_gaps.internals import bindings_of_key
+
+KEYS: Final = "Enter open · n new · d delete · e export · a {other} · / search · Esc close"
+HERE: Final = "this folder"
+EVERYWHERE: Final = "all folders"
+MARK_CELLS: Final = 2
+NOWHERE: Final = Content()
+TOO_SOON: Final = Content.styled("Too soon to count: pause, then answer again", "$text-warning")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user wants: to open a session, or a new one."""
+
+    session: PastSession | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something that is only done after a plain yes."""
+
+    words: Content
+    do: Callable[[PastSession], Awaitable[None]]
+
+
+class SessionsDialog(ModalScreen[Wish | None]):
+    """Lists sessions, and gives which is wanted; deletes and exports them while it is open."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Close", show=False),
+        Binding("n", "new", "New session", show=False),
+        Binding("d", "delete", "Delete the session", show=False),
+        Binding("y", "confirm", "Yes, delete it", show=False),
+        Binding("e", "export", "Write it to a file", show=False),
+        Binding("a", "switch_folders", "All folders or this one", show=False),
+        Binding("r", "retry", "Load again", show=False),
+        Binding("slash", "search", "Search", show=False),
+    ]
+
+    def __init__(
+        self, source: Source, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
+    ) -> None:
+        """`here` is the folder that the user works in."""
+        super().__init__(classes="dialog")
+        self._source = source
+        self._here = here
+        self._now = now
+        self._listing = Listing(source, is_everywhere=False)
+        self._recorded: Sequence[PastSession] = ()
+        self._found: Sequence[PastSession] = ()
+        """By the words that are looked for."""
+        self._past: dict[str, PastSession] = {}
+        """All that are shown, by key."""
+        self._troubles: dict[str, ClientError] = {}
+        """What could not be listed, and why."""
+        self._is_everywhere = False
+        self._loading: Worker[None] | None = None
+        self._doomed: PastSession | None = None
+        """What the questions are about."""
+        self._questions: list[Question] = []
+        self._guard = AnswerGuard(QuestionScreen.clock)
+        self._is_answer = False
+        """Whether the key that is being worked off can be an answer."""
+        self._waiting: set[str] = set()
+        """What is still being read."""
+        self._looking: Worker[None] | None = None
+        self._wanted = ""
+        """The words that are to be found in what was said."""
+        self._lines: dict[str, str] = {}
+        self._list = SessionList(empty="Loading …")
+        self._said = Static(classes="dialog-said", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The list, and below it what is going on."""
+        yield Frame(Content("Sessions"), KEYS.format(other=EVERYWHERE), self._list, self._said)
+
+    def on_mount(self) -> None:
+        """Load what there is."""
+        self._begin()
+
+    # Loading
+
+    def _begin(self) -> None:
+        self._troubles.clear()
+        self._waiting = {"recorded"}
+        self._read_recorded()
+        self._load_more()
+
+    @work(exclusive=True, group="recorded")
+    async def _read_recorded(self) -> None:
+        try:
+            self._recorded = await self._source.recorded("", self._is_everywhere)
+        except ClientError as error:
+            self._troubles["recorded"] = error
+        self._waiting.discard("recorded")
+        self._show()
+
+    @work(exclusive=True, group="listed")
+    async def _load(self) -> None:
+        try:
+            await self._listing.load_some()
+        except ClientError as error:
+            self._troubles["listed"] = error
+        self._waiting.discard("listed")
+        self._show()
+
+    def on_filtered_list_end_reached(self) -> None:
+        """There may be more."""
+        self._load_more()
+
+    def action_retry(self) -> None:
+        """Load what is missing."""
+        self._listing.allow_restart()
+        if "recorded" in self._troubles:
+            self._begin()
+        else:
+            self._load_more()
+
+    def _load_more(self) -> None:
+        is_idle = self._loading is None or self._loading.is_finished
+        if is_idle and not self._listing.is_at_end:
+            self._troubles.pop("listed", None)
+            self._waiting.add("listed")
+            self._loading = self._load()
+            self._say_how_it_stands()
+
+    def action_switch_folders(self) -> None:
+        """List the sessions of all folders, or again of this one; in the middle of a question, only that ends."""
+        if self._questions:
+            self._spare()
+            return
+        self._is_everywhere = not self._is_everywhere
+        self._listing = Listing(self._source, is_everywhere=self._is_everywhere)
+        self._recorded = self._found = ()
+        self._loading = None
+        self.query_one(Frame).show_keys(KEYS.format(other=HERE if self._is_everywhere else EVERYWHERE))
+        self._begin()
+        self._show()
+        self._look_for(self._list.words)
+
+    # What is shown
+
+    def _show(self) -> None:
+        past = merged(self._listing.sessions.values(), self._source.agent, self._recorded)
+        self._past = {session.key: session for session in past}
+        self._list.show_rows(self._rows(past), empty=self._nothing())
+        self._show_found()
+        self._say_how_it_stands()
+
+    def _rows(self, past: Sequence[PastSession], group: str = "") -> list[PickerRow[str]]:
+        return session_rows(
+            past,
+            judge=self._source.judge,
+            here=self._here,
+            now=self._now().astimezone(),
+            cells=self._list.size.width - MARK_CELLS,
+            group=group,
+        )
+
+    def _nothing(self) -> str:
+        """What to say where there is no row."""
+        if self._waiting:
+            return "Loading …"
+        if self._troubles:
+            return "No session could be listed"
+        elsewhere = "" if self._is_everywhere else " in this folder; a lists those in all folders"
+        return f"There is no session yet{elsewhere}, n makes one"
+
+    def on_session_list_resized(self) -> None:
+        """Fit the columns."""
+        self._show()
+
+    def _say_how_it_stands(self) -> None:
+        if self._questions:
+            self._said.update(self._questions[0].words)
+            return
+        troubles = [shown(_told(error), "$text-error") for error in self._troubles.values()]
+        self._said.update(Content("\n").join([*troubles, Content(self._summary())]))
+
+    def _summary(self) -> str:
+        found = f"{len(self._past)} in {EVERYWHERE if self._is_everywhere else HERE}"
+        if self._waiting:
+            return "Loading …"
+        if self._troubles:
+            return "r: load again"
+        if self._listing.is_at_end:
+            return found if self._past else ""
+        return f"{found} so far · ↓ at the end loads more"
+
+    # Looking through what was said
+
+    def action_search(self) -> None:
+        """Narrow the list by what is typed."""
+        self._list.search()
+
+    def on_session_list_sought(self, message: SessionList.Sought) -> None:
+        """The titles are narrowed at once; what was said takes a moment."""
+        self._found, self._lines = (), {}
+        self._look_for(message.words)
+
+    def _look_for(self, words: str) -> None:
+        """One search at a time: what is typed meanwhile is looked for when it is done."""
+        self._wanted = words
+        if words and (self._looking is None or self._looking.is_finished):
+            self._looking = self._look()
+
+    @work(group="looking")
+    async def _look(self) -> None:
+        sought = ("", False)
+        while self._wanted and sought != (self._wanted, self._is_everywhere):
+            sought = (self._wanted, self._is_everywhere)
+            try:
+                found = await self._source.recorded(*sought)
+            except ClientError as error:
+                self._troubles["recorded"] = error
+                break
+            if sought == (self._wanted, self._is_everywhere):
+                self._found = found
+                self._show_found()
+        self._say_how_it_stands()
+
+    def _show_found(self) -> None:
+        """Below those that are found by their titles."""
+        for session in self._found:
+            self._past.setdefault(session.key, session)
+        self._list.show_found(self._rows(self._found, FOUND) if self._found else ())
+
+    @work(exclusive=True, group="line")
+    async def on_filtered_list_moved(self) -> None:
+        """Show what was said in the session under the cursor that is looked for."""
+        session, words = self._session, self._list.words
+        if session is None or not words or session.key in self._lines or session not in self._found:
+            return
+        try:
+            line = await self._source.line_with(session, words)
+        except ClientError as error:
+            line = str(error)
+        if words == self._list.words:
+            self._lines[session.key] = line
+            self._list.show_lines(self._lines)
+
+    # What the user wants
+
+    @property
+    def _session(self) -> PastSession | None:
+        """The one under the cursor."""
+        return self._past.get(self._list.row.value) if self._list.row is not None else None
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """Open it; in the middle of the question whether to delete, only the question ends."""
+        session = self._past[message.row.value]
+        way, why = self._source.judge(session)
+        if self._questions:
+            self._spare()
+        elif way is Way.NONE:
+            self._say(shown(why, "$text-warning"))
+        else:
+            self.dismiss(Wish(session))
+
+    def action_new(self) -> None:
+        """A new session; in answer to a question, no."""
+        if self._questions:
+            self._next_question()
+        else:
+            self.dismiss(Wish())
+
+    def action_delete(self) -> None:
+        """Ask first: in the agent, and what was recorded here, are two things."""
+        session = self._session
+        if session is None or self._questions:
+            self._spare()
+            return
+        self._doomed = session
+        no_delete = self._source.no_delete(session)
+        if not no_delete:
+            where = Content.assemble(" in ", shown_line(session.agent))
+            self._questions.append(Question(_question("Delete ", session, where), self._source.delete))
+        if session.recorded is not None:
+            self._questions.append(
+                Question(_question("Delete acp-tui's recording of ", session), self._source.forget)
+            )
+        if self._questions:
+            self._guard.arm()
+            self._say_how_it_stands()
+        else:
+            self._say(shown(no_delete, "$text-warning"))
+
+    async def on_key(self, event: events.Key) -> None:
+        """Work off at once what answers a question: by the time Textual would, another may be there."""
+        self._is_answer = self._guard.takes(event)
+        if self._questions:
+            for binding in bindings_of_key(self, event.key):
+                event.stop()
+                await self.run_action(binding.action)
+                break
+        self._is_answer = False
+
+    def action_confirm(self) -> None:
+        """Yes, that one; behind a pause, since nothing brings it back."""
+        if not self._questions or self._doomed is None:
+            return
+        if not self._is_answer:
+            self._say(Content.assemble(TOO_SOON, "\n", self._questions[0].words))
+            return
+        question, *self._questions = self._questions
+        self._guard.arm()
+        self._do(question, self._doomed)
+
+    @work(exclusive=True, group="deleting")
+    async def _do(self, question: Question, doomed: PastSession) -> None:
+        try:
+            await question.do(doomed)
+        except ClientError as error:
+            self._spare()
+            self._say(shown(_told(error), "$text-error"))
+            return
+        if question.do == self._source.delete:
+            self._listing.sessions.pop(doomed.session_id, None)
+        else:
+            self._recorded = [one for one in self._recorded if one.key != doomed.key]
+            self._found = [one for one in self._found if one.key != doomed.key]
+        self._show()
+
+    def _next_question(self) -> None:
+        self._questions = self._questions[1:]
+        self._guard.arm()
+        self._say_how_it_stands()
+
+    def _spare(self) -> None:
+        self._questions = []
+        self._say_how_it_stands()
+
+    @work
+    async def action_export(self) -> None:
+        """Write it to a file; the dialog stays."""
+        session = self._session
+        if session is None or self._questions:
+            self._spare()
+        elif session.recorded is None:
+            self._say(shown("There is no recording of it here: open it, then /export.", "$text-warning"))
+        else:
+            try:
+                await self._source.export(session)
+            except ClientError as error:
+                self._say(shown(_told(error), "$text-error"))
+
+    def action_back(self) -> None:
+        """Close what is open: the question, the search, the dialog."""
+        if self._questions:
+            self._spare()
+        elif self._list.is_searching:
+            self._list.end_search()
+        else:
+            self.dismiss(None)
+
+    def _say(self, what: Content) -> None:
+        self._said.update(what)
+
+
+def _question(what: str, session: PastSession, where: Content = NOWHERE) -> Content:
+    name = shown_line(session.title or session.session_id)
+    start, end = (Content.styled(text, "$text-warning") for text in (f"{what}“", "”"))
+    return Content.assemble(start, name, end, where, ("? y deletes it for good, n keeps it", "$text-warning"))
+
+
+def _told(error: ClientError) -> str:
+    return "\n".join(filter(None, (str(error), error.detail, error.hint)))

@@ -1,0 +1,134 @@
+"""The question whether what a project brings along is used; remembering the answer is the caller's business."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from acp_tui.client.mcp_question import Row, rows_of
+from acp_tui.client.secrets.masking import masked_text
+from acp_tui.client.secrets.names import is_secret_name
+from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
+from acp_tui.ui.kit.frame import Frame, shown_line
+from acp_tui.ui.kit.question_screen import QuestionScreen
+
+MASK: Final = "••••••"
+_REFERENCE: Final = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-\}?))")
+"""Names a variable of the user's: no secret itself, and the user must see which one would be handed out."""
+_SCHEME: Final = re.compile(r"(?:Bearer|Basic|Token|Digest) ", re.IGNORECASE)
+_TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
+
+
+class TrustQuestion(QuestionScreen[bool]):
+    """Gives True where the user trusts it; anything but a plain yes is no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "answer(False)", "No", show=False),
+        Binding("y", "answer(True)", "Yes", show=False),
+        Binding("left", "app.focus_previous", "Other answer", show=False),
+        Binding("right", "app.focus_next", "Other answer", show=False),
+        Binding("up", "scroll(-1)", "Up", show=False),
+        Binding("down", "scroll(1)", "Down", show=False),
+        Binding("pageup", "scroll(-10)", "Page up", show=False),
+        Binding("pagedown", "scroll(10)", "Page down", show=False),
+    ]
+
+    def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
+        """`lines` tell all that would be used."""
+        super().__init__()
+        self._question = Content(question) if isinstance(question, str) else question
+        self._lines = lines
+        self._yes = yes
+
+    def compose(self) -> ComposeResult:
+        """All of it, and two answers."""
+        no = Button("No", id="no", compact=True)
+        yes = Button(self._yes, id="yes", compact=True)
+        yield Frame(
+            self._question,
+            "y yes · n no · ↑ ↓ read on · Esc no",
+            VerticalScroll(
+                Static(Content("\n").join(self._lines), markup=False),
+                classes="dialog-body",
+                can_focus=False,
+            ),
+            Horizontal(no, yes, classes="dialog-buttons"),
+        )
+
+    def on_mount(self) -> None:
+        """No is what Enter says."""
+        self.query_one("#no").focus()
+
+    def answer_by(self, button: Button) -> None:
+        """That is the answer."""
+        self.action_answer(button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        """Answer, unless it was meant for something else; a yes to what was not in view yet shows more of it."""
+        if self.may_answer():
+            body = self.query_one(VerticalScroll)
+            if answer and body.scroll_offset.y < body.max_scroll_y:
+                body.scroll_page_down(animate=False)
+                self.guard.arm()
+                return
+            self.dismiss(answer)
+
+    def action_scroll(self, lines: int) -> None:
+        """Read on."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+
+class TrustDialog(TrustQuestion):
+    """Asks for a project's MCP servers."""
+
+    def __init__(self, file: Path, servers: Sequence[Server]) -> None:
+        """`file` is the project's, `servers` what stands in it, as written."""
+        told = Content.assemble(
+            shown_line(str(file), "bold"),
+            " asks for these MCP servers. The agent would start their commands as you, with all that you may do.\n",
+        )
+        lines = [told, *(line for server in servers for line in _server_lines(server))]
+        super().__init__("Trust this project's servers?", lines)
+
+
+def _server_lines(server: Server) -> list[Content]:
+    if isinstance(server, StdioServer):
+        what, settings = shlex.join((server.command, *server.args)), _pairs(server.env, "=")
+    else:
+        what = f"over {server.kind}: {server.url}"
+        settings = _pairs(tuple((name, _masked("secret", value)) for name, value in server.headers), ": ")
+    head = Content.assemble(shown_line(server.name, "bold $text-accent"), "\n  ", shown_line(what))
+    return [head, *settings, *map(_row, rows_of(server, os.environ))]
+
+
+def _row(row: Row) -> Content:
+    style = "$text-warning" if row.is_warning else ""
+    return Content.assemble("  ", shown_line(f"{'⚠ ' if row.is_warning else ''}{row.text}", style))
+
+
+def _pairs(pairs: Pairs, sign: str) -> list[Content]:
+    """What decides where a program comes from, such as PATH, must be seen; what looks like a secret must not."""
+    return [
+        Content.assemble("  ", shown_line(f"{name}{sign}{_masked(name, value)}", "$foreground-muted"))
+        for name, value in pairs
+    ]
+
+
+def _masked(name: str, value: str) -> str:
+    """The value with what looks like a secret hidden, but for the variables that it refers to."""
+    if not (is_secret_name(name) or _TOKEN.fullmatch(value) or masked_text(value) != value):
+        return value
+    return "".join(
+        piece if not piece or _REFERENCE.fullmatch(piece) or (at == 0 and _SCHEME.fullmatch(piece)) else MASK
+        for at, piece in enumerate(_REFERENCE.split(value))
+    )

@@ -1,0 +1,1 @@
+"""Widgets and tools that know neither sessions nor agents."""

@@ -1,0 +1,98 @@
+"""Puts text where the user can paste it: by the terminal (OSC 52) and by the system's own tool, and says by which.
+
+Neither is certain: terminals do not say whether they took it, and over SSH there may be no tool.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+
+from anyio import to_thread
+from textual.screen import Screen
+
+from acp_tui.ui.textual_gaps.internals import write_to_terminal
+
+TOOLS: Final = (
+    # What it needs in the environment, and its command line.
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    ("", ("pbcopy",)),
+    ("WSL_DISTRO_NAME", ("clip.exe",)),
+)
+TOOL_LIMIT_S: Final = 2.0
+MAX_OSC_52_BYTES: Final = 74_000
+"""What xterm takes; many terminals take more, none says so."""
+
+
+def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The command that puts its input on the clipboard of the machine we run on, where there is one."""
+    if environ.get("SSH_CONNECTION"):
+        return None  # it would be the clipboard of the wrong machine
+    for needed, command in TOOLS:
+        if (not needed or environ.get(needed)) and shutil.which(command[0], path=environ.get("PATH")):
+            return command
+    return None
+
+
+def copy_by_tool(text: str, environ: Mapping[str, str] | None = None) -> str:
+    """The name of the tool that took the text, or ""; for a thread, since a tool may hang."""
+    environ = os.environ if environ is None else environ
+    command = native_tool(environ)
+    if command is None:
+        return ""
+    try:
+        # A session of its own: xclip stays, to hand the text out, and must not get our Ctrl+C.
+        subprocess.run(
+            command,
+            input=text.encode("utf-8", "replace"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=TOOL_LIMIT_S,
+            check=True,
+            start_new_session=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return command[0]
+
+
+def fits_terminal(text: str) -> bool:
+    """Whether it is short enough for an escape sequence."""
+    return len(text.encode("utf-8", "replace")) * 4 // 3 <= MAX_OSC_52_BYTES
+
+
+def through_tmux(text: str) -> str:
+    """What has tmux hand the copy on to its own terminal, where `allow-passthrough` lets it.
+
+    The plain sequence tmux takes for itself, where `set-clipboard` says so.
+    """
+    encoded = b64encode(text.encode("utf-8", "replace")).decode()
+    return f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\x07\x1b\\"
+
+
+def said(length: int, tool: str, *, by_terminal: bool) -> str:
+    """What to tell the user: only what was tried."""
+    characters = "1 character" if length == 1 else f"{length:,} characters"
+    if tool:
+        also = ", and offered to the terminal (OSC 52)" if by_terminal else ""
+        return f"Copied {characters} by {tool}{also}"
+    if by_terminal:
+        return f"Offered {characters} to the terminal (OSC 52), which does not say whether it takes them"
+    return "Nothing took the copy: it is too long for the terminal, and there is no wl-copy, xclip, xsel or pbcopy"
+
+
+async def copy(screen: Screen[Any], text: str) -> None:
+    """Put this on the clipboard, and say by which ways that was tried. To be awaited in a worker."""
+    app, by_terminal = screen.app, fits_terminal(text)
+    if by_terminal:
+        app.copy_to_clipboard(text)
+        if os.environ.get("TMUX"):
+            write_to_terminal(app, through_tmux(text))
+    tool = await to_thread.run_sync(copy_by_tool, text)
+    screen.notify(said(len(text), tool, by_terminal=by_terminal), markup=False)

@@ -1,0 +1,92 @@
+"""Opens files and drafts in the user's editor; how the terminal is given away is `suspending`'s."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from anyio import to_thread
+from textual.app import App, SuspendNotSupported
+
+from acp_tui.client.files import create_private
+from acp_tui.ui.textual_gaps.suspending import run_in_terminal, run_in_terminal_meanwhile
+
+PLUS_LINE: Final = frozenset(
+    {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "ne", "mg"}
+)
+"""Editors that are told a line by a `+7` before the file."""
+COLON_LINE: Final = frozenset({"hx", "helix", "subl", "zed"})
+"""By a `:7` behind it."""
+GOTO_LINE: Final = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
+"""By a `:7` behind it, and an option before it."""
+
+
+NO_EDITOR: Final = "There is no editor: set $EDITOR to the one you want."
+
+
+def edit(app: App[Any], file: Path, line: int | None = None) -> str:
+    """Wait for the user's editor with this file; "" once it has ended well, else what went wrong, in a sentence."""
+    wanted = wanted_editor(os.environ)
+    if not wanted:
+        return NO_EDITOR
+    try:
+        return _how_it_ended(wanted, run_in_terminal(app, editor_command(wanted, file, line)))
+    except (OSError, ValueError, SuspendNotSupported) as error:
+        return f"{wanted} could not be started: {error}"
+
+
+async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
+    """What the user's editor made of a text, and a sentence on what went wrong; then the text is as it was.
+
+    The agents go on working meanwhile.
+    """
+    wanted = wanted_editor(os.environ)
+    if not wanted:
+        return text, NO_EDITOR
+    try:
+        # A folder of its own, which only the user may enter: editors leave copies beside what they edit.
+        with TemporaryDirectory(prefix="acp-tui-", ignore_cleanup_errors=True) as folder:
+            file = Path(folder, "prompt.md")
+            await to_thread.run_sync(_write, file, text)
+            status = await run_in_terminal_meanwhile(app, editor_command(wanted, file))
+            edited = await to_thread.run_sync(file.read_text, "utf-8", "replace")
+    except (OSError, ValueError, SuspendNotSupported) as error:
+        return text, f"{wanted} could not edit the prompt: {error}"
+    if status:
+        return text, _how_it_ended(wanted, status)
+    # Editors put a line end behind the last line.
+    return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
+
+
+def _how_it_ended(wanted: str, status: int) -> str:
+    return f"{wanted} ended with status {status}." if status else ""
+
+
+def _write(file: Path, text: str) -> None:
+    with create_private(file) as opened:
+        opened.write(text.encode("utf-8", "replace"))
+
+
+def wanted_editor(environ: Mapping[str, str]) -> str:
+    """The command line of the user's editor; "" where none is set."""
+    return environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+
+
+def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str]:
+    """The command that opens an absolute path, at a line counted from 1 where this editor can be told.
+
+    Raises: ValueError where `wanted` is no command line.
+    """
+    command = shlex.split(wanted)
+    if line is None or line < 1:
+        return [*command, str(file)]
+    name = PurePath(command[0]).name
+    if name in PLUS_LINE:
+        return [*command, f"+{line}", str(file)]
+    if name in COLON_LINE:
+        return [*command, f"{file}:{line}"]
+    return [*command, *(["--goto", f"{file}:{line}"] if name in GOTO_LINE else [str(file)])]

@@ -1,0 +1,264 @@
+"""One field of a form: its title, what it wants, the control for it, and what is wrong with the answer.
+
+Whether an answer is right is `client.form_answers`' business.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, Static, TextArea
+
+from acp_tui.client.form_answers import Raw, pattern_note, shortened
+from acp_tui.client.secrets.questions import field_asks_for_secret
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Field,
+    FieldChoice,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+)
+from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.kit.choice_rows import ChoiceRows
+from acp_tui.ui.kit.frame import shown, shown_line
+from acp_tui.ui.kit.row_list import PickerRow
+
+SECRET_WARNING: Final = "This looks like a secret. The agent and its model would see it: better not."
+YES_NO: Final = (PickerRow("true", "Yes"), PickerRow("false", "No"))
+_FORMAT_HINTS: Final = {
+    "email": "an e-mail address",
+    "uri": "an address such as https://example.org",
+    "date": "a day such as 2026-01-31",
+    "date-time": "a day and a time such as 2026-01-31T13:45:00Z",
+}
+MOST_SHOWN_RAW: Final = 400
+
+
+class FieldEditor(Vertical):
+    """A field with its control."""
+
+    DEFAULT_CSS = "FieldEditor, FieldEditor > Static { height: auto; }"
+
+    class Finished(Message):
+        """The user goes on to the next field."""
+
+        def __init__(self, sender: FieldEditor) -> None:
+            super().__init__()
+            self.sender = sender
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self.field = field
+        self.control = _control_for(field)
+        self._more = Static(classes="field-about", markup=False)
+        self._wrong = Static(classes="field-wrong", markup=False)
+        self._judged: Raw = None
+        """The answer that was wrong."""
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield Static(_title(self.field), classes="field-title", markup=False)
+        about = _about(self.field)
+        if about is not None:
+            yield Static(about, classes="field-about", markup=False)
+        if field_asks_for_secret(self.field):
+            yield Static(f"⚠ {SECRET_WARNING}", classes="field-warning", markup=False)
+        yield self.control
+        yield self._more
+        yield self._wrong
+
+    def on_mount(self) -> None:
+        """What has nothing to say takes no room."""
+        self._more.display = self._wrong.display = False
+
+    @property
+    def raw(self) -> Raw:
+        """The answer as it stands."""
+        match self.control:
+            case Input():
+                return self.control.value
+            case TextArea():
+                return self.control.text
+            case ChoiceRows():
+                return self._choice(self.control.chosen)
+        return None
+
+    def _choice(self, chosen: list[str]) -> Raw:
+        if isinstance(self.field, MultiChoiceField):
+            return chosen
+        if isinstance(self.field, BooleanField):
+            return chosen == ["true"] if chosen else None
+        return chosen[0] if chosen else None
+
+    def focus_control(self) -> None:
+        """Let the user answer."""
+        self.screen.set_focus(self.control)  # at once: the next key is for it
+        self._reveal()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Show what is asked, not only where to answer."""
+        self._reveal()
+
+    def _reveal(self) -> None:
+        self.call_after_refresh(self.scroll_visible, animate=False)
+
+    def show_wrong(self, what: str) -> None:
+        """Say what is wrong with the answer as it stands, until it is another; "" for nothing."""
+        self._judged = self.raw
+        self._wrong.update(shown_line(f"✗ {what}", "$text-error"))
+        self._wrong.display = bool(what)
+
+    def _forgive(self) -> None:
+        # A change may be told late, when the answer with it has been judged already.
+        if self._wrong.display and self.raw != self._judged:
+            self.show_wrong("")
+
+    def on_input_changed(self) -> None:
+        """What was wrong is another answer now."""
+        self._forgive()
+
+    def on_text_area_changed(self) -> None:
+        """What was wrong is another answer now."""
+        self._forgive()
+
+    def on_choice_rows_moved(self, event: ChoiceRows.Moved) -> None:
+        """What was wrong may be another answer now; show in full what the row had no room for."""
+        event.stop()
+        self._forgive()
+        assert isinstance(self.control, ChoiceRows)
+        self._more.update(shown(self.control.cut_text))
+        self._more.display = bool(self.control.cut_text)
+
+    def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
+        """Go on."""
+        event.stop()
+        self.post_message(self.Finished(self))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go on."""
+        event.stop()
+        self.post_message(self.Finished(self))
+
+
+def name_of(field: Field) -> str:
+    """What to call a field."""
+    title = None if isinstance(field, UnknownField) else field.title
+    return title or field.name
+
+
+def _title(field: Field) -> Content:
+    required = ("  required", "$text-warning") if field.is_required else ("  optional", "$foreground-muted")
+    return Content.assemble(shown_line(name_of(field), "bold"), required)
+
+
+def _about(field: Field) -> Content | None:
+    if isinstance(field, UnknownField):
+        raw = json.dumps(field.raw, ensure_ascii=False, default=str)
+        cut = raw if len(raw) <= MOST_SHOWN_RAW else raw[:MOST_SHOWN_RAW] + " …"
+        return shown(f"Of a kind that cannot be answered here ({field.kind}): {cut}")
+    lines = [line for line in (field.description or "", _hint(field), _hidden_default(field)) if line]
+    return shown("\n".join(lines)) if lines else None
+
+
+def _hint(field: Field) -> str:
+    match field:
+        case TextField():
+            fits = f"fits {shortened(field.pattern)}" if field.pattern else ""
+            parts = [
+                _FORMAT_HINTS.get(field.format or "", ""),
+                _span(field.min_length, field.max_length, "characters"),
+                pattern_note(field) or fits,
+            ]
+        case NumberField():
+            kind = "a whole number" if field.is_integer else "a number"
+            parts = [kind, _span(_shortest(field.minimum), _shortest(field.maximum), "")]
+        case MultiChoiceField():
+            parts = ["numbers, or ↑ ↓ and Space choose", _span(field.min_items, field.max_items, "of them")]
+        case ChoiceField() | BooleanField():
+            parts = ["a number, or ↑ ↓ and Space choose one"]
+        case UnknownField():
+            parts = []
+    return " · ".join(filter(None, parts))
+
+
+def _span(least: float | None, most: float | None, what: str) -> str:
+    if least is None and most is None:
+        return ""
+    if most is None:
+        words = f"at least {least}"
+    elif least is None:
+        words = f"at most {most}"
+    else:
+        words = f"{least} to {most}"
+    return f"{words} {what}".rstrip()
+
+
+def _shortest(number: float | None) -> float | None:
+    """2 for 2.0."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _hidden_default(field: Field) -> str:
+    if isinstance(field, TextField) and not _is_plain(field.default or ""):
+        return f"The agent's default holds characters that cannot be seen, so it is not filled in: {field.default}"
+    return ""
+
+
+def _is_plain(text: str) -> bool:
+    return make_visible(text) == text
+
+
+def _control_for(field: Field) -> Widget:
+    match field:
+        case TextField():
+            return _text_control(field)
+        case NumberField():
+            return _line(_number_text(field))
+        case BooleanField():
+            chosen = () if field.default is None else ("true" if field.default else "false",)
+            return ChoiceRows(YES_NO, chosen, is_multi=False)
+        case ChoiceField():
+            chosen = () if field.default is None else (field.default,)
+            return ChoiceRows(_rows(field.choices), chosen, is_multi=False)
+        case MultiChoiceField():
+            return ChoiceRows(_rows(field.choices), field.default, is_multi=True)
+        case UnknownField():
+            return Static()
+
+
+def _text_control(field: TextField) -> Widget:
+    text = field.default or ""
+    if not _is_plain(text):
+        text = ""
+    if "\n" not in text and "\t" not in text:
+        return _line(text)
+    area = TextArea(text, compact=True, highlight_cursor_line=False)
+    area.cursor_blink = False
+    return area
+
+
+def _line(text: str) -> Input:
+    line = Input(text, compact=True, select_on_focus=False)
+    line.cursor_blink = False  # it would draw while nothing happens
+    return line
+
+
+def _number_text(field: NumberField) -> str:
+    if field.default is None:
+        return ""
+    is_whole = field.is_integer and float(field.default).is_integer()
+    return str(int(field.default) if is_whole else field.default)
+
+
+def _rows(choices: tuple[FieldChoice, ...]) -> list[PickerRow[str]]:
+    return [PickerRow(choice.value, choice.title, choice.description or "") for choice in choices]

@@ -1,0 +1,198 @@
+"""A list that narrows to what is typed above it; it knows its rows, not what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from acp_tui.ui.kit.frame import shown_line
+from acp_tui.ui.kit.row_list import NOWHERE, PickerRow, RowList
+
+
+class FilteredList(Vertical, can_focus=True):
+    """Rows, a search line over them where wanted, and below what the row under the cursor has to say in full."""
+
+    DEFAULT_CSS = "FilteredList { height: auto; } FilteredList > * { height: auto; }"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Row above", show=False),
+        Binding("down", "move(1)", "Row below", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("ctrl+home", "move(-1000000)", "First row", show=False),
+        Binding("ctrl+end", "move(1000000)", "Last row", show=False),
+        Binding("enter", "choose", "Choose", show=False),
+    ]
+
+    make_search: ClassVar[type[Input]] = Input
+    """What the search line is; a kind of list may have its own."""
+
+    class Chosen(Message):
+        """The user chose a row."""
+
+        def __init__(self, row: PickerRow[Any]) -> None:
+            super().__init__()
+            self.row = row
+
+    class Moved(Message):
+        """Another row may be under the cursor."""
+
+    class EndReached(Message):
+        """The user wants to go on where the rows end."""
+
+    def __init__(
+        self,
+        rows: Sequence[PickerRow[Any]] = (),
+        *,
+        has_search: bool = True,
+        empty: str = "Nothing to choose from",
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        """`has_search`: the search line is there from the start; else `search` brings it."""
+        super().__init__(id=id)
+        self._all = tuple(rows)
+        self._empty = empty
+        self._has_search = has_search
+        # Kept, not asked for: what a worker has read may come while the list is being taken away.
+        self._search = self.make_search(placeholder="Type to search", classes="row-search", compact=True)
+        self._list = RowList(rows_around_low=8)
+        self._about = Static(classes="row-about", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        self._search.cursor_blink = False  # it would draw while nothing happens
+        self._search.display = self._has_search
+        yield self._search
+        yield self._list
+        yield self._about
+
+    def on_mount(self) -> None:
+        """Show the rows, from the current one on."""
+        current = next((index for index, row in enumerate(self._all) if row.is_current), 0)
+        self._show(self._all, current)
+        (self._search if self._has_search else self).focus()
+
+    @property
+    def row(self) -> PickerRow[Any] | None:
+        """The row under the cursor."""
+        return self._list.row
+
+    @property
+    def is_searching(self) -> bool:
+        """True while what is typed goes into the search line."""
+        return self._search.has_focus
+
+    def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "") -> None:
+        """Show these from now on; the cursor stays where it is."""
+        self._all = tuple(rows)
+        self._empty = empty or self._empty
+        self._narrow(max(self._list.cursor, 0))
+
+    def search(self) -> None:
+        """Bring the search line and write there."""
+        self._search.display = True
+        self._search.focus()
+
+    def end_search(self) -> None:
+        """Back to the list, narrowed as it is; without anything searched for the line goes away."""
+        self._search.display = self._has_search or bool(self._search.value)
+        self.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the list; its best row gets the cursor."""
+        event.stop()
+        self._narrow(0)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter chooses, from the search line too."""
+        event.stop()
+        self.action_choose()
+
+    def _narrow(self, cursor: int) -> None:
+        self._show(matching(self._all, self._search.value), cursor)
+
+    def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
+        self._list.show(rows, cursor if rows else NOWHERE)
+        self._list.display = bool(rows)
+        self._show_about()
+
+    def _show_about(self) -> None:
+        self.post_message(self.Moved())
+        row = self.row
+        if row is None:
+            self._about.update(f"Nothing matches “{self._search.value}”" if self._all else self._empty)
+            return
+        self._about.update(shown_line(row.is_disabled_reason or row.description))
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor."""
+        if not self._list.move(step) and step > 0:
+            self.post_message(self.EndReached())
+        self._show_about()
+
+    def action_page(self, direction: int) -> None:
+        """Move it by a page."""
+        if not self._list.page(direction) and direction > 0:
+            self.post_message(self.EndReached())
+        self._show_about()
+
+    def action_choose(self) -> None:
+        """Choose the row under the cursor, where it can be chosen."""
+        if self.row is not None and not self.row.is_disabled_reason:
+            self.post_message(self.Chosen(self.row))
+
+    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+        """A click chooses."""
+        event.stop()
+        self._show_about()
+        self.action_choose()
+
+
+def matching(rows: Sequence[PickerRow[Any]], query: str) -> Sequence[PickerRow[Any]]:
+    """The rows whose label or description has each word of `query`: as it stands, or its letters in this order.
+
+    Better ones first: a label that begins with it, then has it, then has its letters. Groups stay together; what
+    cannot be chosen comes last.
+    """
+    words = query.lower().split()
+    if not words:
+        return rows
+    found = [
+        ((bool(row.is_disabled_reason), score), row)
+        for row in rows
+        if (score := _score(row, words)) is not None
+    ]
+    best_of: dict[str, tuple[bool, int]] = {}
+    for rank, row in found:
+        best_of[row.group] = min(rank, best_of.get(row.group, rank))
+    order = {group: at for at, group in enumerate(best_of)}
+    found.sort(key=lambda item: (best_of[item[1].group], order[item[1].group], item[0]))
+    return [row for _, row in found]
+
+
+def _score(row: PickerRow[Any], words: Sequence[str]) -> int | None:
+    """The less the better; None for no match."""
+    label, about = row.label.lower(), row.description.lower()
+    total = 0
+    for word in words:
+        at = label.find(word)
+        if at >= 0:
+            total += 0 if at == 0 else 1
+        elif word in about:
+            total += 3
+        elif _has_in_order(label, word):
+            total += 2
+        else:
+            return None
+    return total
+
+
+def _has_in_order(text: str, letters: str) -> bool:
+    at = -1
+    return all((at := text.find(letter, at + 1)) >= 0 for letter in letters)

@@ -1,0 +1,46 @@
+"""One picker for everything that is one of many; what is done with the choice is its caller's business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.frame import Frame, shown_line
+from acp_tui.ui.kit.row_list import PickerRow
+
+__all__ = ["Picker", "PickerRow"]
+
+V = TypeVar("V")
+
+
+class Picker(ModalScreen[V | None], Generic[V]):
+    """Gives the value of the chosen row, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+
+    def __init__(
+        self,
+        title: str,
+        rows: Sequence[PickerRow[V]],
+        *,
+        search: bool = True,
+        empty: str = "Nothing to choose from",
+    ) -> None:
+        """`empty` is said where there are no rows."""
+        super().__init__(classes="dialog")
+        self._heading = title
+        self.rows = FilteredList(rows, has_search=search, empty=empty)
+        """What there is to choose from."""
+
+    def compose(self) -> ComposeResult:
+        """The rows in a frame."""
+        yield Frame(shown_line(self._heading), "↑ ↓ move · Enter choose · Esc close", self.rows)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """That is the answer."""
+        self.dismiss(message.row.value)

@@ -1,0 +1,275 @@
+"""A list of one-line rows under headings, drawn line by line: thousands cost no more than a screenful.
+
+It moves a cursor over the rows; which of them are there, and what a chosen one means, is its owner's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import fold, width_cells
+
+V = TypeVar("V")
+NOWHERE: Final = -1
+GAP: Final = "   "
+MIN_LABEL_CELLS: Final = 16
+MOST_FOLDER_CELLS: Final = 24
+MOST_NUMBERED: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class PickerRow(Generic[V]):
+    """Something to choose; its texts may be an agent's."""
+
+    value: V
+    label: str
+    description: str = ""
+    """Stands behind the label, as far as there is room, where there is no `aside`."""
+    group: str = ""
+    """The heading it stands under; rows of one group follow each other."""
+    is_current: bool = False
+    is_disabled_reason: str = ""
+    """Why it cannot be chosen; "" where it can."""
+    aside: str = ""
+    """Stands at the end of the row, whole; the label gets what is left."""
+
+
+class RowList(ScrollView, can_focus=False):
+    """Rows, one of them under the cursor."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor"}
+    DEFAULT_CSS = """
+    RowList { height: auto; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1; }
+    """
+
+    class Clicked(Message):
+        """The user clicked on a row; the cursor is there now."""
+
+        def __init__(self, sender: RowList, index: int) -> None:
+            super().__init__()
+            self.sender = sender
+            self.index = index
+
+        @property
+        def control(self) -> RowList:
+            """The list."""
+            return self.sender
+
+    mark_cells: ClassVar[int] = 2
+    """What stands before each row takes so many cells."""
+    heading_indent: ClassVar[int] = 0
+    """Cells before a heading."""
+
+    def __init__(
+        self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = 20
+    ) -> None:
+        """At most `most_rows` high, and so that `rows_around` of the screen stay for what is around it.
+
+        On a low screen, where there are no margins, that is `rows_around_low`.
+        """
+        super().__init__()
+        self._rows_around = rows_around
+        self._rows_around_low = rows_around if rows_around_low is None else rows_around_low
+        self._most_rows = most_rows
+        self.rows: Sequence[PickerRow[Any]] = ()
+        self.cursor = NOWHERE
+        self._lines: list[int | str] = []
+        """What stands in each line: the index of a row, or a heading."""
+        self._line_of: list[int] = []
+
+    def show(self, rows: Sequence[PickerRow[Any]], cursor: int = 0) -> None:
+        """Show these rows with the cursor on one of them; NOWHERE for none."""
+        self.rows = rows
+        self._lines, self._line_of = [], []
+        group = ""
+        for index, row in enumerate(rows):
+            if row.group and row.group != group:
+                self._lines.append(row.group)
+            group = row.group
+            self._line_of.append(len(self._lines))
+            self._lines.append(index)
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self._lines))
+        self.refresh(layout=True)
+        self.move_to(cursor)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """All lines, as far as there is room."""
+        around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
+        room = max(self.app.size.height - around, 3)
+        return min(len(self._lines), room, self._most_rows)
+
+    @property
+    def row(self) -> PickerRow[Any] | None:
+        """The row under the cursor."""
+        return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
+
+    # The cursor
+
+    def move_to(self, index: int) -> None:
+        """Put the cursor on this row, or the nearest there is, and bring it into view."""
+        last = len(self.rows) - 1
+        self.cursor = NOWHERE if index < 0 else min(index, last)
+        if self.cursor != NOWHERE:
+            self.call_after_refresh(self._reveal)
+        self.refresh()
+
+    def move(self, step: int) -> bool:
+        """Move the cursor by so many rows; False where it was at the end already."""
+        before = self.cursor
+        last = len(self.rows) - 1
+        start = before if before != NOWHERE else (-1 if step > 0 else last + 1)
+        self.move_to(max(0, min(last, start + step)))
+        return self.cursor != before
+
+    def page(self, direction: int) -> bool:
+        """Move it by a page, up for -1 and down for 1."""
+        return self.move(direction * max(self.scrollable_content_region.height - 1, 1))
+
+    def _reveal(self) -> None:
+        if self.row is None:
+            return
+        line, height = self._line_of[self.cursor], self.scrollable_content_region.height
+        # The heading above it comes along.
+        top = line - 1 if line and isinstance(self._lines[line - 1], str) else line
+        y = self.scroll_offset.y
+        if top < y:
+            self.scroll_to(y=top, animate=False, force=True)
+        elif line >= y + height:
+            self.scroll_to(y=line - height + 1, animate=False, force=True)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor there and say so."""
+        line = self.scroll_offset.y + event.y
+        what = self._lines[line] if line < len(self._lines) else ""
+        if isinstance(what, int):
+            self.move_to(what)
+            self.post_message(self.Clicked(self, what))
+
+    # Drawing
+
+    def on_mount(self) -> None:
+        """Draw again in other colours."""
+        self.watch(self.app, "theme", self._on_theme, init=False)
+
+    def _on_theme(self) -> None:
+        self.refresh()
+
+    def mark_of(self, index: int) -> str:
+        """What stands before a row, in `mark_cells`."""
+        return "◉ " if self.rows[index].is_current else "  "
+
+    def render_line(self, y: int) -> Strip:
+        """A row or a heading."""
+        width = self.scrollable_content_region.width
+        ground = self.visual_style.rich_style
+        line = self.scroll_offset.y + y
+        if line >= len(self._lines) or width < 4:
+            return Strip.blank(width, ground)
+        palette = palette_for(self.app.current_theme)
+        what = self._lines[line]
+        if isinstance(what, str):
+            indent = " " * self.heading_indent
+            segments = [Segment(cut(indent + make_visible_line(what), width), palette.muted)]
+        else:
+            segments = self._row_segments(what, width, palette)
+            if what == self.cursor:
+                ground = self.get_component_rich_style("row-list--cursor")
+        return Strip(segments).adjust_cell_length(width).apply_style(ground)
+
+    def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
+        row = self.rows[index]
+        width -= self.mark_cells
+        aside = _aside(row, width)
+        label = cut(make_visible_line(row.label), width - width_cells(aside))
+        room = width - width_cells(label)
+        end = " " * (room - width_cells(aside)) + aside if aside else _about(row, room)
+        label_style = palette.muted if row.is_disabled_reason else palette.text
+        end_style = palette.muted
+        if index == self.cursor:
+            # In a terminal's own colours, muted text cannot be read on the cursor's ground.
+            label_style, end_style = label_style + Style(bold=True), palette.text
+        return [
+            Segment(self.mark_of(index), palette.accent),
+            Segment(label, label_style),
+            Segment(end, end_style),
+        ]
+
+
+class NumberedRows(RowList):
+    """The first rows have the key that chooses them in front."""
+
+    are_numbered = True
+
+    def mark_of(self, index: int) -> str:
+        """The number, in two cells."""
+        has_key = self.are_numbered and index < MOST_NUMBERED and not self.rows[index].is_disabled_reason
+        return f"{index + 1} " if has_key else "  "
+
+
+def _aside(row: PickerRow[Any], room: int) -> str:
+    """What stands at the end of the row, with the gap before it; "" where the label would have too little room."""
+    aside = GAP + make_visible_line(row.aside) if row.aside else ""
+    return aside if room - width_cells(aside) >= MIN_LABEL_CELLS else ""
+
+
+def _about(row: PickerRow[Any], room: int) -> str:
+    """What stands behind the label, with the gap before it."""
+    about = row.is_disabled_reason or row.description
+    room -= len(GAP)
+    return GAP + cut(make_visible_line(about), room) if about and room > 8 else ""
+
+
+def aligned(texts: Sequence[str], most_cells: int | None = None) -> list[str]:
+    """The texts as a column, for what stands behind them; those wider than `most_cells` reach beyond it."""
+    widths = [width_cells(text) for text in texts]
+    column = max((width for width in widths if most_cells is None or width <= most_cells), default=0)
+    return [text + " " * max(column - width, 0) for text, width in zip(texts, widths, strict=True)]
+
+
+def cut(text: str, width: int) -> str:
+    """One line in so many cells, its end replaced by an ellipsis where it is longer."""
+    text = text[: width * 8]  # measuring a text costs by its length, and no row shows more
+    if width_cells(text) <= width:
+        return text
+    return text[: fold(text, max(width - 1, 2))[0].stop] + "…"
+
+
+def short_folder(folder: Path, here: Path | None) -> str:
+    """The end of its path, as many parts as there is room for; "" for the folder that one is in."""
+    if folder == here:
+        return ""
+    tail = make_visible_line(str(folder))[-8 * MOST_FOLDER_CELLS :]  # measuring costs by the length
+    if width_cells(tail) <= MOST_FOLDER_CELLS:
+        return tail
+    while width_cells(tail) >= MOST_FOLDER_CELLS and "/" in tail[1:]:
+        tail = tail[tail.index("/", 1) :]
+    return cut(f"…{tail}", MOST_FOLDER_CELLS)
+
+
+def short_time(when: datetime, now: datetime) -> str:
+    """How long ago it was within a week, else the day."""
+    age = now - when
+    if not timedelta(0) <= age < timedelta(days=7):
+        return when.strftime("%Y-%m-%d")
+    if age < timedelta(minutes=1):
+        return "just now"
+    if age < timedelta(hours=1):
+        return f"{age.seconds // 60} min ago"
+    if age < timedelta(days=1):
+        return f"{age.seconds // 3600} h ago"
+    return "1 day ago" if age.days == 1 else f"{age.days} days ago"

@@ -1,0 +1,99 @@
+"""Shows notices: as toasts, and beside what an agent asks in a row of their own.
+
+A toast lies above the screen, and would hide what the user is asked to decide. What they say is others' matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from textual.app import App, ScreenStackError
+from textual.content import Content
+from textual.css.query import NoMatches
+from textual.notifications import Notification
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static
+from textual.widgets._toast import ToastRack
+
+from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.textual_gaps.internals import forget_toasts, toasts_of
+
+STYLES: Final = {"information": "$text-success", "warning": "$text-warning", "error": "$text-error"}
+
+
+class NoticeLine(Static):
+    """The latest notice, at the top of the screen; what is below makes room for it."""
+
+    DEFAULT_CSS = """
+    NoticeLine {
+        dock: top;
+        height: 1;
+        padding: 0 1;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
+        background: $panel;
+        color: $foreground;
+    }
+    """
+    ALLOW_SELECT = False
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._until: Timer | None = None
+
+    def show(self, notice: Notification) -> None:
+        """Say this until it has expired."""
+        style = STYLES[notice.severity]
+        title = Content.styled(f"{notice.title}  " if notice.title else "", f"bold {style}")
+        text = Content.from_markup(notice.message) if notice.markup else Content(notice.message)
+        self.update(Content.assemble(("▪ ", style), title, Content(" ").join(text.split("\n"))))
+        if self._until is not None:
+            self._until.stop()
+        self._until = self.set_timer(max(notice.time_left, 0.1), self.remove)
+
+
+class Toasts:
+    """Shows the notices of an app, and a word in the place of the same one from before instead of a pile of them."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+
+    def forget(self, title: str, message: str) -> None:
+        """Take this away where it is being said already."""
+        forget_toasts(self._app, (title, message))
+
+    def place(self) -> None:
+        """Show what is to be said where it hides nothing that the user is asked."""
+        try:
+            screen = self._app.screen
+            rack = screen.get_child_by_type(ToastRack)
+        except (ScreenStackError, NoMatches):
+            return
+        notices, lines = toasts_of(self._app), screen.query(NoticeLine)
+        if not _asks(screen):
+            lines.remove()
+            rack.show(notices)
+            return
+        rack.display = False
+        waiting = [notice for notice in notices if not notice.has_expired]
+        if not waiting:
+            lines.remove()
+        elif lines:
+            lines.first().show(waiting[-1])
+        else:
+            line = NoticeLine()
+            screen.mount(line)
+            line.show(waiting[-1])
+
+
+def place_toasts(app: App[Any]) -> None:
+    """What asks on the screen has come or gone: place the notices anew, in an app of ours."""
+    toasts = getattr(app, "toasts", None)
+    if isinstance(toasts, Toasts):
+        toasts.place()
+
+
+def _asks(screen: Screen[object]) -> bool:
+    """Whether something on this screen waits for an answer."""
+    return screen.has_class(ASKING) or any(widget.display for widget in screen.query(f".{ASKING}"))

@@ -1,0 +1,150 @@
+"""The docked card on which the user answers the agent's permission requests, oldest first.
+
+It knows which requests wait, and opens the screen that shows the whole of one; answering is the pane's part.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
+from acp_tui.ui.drawings.permission_subject import Asked
+from acp_tui.ui.kit.answer_guard import GUARD_S as GUARD_S
+from acp_tui.ui.permission.docked_request import DockedRequest
+from acp_tui.ui.permission.permission_review import PermissionReview
+from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
+
+MORE: Final = "more: {card_page_down}, {review}"
+BRIEF_CELLS: Final = 60
+"""With less room the keys are named in few words."""
+LONG_KEYS: Final = (
+    "{review}: full screen",
+    "{raw}: raw input",
+    "{reject_and_say_why}: reject and say why",
+    "{leave_card}: back to the prompt",
+)
+BRIEF_KEYS: Final = ("{review}: full", "{raw}: raw", "{reject_and_say_why}: no + why", "{leave_card}: back")
+
+
+class PermissionCard(DockedRequest, RequestPane, can_focus=True):
+    """Where the user answers; it can be left without an answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "choose(-1)", "Option above", show=False),
+        Binding("down", "choose(1)", "Option below", show=False),
+        Binding("f", "review", "Show it on the full screen", show=False),
+        Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
+        Binding("tab", "leave(True)", "Back to the prompt", show=False),
+    ]
+
+    class Left(Message):
+        """The user goes back to the prompt; a request that waits stays."""
+
+    class Appeared(Message):
+        """There is something to answer, where there was nothing."""
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        write: Callable[
+            [RequestPane.Typed | RequestPane.ReasonWanted, Sequence[events.Key | events.Paste]], None
+        ] = lambda *_: None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        """`write` gives the keyboard to the prompt."""
+        super().__init__(clock=clock, id=id)
+        self._clock = clock
+        self._write = write
+        self._review: PermissionReview | None = None
+        self._came_at = -GUARD_S
+        """When the card came to the keyboard by itself."""
+
+    # What it shows
+
+    def show_request(self, asked: Asked | None) -> None:
+        """Show it, on the full screen too where that is open."""
+        if asked is None and self.has_focus:
+            note_question_gone(self)
+            self.post_message(self.Left())
+        if asked is not None and self._asked is None:
+            self.post_message(self.Appeared())
+        super().show_request(asked)
+        if self._review is not None:
+            self._review.show_request(asked)
+
+    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
+        """How to answer, to read on, and to get away."""
+        hint = keys_in_force(self).hint
+        if self._rows is None:
+            return [hint("too small here: {review}" if has_focus else "too small: {leave_prompt} {review}")]
+        more = [hint(MORE)] if is_cut else []
+        if not has_focus:
+            return [
+                *more,
+                hint(f"{{leave_prompt}}, then {self.answer_keys('↑↓ Enter')}"),
+                *([] if self.can_reject else [CANCEL_TO_REFUSE]),
+            ]
+        is_brief = self.content_size.width < BRIEF_CELLS
+        full, raw, reject, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
+        refuse = reject if self.can_reject else CANCEL_TO_REFUSE
+        answer = self.answer_keys("↑↓" if is_brief else "↑↓ Enter")
+        return [each for each in (*more, answer, *([] if is_cut else [full]), raw, refuse, back) if each]
+
+    # What the user does
+
+    def warn_too_small(self) -> None:
+        """Above everything, where the card itself has no room; else it stands there."""
+        if self._rows is None and self._room < 2:  # one row at least is counted even where there is none
+            self.notify(keys_in_force(self).hint("Too small: {review}"), severity="warning", markup=False)
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Say what to do on a card that may not be seen at all."""
+        super().watch_has_focus(has_focus)
+        if has_focus and self._asked is not None:
+            self.warn_too_small()
+
+    def hand_over(
+        self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
+    ) -> None:
+        """As the session's panel does it."""
+        self._write(message, keys)
+
+    def take_focus(self) -> None:
+        """Come to the keyboard unasked."""
+        self._came_at = self._clock()
+        self.focus()
+
+    def action_leave(self, by_tab: bool = False) -> None:
+        """Back to the prompt; but for a Tab that was on its way to the card when that came by itself."""
+        if not by_tab or self._clock() - self._came_at >= GUARD_S:
+            self.post_message(self.Left())
+
+    def action_review(self) -> None:
+        """Show the whole request on a screen of its own, where it can be answered as well."""
+        if self._asked is None or self._review is not None:
+            return
+        if self._rows is None:
+            self.app.clear_notifications()  # that there is no room: it would lie above what is asked
+        self._review = PermissionReview(
+            self, self._asked, clock=self._clock, drawing=self._drawing, typed=self._typed
+        )
+        self.app.push_screen(self._review, self._on_review_closed)
+
+    def show_unseen(self, row: int) -> None:
+        """On the full screen, where there is the most room to read."""
+        self.action_review()
+
+    def _on_review_closed(self, _: None) -> None:
+        self._review = None
+
+    def on_unmount(self) -> None:
+        """What belongs to a session that is not shown any more cannot be answered."""
+        if self._review is not None:
+            self._review.close()

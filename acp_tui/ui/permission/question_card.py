@@ -1,0 +1,541 @@
+"""A form or a page that the agent asks about, docked above the prompt; the conversation stays in view.
+
+It passes on the user's answer and takes itself off no screen. What is right for a field, `client.form_answers` knows;
+when a key counts, the guard knows; nothing is opened or fetched here (R-ELIC-11).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, Final, Literal, Protocol, TypeAlias
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.geometry import Region
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static, TextArea
+
+from acp_tui.client.form_answers import check_all
+from acp_tui.client.secrets.questions import form_asks_for_secret
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    Form,
+    FormValues,
+    UnknownField,
+    UrlVisit,
+)
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
+from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
+from acp_tui.ui.kit.answer_guard import GUARD_S, AnswerGuard
+from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.kit.choice_rows import MAX_NUMBER, ChoiceRows
+from acp_tui.ui.kit.editors import SECRET_WARNING, FieldEditor, name_of
+from acp_tui.ui.kit.frame import shown, shown_line
+from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.kit.toasts import place_toasts
+from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
+
+Action: TypeAlias = Literal["accept", "decline", "cancel"]
+
+WARNING_S: Final = 2.0
+"""Long enough for a few words to be read; the guard has opened long before."""
+MAX_TITLE_CELLS: Final = 30
+"""Of the agent's name, so that how many questions wait stays in view."""
+BETWEEN_KEYS: Final = " · "
+KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+enter", "pageup", "pagedown"})
+"""They mean the card, whichever of its fields has the focus."""
+
+
+class WhereKeysGo(Protocol):
+    """What the card does with the keyboard when the user leaves it."""
+
+    def leave(self) -> None:
+        """Give the keyboard to whatever it was taken from."""
+
+    def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
+        """Leave, and write this there."""
+
+
+class Parts(Vertical):
+    """What the card shows; it knows which keys came up from one of its fields or buttons."""
+
+    DEFAULT_CSS = "Parts { height: auto; }"
+    last: events.Event | None = None
+
+    def on_key(self, event: events.Key) -> None:
+        """Note it."""
+        self.last = event
+
+    def on_paste(self, event: events.Paste) -> None:
+        """As for keys."""
+        self.last = event
+
+
+class QuestionCard(VerticalScroll, can_focus=True):
+    """One question; it is accepted only by a key or a click meant for that, and only when all fits.
+
+    It comes unasked, in the midst of what the user writes. So letters go to the prompt until the user has gone to a
+    field, and no key counts that comes right behind letters. A form that is one choice, and a page, are answered by
+    a number.
+    """
+
+    DEFAULT_CSS = "QuestionCard { height: auto; }"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back to the prompt", show=False),
+        Binding("tab", "go(1)", "Next field, or button", show=False),
+        Binding("shift+tab", "go(-1)", "Field before, or back to the prompt", show=False),
+        Binding("ctrl+enter", "send", "Send", show=False),
+        Binding("enter", "confirm", "Answer with the chosen row", show=False),
+        Binding("up", "step(-1)", "Row above", show=False),
+        Binding("down", "step(1)", "Row below", show=False),
+        Binding("pagedown,space", "page_down", "Page down", show=False),
+        Binding("c", "copy", "Copy the page's address", show=False),
+        Binding("0", "decline", "Decline", show=False),
+        *(
+            Binding(str(number), f"number({number})", f"Answer {number}", show=False)
+            for number in range(1, MAX_NUMBER + 1)
+        ),
+    ]
+
+    def __init__(
+        self,
+        asked: Elicitation,
+        agent_title: str,
+        answer: Callable[[Action, FormValues | None], None],
+        keys: WhereKeysGo,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`answer` gets what the user decides, once."""
+        super().__init__(classes=ASKING)
+        self.asked = asked
+        self.guard = AnswerGuard(clock)
+        self._agent_title = agent_title
+        self._answer = answer
+        self._keys = keys
+        self._count = 1
+        self._editors = [FieldEditor(field) for field in asked.fields] if isinstance(asked, Form) else []
+        self._rows = self._rows_that_answer()
+        self._parts = Parts()
+        self._said = Static(classes="dialog-warning", markup=False)
+        self._is_answer = False
+        """Whether the key or click that is being worked off can be an answer."""
+        self._is_enter_meant = False
+        """Whether the key that came last can be; what an Enter does in a field comes a moment later."""
+        self._is_answered = False
+        self._has_keyboard = False
+        self._came_at = -GUARD_S
+        """When the card came to the keyboard by itself."""
+        self._typed = ""
+        """What was typed since the last pause: when it turns out to be text, all of it goes to the prompt."""
+        self._warning = ""
+        self._warning_time: Timer | None = None
+
+    def _rows_that_answer(self) -> ChoiceRows | None:
+        """The rows of a form that is one choice: they are the card's own, and a number there is the answer."""
+        if len(self._editors) != 1 or not isinstance(self._editors[0].field, ChoiceField | BooleanField):
+            return None
+        rows = self._editors[0].control
+        assert isinstance(rows, ChoiceRows)
+        rows.show_whole()
+        return rows
+
+    # What it shows
+
+    def compose(self) -> ComposeResult:
+        """What is asked, and the answers."""
+        with self._parts:
+            yield self._said
+            yield Static(Content("\n").join(self._head()), classes="dialog-head", markup=False)
+            yield from self._editors
+            yield Horizontal(*self._buttons(), classes="dialog-buttons")
+
+    def _head(self) -> Iterator[Content]:
+        match self.asked:
+            case Form():
+                texts = (self.asked.title, self.asked.message, self.asked.description)
+                yield from (shown(text) for text in texts if text)
+                if form_asks_for_secret(self.asked):
+                    yield shown_line(f"⚠ {SECRET_WARNING}", "$text-warning")
+            case UrlVisit(message=message, url=url):
+                yield shown(message)
+                host = shown_line(host_of(url) or "none", "bold")
+                yield Content.assemble(("Host  ", "$foreground-muted"), host)
+                yield Content.assemble(("Page  ", "$foreground-muted"), marked_url(url))
+                yield from (Content.styled(f"⚠ {warning}", "$text-warning") for warning in warnings_of(url))
+
+    def _buttons(self) -> Iterator[Button]:
+        if isinstance(self.asked, UrlVisit):
+            accept = Button("1 Open in the browser", id="accept", compact=True)
+            accept.disabled = not is_openable(self.asked.url)
+        else:
+            accept = Button("Send", id="accept", compact=True)
+            accept.disabled = bool(self._unanswerable)
+        yield accept
+        yield Button("0 Decline", id="decline", compact=True)
+        yield Button("Cancel", id="cancel", compact=True)
+
+    @property
+    def _unanswerable(self) -> list[str]:
+        fields = [editor.field for editor in self._editors]
+        return [name_of(field) for field in fields if isinstance(field, UnknownField) and field.is_required]
+
+    def on_mount(self) -> None:
+        """Say at once what can never be sent (R-ELIC-7); nothing may lie above what is asked."""
+        names = ", ".join(f"“{name}”" for name in self._unanswerable)
+        why = f"This cannot be sent: {names} is required and of a kind that cannot be answered here. Decline or cancel."
+        self._said.display = bool(names)
+        self._said.update(shown_line(why, "$text-warning"))
+        self.screen.query("SuggestionList").set(display=False)
+        self._place_notices()
+        self.show_count(self._count)
+        self.guard.arm()
+
+    def on_unmount(self) -> None:
+        """Notices may lie there again."""
+        self._place_notices()
+
+    def _place_notices(self) -> None:
+        place_toasts(self.app)
+
+    def show_count(self, count: int) -> None:
+        """Say how many questions wait, this one among them."""
+        self._count = count
+        what = " asks you to visit a page" if isinstance(self.asked, UrlVisit) else " asks"
+        more = f"{BETWEEN_KEYS}1 of {count:,}" if count > 1 else ""
+        title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold")
+        self.border_title = Content.assemble(" ", title, what, more, " ")
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        """The keys of where the user is, as many as there is room for; a warning goes before them."""
+        room, told = self.size.width - 6, ""
+        for key in [self._warning] if self._warning else self._keys_told():
+            longer = BETWEEN_KEYS.join(filter(None, (told, key)))
+            if told and len(longer) > room:
+                break
+            told = longer
+        style = "$text-warning" if self._warning else "$foreground-muted"
+        self.border_subtitle = Content.styled(f" {told} ", style) if told else None
+
+    def _keys_told(self) -> list[str]:
+        hint = keys_in_force(self).hint
+        if not self._has_keyboard:
+            return [hint("{leave_prompt}: answer")]
+        back, decline = hint("{leave_question}: back"), "0: decline"
+        if self.screen.focused is not self:
+            return (
+                ["Enter: answer", back]
+                if self._is_on_button
+                else ["Enter, Tab: next", back, "Ctrl+Enter: send"]
+            )
+        if isinstance(self.asked, UrlVisit):
+            return ["1: open", decline, back, hint("{copy_address}: copy the address")]
+        if self._rows is not None:
+            last = min(len(self._rows.rows), MAX_NUMBER)
+            return [f"1-{last}, ↑↓ Enter: answer", decline, back]
+        return ["Tab: fill in", decline, back, "Ctrl+Enter: send"]
+
+    @property
+    def _is_on_button(self) -> bool:
+        return isinstance(self.screen.focused, Button)
+
+    def _warn(self, text: str) -> None:
+        """Say this in the place of the keys for as long as it takes to read."""
+        if self._warning_time is not None:
+            self._warning_time.stop()
+        self._warning = text
+        self._warning_time = self.set_timer(WARNING_S, self._end_warning) if text else None
+        self._show_keys()
+
+    def _end_warning(self) -> None:
+        self._warn("")
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the user has answered; else a question that goes away was taken back."""
+        return self._is_answered
+
+    # The keyboard
+
+    @property
+    def has_keyboard(self) -> bool:
+        """Whether the card, or something on it, has the focus."""
+        focused = self.screen.focused
+        return focused is not None and self in focused.ancestors_with_self
+
+    def take_focus(self) -> None:
+        """Come to the keyboard unasked: no field has it before the user goes there."""
+        self._came_at = self.guard.now_s
+        self.screen.set_focus(self)
+
+    def enter(self) -> None:
+        """The user goes to the card; straight to the first field where the key was not one of many."""
+        is_meant = self.guard.is_open and pause_before_key_s(self) >= GUARD_S
+        if is_meant and self._rows is None and self._editors:
+            self.screen.set_focus(self._stops[1])
+        else:
+            self.screen.set_focus(self)
+
+    @property
+    def _stops(self) -> list[Widget]:
+        """Where Tab leads, from the card itself on."""
+        return [self, *(each for each in self.screen.focus_chain if self in each.ancestors)]
+
+    def on_focus(self) -> None:
+        """Keys are for the card."""
+        self._note_focus()
+
+    def on_blur(self) -> None:
+        """Keys may be for something else."""
+        self._note_focus()
+
+    def on_descendant_focus(self) -> None:
+        """Keys are for one of its fields."""
+        self._note_focus()
+
+    def on_descendant_blur(self) -> None:
+        """As `on_blur`."""
+        self._note_focus()
+
+    def _note_focus(self) -> None:
+        had, self._has_keyboard = self._has_keyboard, self.has_keyboard
+        if self._has_keyboard and not had:
+            self._typed = ""
+            self.guard.arm()
+        self._show_keys()
+
+    def on_resize(self) -> None:
+        """Something else may be under the mouse."""
+        self.guard.arm()
+        self._show_keys()
+
+    def look_again(self) -> None:
+        """It is to be seen again only now."""
+        self.guard.arm()
+
+    async def on_key(self, event: events.Key) -> None:
+        """Do at once what the key does here: when Textual looks for its binding, another question may be here."""
+        is_own = self._parts.last is not event
+        if (
+            is_own and self.screen.focused is not self
+        ):  # it was on its way here when the keyboard went elsewhere
+            event.stop()
+            if self.screen.focused is not None and not is_stray(self, event):
+                press_in(self.screen.focused, event)
+            return
+        self._is_answer = self._is_enter_meant = self.guard.takes(event)
+        binding = self._own_binding(event) if is_own else self._binding_above_fields(event)
+        if is_own and self._is_answer:
+            self._typed = ""
+        if is_own and event.is_printable:
+            self._typed += event.character or ""
+        if not is_own and event.key == "enter" and isinstance(self.screen.focused, Button):
+            event.stop()
+            self._answer_by(self.screen.focused)
+        elif binding is not None:
+            event.stop()
+            await self.run_action(binding.action)
+        elif is_own and event.is_printable:
+            event.stop()
+            self._write(self._typed, is_paste=False)
+        elif event.is_printable and not self._is_for_field(event.key):
+            event.stop()
+        self._is_answer = False
+
+    def _own_binding(self, event: events.Key) -> Binding | None:
+        """What the key does where no field has the focus; a number that answers nothing is text."""
+        if event.key == "c" and not isinstance(self.asked, UrlVisit):
+            return None
+        if event.key.isdecimal() and event.key != "0" and not self._has_number(int(event.key)):
+            return None
+        return next(iter(bindings_of_key(self, event.key)), None)
+
+    def _has_number(self, number: int) -> bool:
+        if isinstance(self.asked, UrlVisit):
+            return number == 1
+        return self._rows is not None and number <= len(self._rows.rows)
+
+    def _binding_above_fields(self, event: events.Key) -> Binding | None:
+        return next(iter(bindings_of_key(self, event.key)), None) if event.key in KEYS_OF_ALL else None
+
+    def _is_for_field(self, key: str) -> bool:
+        focused = self.screen.focused
+        return focused is not None and any(True for _ in bindings_of_key(focused, key))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """On the card itself it is meant for the prompt; it is no answer anywhere."""
+        event.stop()
+        self.guard.takes(event)
+        if self._parts.last is not event:
+            self._write(event.text, is_paste=True)
+
+    def _write(self, text: str, *, is_paste: bool) -> None:
+        self._typed = ""
+        self._keys.write(text, take_waiting_keys(self), is_paste=is_paste)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Note what is pressed: by the time the mouse button is released it may be something else."""
+        self.guard.press(event, self.screen.get_widget_at(*event.screen_offset)[0])
+
+    # What the user does
+
+    def action_leave(self) -> None:
+        """Back to the prompt; the question waits."""
+        self._keys.leave()
+
+    def action_go(self, step: int) -> None:
+        """To the next field or button; from the card itself only behind a pause, and back to the prompt."""
+        stops = self._stops
+        at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
+        if at == 0 and step < 0:
+            self._keys.leave()
+        elif at == 0 and self.guard.now_s - self._came_at < GUARD_S:
+            return  # it was on its way to the card
+        elif at or self._may_answer("press Tab again"):
+            self.screen.set_focus(stops[(at + step) % len(stops)])
+
+    def action_step(self, step: int) -> None:
+        """Move the cursor over the rows that answer; without any, read on."""
+        if self._rows is None:
+            self.scroll_relative(y=step, animate=False)
+        else:
+            self._rows.action_move(step)
+            self._warn("")
+            self.scroll_to_region(self._region_of(self._rows.cursor), animate=False)
+
+    def action_confirm(self) -> None:
+        """Answer with the row under the cursor; without one, nothing happens."""
+        if self._rows is not None and self._rows.row is not None:
+            self._answer_with(self._rows.cursor, "press Enter again")
+
+    def action_number(self, number: int) -> None:
+        """Answer with this row, or open the page."""
+        if isinstance(self.asked, UrlVisit):
+            self._accept_page(f"press {number} again")
+        else:
+            self._answer_with(number - 1, f"press {number} again")
+
+    def _answer_with(self, index: int, again: str) -> None:
+        assert self._rows is not None
+        if not self._may_answer(again):
+            return
+        if not self.content_region.contains_region(self._at(index)):
+            self.scroll_to_region(self._region_of(index), animate=False)
+            self.guard.arm()
+            self._warn(f"That row was not in view: {again}")
+            return
+        self._rows.choose(index)
+        self._send()
+
+    def _at(self, index: int) -> Region:
+        """Where a row stands on the screen."""
+        assert self._rows is not None
+        region = self._rows.region
+        return Region(region.x, region.y + index, 1, 1)
+
+    def _region_of(self, index: int) -> Region:
+        """Where a row stands within what is scrolled."""
+        return self._at(index).translate(self.scroll_offset - self.content_region.offset)
+
+    def action_send(self) -> None:
+        """Send a form where all fits; a page is opened by its own key."""
+        if isinstance(self.asked, Form) and not self._unanswerable and self._may_answer("press it again"):
+            self._send()
+
+    def _send(self) -> None:
+        """Send where all fits; else say beside each field what does not."""
+        fields = [editor.field for editor in self._editors]
+        values, wrong = check_all(fields, {editor.field.name: editor.raw for editor in self._editors})
+        for editor in self._editors:
+            editor.show_wrong(wrong.get(editor.field.name, ""))
+        if not wrong:
+            self._give("accept", values)
+            return
+        editor = next(editor for editor in self._editors if editor.field.name in wrong)
+        if self._rows is None:
+            editor.focus_control()
+
+    def action_decline(self) -> None:
+        """The user does not want that."""
+        if self._may_answer("press 0 again"):
+            self._give("decline", None)
+
+    def action_copy(self) -> None:
+        """For a browser on another machine."""
+        if isinstance(self.asked, UrlVisit):
+            self.app.copy_to_clipboard(make_visible_line(self.asked.url))
+            self.notify("The address was sent to the terminal's clipboard (OSC 52).")
+
+    def _accept_page(self, again: str) -> None:
+        if isinstance(self.asked, UrlVisit) and is_openable(self.asked.url) and self._may_answer(again):
+            self._give("accept", None)
+
+    def _answer_by(self, button: Button) -> None:
+        """Give the answer of this button, if it was meant."""
+        if button.id == "accept":
+            self.action_send()
+            self._accept_page("press it again")
+        elif self._may_answer("press it again"):
+            self._give("decline" if button.id == "decline" else "cancel", None)
+
+    def _may_answer(self, again: str) -> bool:
+        """Whether what the user does can have been meant; where not, what to do is said."""
+        if not self._is_answer:
+            self._warn(f"Too soon to count: pause, then {again}")
+        return self._is_answer
+
+    def _give(self, action: Action, values: FormValues | None) -> None:
+        if not self._is_answered:
+            self._is_answered = True
+            self._answer(action, values)
+
+    # From its fields and buttons
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """By the mouse: keys have been worked off."""
+        event.stop()
+        self._is_answer = self.guard.is_click_on(event.button)
+        self._answer_by(event.button)
+        self._is_answer = False
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Whoever writes into a field means what comes next for this form."""
+        event.stop()
+        if event.input is self.screen.focused:
+            self.guard.note_text()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """As for a field of one line."""
+        event.stop()
+        if event.text_area is self.screen.focused:
+            self.guard.note_text()
+
+    def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:
+        """To the next field; from the last one, send."""
+        event.stop()
+        following = self._editors[self._editors.index(event.sender) + 1 :]
+        answerable = [editor for editor in following if not isinstance(editor.field, UnknownField)]
+        if answerable:
+            answerable[0].focus_control()
+        else:
+            self._is_answer = self._is_enter_meant
+            self.action_send()
+            self._is_answer = False
+
+
+def marked_url(url: str) -> Content:
+    """The whole address, the host in it made to stand out."""
+    before, host, after = split_at_host(url)
+    if not host:
+        return shown_line(url)
+    return Content.assemble(shown_line(before), shown_line(host, "bold $text-accent"), shown_line(after))

@@ -1,0 +1,242 @@
+"""The keys and clicks that answer a permission request, docked or on a screen of its own.
+
+It never answers by itself: keys and clicks count only behind a pause on a request that was in view all the while, since
+what was typed before was meant for something else. How the request is shown is the view's part.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+
+from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told
+from acp_tui.ui.drawings.permission_subject import SubjectDrawing
+from acp_tui.ui.drawings.permissions import MAX_NUMBER
+from acp_tui.ui.permission.request_view import RequestView
+from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
+
+CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
+ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
+WARNING_S: Final = 2.0
+"""Long enough for a few words to be read; the guard has opened long before."""
+
+
+class RequestPane(RequestView, can_focus=True):
+    """A request that keys and clicks answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "confirm", "Answer with the chosen option", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown,space", "page(1)", "Page down", show=False),
+        Binding("r", "toggle_raw", "Show or hide the raw report", show=False),
+        Binding("w", "reject_and_say_why", "Reject and say why", show=False),
+        *(
+            Binding(str(number), f"answer('{number}')", f"Option {number}", show=False)
+            for number in range(1, MAX_NUMBER + 1)
+        ),
+        *(
+            Binding(letter, f"answer('{letter}')", KIND_WORDS[kind], show=False)
+            for kind, letter in LETTERS.items()
+        ),
+    ]
+
+    class Answered(Message, namespace="permission_card"):
+        """The user chose an option."""
+
+        def __init__(self, key: RequestKey, option_id: str) -> None:
+            super().__init__()
+            self.key = key
+            self.option_id = option_id
+
+    class ReasonWanted(Message, namespace="permission_card"):
+        """The user is about to write why they reject it; nothing is decided before that is sent."""
+
+        def __init__(self, key: RequestKey, option_id: str, title: str, typed: str) -> None:
+            super().__init__()
+            self.key = key
+            self.option_id = option_id
+            self.title = title
+            """What the call was called, as the agent wrote it."""
+            self.typed = typed
+            """What was typed right before."""
+
+    class Typed(Message, namespace="permission_card"):
+        """The user types here what is meant for the prompt."""
+
+        def __init__(self, text: str, *, is_paste: bool = False) -> None:
+            super().__init__()
+            self.text = text
+            self.is_paste = is_paste
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        drawing: SubjectDrawing | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        super().__init__(clock=clock, drawing=drawing, id=id)
+        self._is_answer = False
+        """Whether the key that is being worked off can be an answer."""
+        self._typed = ""
+        """What was typed since the last pause: when it turns out to be text, all of it goes to the prompt."""
+        self._warning_time: Timer | None = None
+        """Until the keys are named again; None while they are."""
+
+    def warn_too_small(self) -> None:
+        """Say that nothing can be answered here, if that is not to be seen anyway."""
+
+    def answer_keys(self, others: str) -> str:
+        """The keys that answer; `others` lead to options that have no number."""
+        keys = keys_told(self.options, MAX_NUMBER)
+        return f"{keys} {others}: answer" if len(self.options) > MAX_NUMBER else f"{keys}: answer"
+
+    @property
+    def can_reject(self) -> bool:
+        """Whether the agent offers an option that refuses; else one can only cancel the turn."""
+        return self._rejection is not None
+
+    @property
+    def _rejection(self) -> PermissionOption | None:
+        return self._asked.request.rejection if self._asked is not None else None
+
+    # What the user does
+
+    def action_choose(self, step: int) -> None:
+        """Move the choice; nothing is chosen until then."""
+        if not self.options:
+            return
+        last = len(self.options) - 1
+        start = (-1 if step > 0 else last + 1) if self._chosen is None else self._chosen
+        self._chosen = max(0, min(last, start + step))
+        self.warn("")
+
+    def action_confirm(self) -> None:
+        """Answer with the chosen option; with none chosen, nothing happens."""
+        if self._chosen is not None:
+            self._answer(self._chosen, "press Enter again")
+
+    def action_answer(self, key: str) -> None:
+        """Answer with the option that has this number or letter."""
+        index = answer_of(self.options, key)
+        if index is not None:
+            self._answer(index, f"press {key} again")
+
+    async def on_key(self, event: events.Key) -> None:
+        """Do at once what the key does here, or give it to the prompt.
+
+        Textual would look for its binding only when the event has come up to the app: by then the request, the choice
+        or the focus may be another, and the next key may be here.
+        """
+        self.show_changes()
+        if self.guard.takes(event):
+            self._typed = ""
+        if event.is_printable:
+            self._typed += event.character or ""
+        if (binding := self._binding(event)) is not None:
+            event.stop()
+            self._is_answer = self.guard.takes(event)
+            await self.run_action(binding.action)
+            self._is_answer = False
+        elif event.is_printable and not self._is_bound_above(event.key):
+            event.stop()
+            typed, self._typed = self._typed, ""
+            self._leave(self.Typed(typed))
+
+    def _binding(self, event: events.Key) -> Binding | None:
+        """What the key does here; a number or letter that no option has, and `w` where nothing rejects, do nothing."""
+        if event.key in ANSWER_KEYS and answer_of(self.options, event.key) is None:
+            return None
+        binding = next(iter(bindings_of_key(self, event.key)), None)
+        is_idle = binding is not None and binding.action == "reject_and_say_why" and not self.can_reject
+        return None if is_idle else binding
+
+    def _is_bound_above(self, key: str) -> bool:
+        return any(True for _ in bindings_of_key(self.screen, key))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """It is meant for the prompt."""
+        event.stop()
+        self.guard.takes(event)
+        self._leave(self.Typed(event.text, is_paste=True))
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Note what is pressed: by the time the mouse button is released it may be something else."""
+        self.show_changes()
+        self.guard.press(event, self._option_at(event))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on an option answers with it."""
+        self.show_changes()
+        index = self._option_at(event)
+        self._is_answer = self.guard.is_click_on(index)
+        if index is not None:
+            self._answer(index, "click again")
+        self._is_answer = False
+
+    def _option_at(self, event: events.MouseEvent) -> int | None:
+        if not self._options.region.contains(*event.screen_offset):
+            return None
+        row = event.screen_y - self._options.region.y + self._options.scroll_offset.y
+        return next((index for index, rows in enumerate(self._option_rows) if row in rows), None)
+
+    def action_reject_and_say_why(self) -> None:
+        """Let the user write the reason, however soon the key came: the request waits until that is sent."""
+        option = self._rejection
+        if self._rows is None:
+            self.warn_too_small()
+        elif option is not None and self._asked is not None:
+            request, title = self._asked.request, self._asked.call.shown_title
+            typed = "".join(letter for letter in self._typed if letter in ANSWER_KEYS)  # others did something
+            self._typed = ""
+            self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
+
+    def _answer(self, index: int, again: str) -> None:
+        if self._asked is None or index >= len(self.options) or not self._counts(again):
+            return
+        self._typed = ""
+        option = self.options[index]
+        if option.is_rejection or self.may_allow(option.option_id, again):
+            self.tell(self.Answered(self._asked.request.key, option.option_id))
+
+    def _counts(self, again: str) -> bool:
+        """Whether what the user did can have been meant as an answer; where not, what to do is said."""
+        if self._rows is None:
+            self.warn_too_small()
+            return False
+        if not self._is_answer or not self.has_focus:
+            self._warn_too_soon(again)
+            return False
+        return True
+
+    def _warn_too_soon(self, again: str) -> None:
+        """Say what to do for as long as it takes to read, and as long as it is true."""
+        self.warn(f"Too soon to count: pause, then {again}")
+        if self._warning_time is not None:
+            self._warning_time.stop()
+        self._warning_time = self.set_interval(WARNING_S, self._end_warning)
+
+    def _end_warning(self) -> None:
+        if self._warning_time is not None and self.guard.is_open:
+            self._warning_time.stop()
+            self._warning_time = None
+            self.warn("")
+
+    def _leave(self, message: Typed | ReasonWanted) -> None:
+        """What was typed here behind this is for the prompt too."""
+        self.hand_over(message, take_waiting_keys(self))
+
+    @abstractmethod
+    def hand_over(self, message: Typed | ReasonWanted, keys: Sequence[events.Key | events.Paste]) -> None:
+        """Give the prompt the keyboard, this and then the `keys`, at once: the next key would overtake a message."""
+
+    def tell(self, message: Message) -> None:
+        """Let those know who wait for a decision."""
+        self.post_message(message)

@@ -1,0 +1,370 @@
+"""One permission request as it is shown and read: title, subject, keys and the agent's options, in the rows there are.
+
+It answers nothing. It decides neither where it stands nor how high: those who show it say how many rows each part gets.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.errors import NoWidget
+from textual.geometry import Region
+from textual.strip import Strip
+
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.ui.drawings import permissions as drawings
+from acp_tui.ui.drawings.permission_subject import Asked, Look, Subject, SubjectDrawing, changed_file
+from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.kit.strip_view import StripView
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.permission.request_rows import RowCounts, start_row
+from acp_tui.ui.rendering.diff import DiffLayout
+from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import wrap
+
+COMPARING_PAUSE_S: Final = 0.002
+"""Until a long diff is compared further; keys get their turn."""
+SLOW_DRAWING_S: Final = 0.1
+"""Where drawing a request takes longer, keys are pressed before it can be seen."""
+
+
+class RequestView(Vertical):
+    """What the agent wants to do, and below it the agent's own options.
+
+    The options come last: whatever the keys above them say, they stay where they are under the mouse.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        drawing: SubjectDrawing | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        super().__init__(id=id, classes=ASKING)
+        self.guard = AnswerGuard(clock)
+        """Armed whenever what is asked reads differently: no key counts before that was seen."""
+        self._drawing = drawing or SubjectDrawing()
+        self._asked: Asked | None = None
+        self._state: tuple[object, ...] = ()
+        """Of what is shown: while the agent says other things, nothing is drawn again."""
+        self._whole = Subject()
+        self._drawn = Subject()
+        """What is shown of it: below the title, where that is cut."""
+        self._rows: RowCounts | None = None
+        """None: not enough room to answer here."""
+        self._start = 0
+        """From which line of the subject on it is shown at first."""
+        self._pending: int | None = None
+        """Which line comes up as soon as there is room for it; None where that is done."""
+        self._chosen: int | None = None
+        """The index of the option that Enter would answer with."""
+        self._shows_raw = False
+        self._warning = ""
+        """What is said in the place of the keys, until the user does something else."""
+        self._options_at = Region()
+        """Where the options are on the screen."""
+        self._option_rows: list[range] = []
+        """In which rows each option stands."""
+
+    def compose(self) -> ComposeResult:
+        """What is asked, what the keys do, and the answers."""
+        yield StripView(id="title")
+        yield StripView(id="subject")
+        yield StripView(id="keys")
+        yield StripView(id="options")
+
+    def show_request(self, asked: Asked | None) -> None:
+        """Show this request; another one than before from its beginning, with nothing chosen."""
+        shown, self._asked = self._asked, asked
+        state, self._state = self._state, asked.state if asked is not None else ()
+        if asked is not None and (shown is None or asked.request.key != shown.request.key):
+            self._begin()
+        elif self._state != state:
+            self._draw_news()  # what is asked reads differently now
+
+    def _begin(self) -> None:
+        """Show another request than before."""
+        self._chosen, self._shows_raw, self._warning = None, False, ""
+        self._pending = self._start
+        self._draw_news()
+        self._options.scroll_to(y=0, animate=False, force=True)
+
+    def _draw_news(self) -> None:
+        begin_s = time.monotonic()
+        self.redraw()
+        self.guard.arm()  # not before it is drawn
+        if time.monotonic() - begin_s > SLOW_DRAWING_S:
+            self.call_after_refresh(self.guard.arm)  # then painting it takes long as well
+
+    def show_changes(self) -> None:
+        """Show the request as it is now: the call changes in place."""
+        if self._asked is not None:
+            self.show_request(self._asked)
+
+    @abstractmethod
+    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
+        """How many rows each part gets, at most as many as wanted; None where that is too little to answer."""
+
+    @abstractmethod
+    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
+        """What can be done: keys and what they do; `is_cut` where more of the subject is to be read."""
+
+    def rows_too_small(self, title: int) -> RowCounts:
+        """How many rows the title, which wants so many, and the keys get where nothing can be answered."""
+        return RowCounts(title=title, keys=1)
+
+    @property
+    def layout_of_diffs(self) -> DiffLayout:
+        """In one column or in two."""
+        return "unified"
+
+    @property
+    def context_of_diffs(self) -> int | None:
+        """How many unchanged lines to show around a change, None for the whole file."""
+        return CONTEXT_LINES
+
+    @property
+    def options(self) -> tuple[PermissionOption, ...]:
+        """The answers that the agent offers, in the order in which they are shown."""
+        return self._asked.request.answers if self._asked is not None else ()
+
+    @property
+    def _subject(self) -> StripView:
+        return self.query_one("#subject", StripView)
+
+    @property
+    def _options(self) -> StripView:
+        return self.query_one("#options", StripView)
+
+    def on_mount(self) -> None:
+        """Draw again in other colours, and count nothing that was meant for another screen."""
+        self.watch(self.app, "theme", self.redraw, init=False)
+        # A screen that lay above is gone: only now one sees again what is asked.
+        self.watch(self.screen, "stack_updates", self.guard.arm, init=False)
+        self.watch(self._subject, "scroll_y", self._look, init=False)
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._look_for_moves)
+
+    def _look_for_moves(self, _: object) -> None:
+        """Another answer is under the mouse now, and what is read stands elsewhere."""
+        if self.is_attached and self._options.region != self._options_at:
+            self._options_at = self._options.region
+            self.guard.arm()
+
+    def on_resize(self) -> None:
+        """Draw for the new width."""
+        self.redraw()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Keys count a moment after the focus came."""
+        super().watch_has_focus(has_focus)
+        self.guard.arm()
+        self._warning = ""
+        self.lay_out()
+
+    def redraw(self) -> None:
+        """Draw the request as it is now."""
+        if self._asked is None or self._width < 2:
+            return
+        palette = self._palette
+        look = Look(self._width, palette, self.layout_of_diffs, self._shows_raw, self.context_of_diffs)
+        subject = self._drawing.draw(self._asked, look)
+        if not subject.is_whole:
+            self.set_timer(COMPARING_PAUSE_S, self.redraw)
+        elif not self._whole.is_whole:
+            self.guard.arm()  # only now it can be read
+        self._whole = subject
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Show what is drawn, with the answers and keys as they are now."""
+        if self._asked is None or self._width < 2:
+            return
+        was_at_start = self._at_row == self._start
+        options = drawings.option_lines(self.options, self._chosen, self._palette, self._width)
+        self._option_rows = _rows_of(options)
+        answers = [strip for lines in options for strip in lines]
+        title = self._arrange("", len(answers))
+        if self._start_row > 0:
+            # The lines above go, and with them the name of the file: then the title tells it.
+            title = self._arrange(changed_file(self._asked), len(answers))
+        self._start = self._start_row
+        self._show_parts(title, answers)
+        if was_at_start:
+            self._go_to(self._start)
+        self._look()
+
+    def _arrange(self, file: str, answers: int) -> list[Strip]:
+        """Share out the rows; the lines of the title come back. Where it is cut, it stands whole above the subject."""
+        assert self._asked is not None
+        title = drawings.title_lines(self._asked, self._palette, self._width, file=file)
+        self._drawn = self._whole
+        self._rows = self._share_out(len(title), answers)
+        if self._rows is not None and self._rows.title < len(title):
+            self._drawn = self._whole.below(title)
+            self._rows = self._share_out(len(title), answers)
+        return title
+
+    def _share_out(self, title: int, answers: int) -> RowCounts | None:
+        """How many rows each part gets, with the keys that are named then."""
+        subject = len(self._drawn.lines)
+        for is_cut in (False, True):
+            wanted = RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers)
+            rows = self.rows_for(wanted)
+            if rows is None or rows.subject >= subject:
+                break
+        return rows
+
+    @property
+    def _start_row(self) -> int:
+        """From which line on the subject shows what would change, in the rows that it has."""
+        if self._rows is None or not self._drawn.hunks:
+            return 0
+        return start_row(self._drawn.first_changed(0), len(self._drawn.lines), self._rows.subject)
+
+    def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
+        rows = self._rows or self.rows_too_small(len(title))
+        is_cut = rows.subject < len(self._drawn.lines)
+        keys = self.query_one("#keys", StripView)
+        keys.styles.margin = (rows.gap, 0, 0, 0)
+        keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
+        short = drawings.shortened(title, rows.title, self._width)
+        self.query_one("#title", StripView).show(short, rows.title)
+        self._subject.show(self._drawn.lines, rows.subject)
+        self._options.show(answers, rows.options)
+        self._reveal_chosen(rows.options)
+
+    def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
+        """What is said above the answers: a warning, else the keys."""
+        if self._warning:
+            return wrap([(self._warning, self._palette.warning)], self._width)
+        if self._drawing.seen.wanted:
+            return wrap([(self._why_once_more, self._palette.warning)], self._width)
+        keys = self.keys(has_focus=self.has_focus, is_cut=is_cut)
+        return drawings.keys_lines(keys, self._palette.muted, self._width)
+
+    def warn(self, text: str) -> None:
+        """Say this in the place of the keys; "" for the keys."""
+        self._warning = text
+        self.lay_out()
+
+    @property
+    def _width(self) -> int:
+        # The scroll bar's column is kept free, so that the text does not jump when it appears.
+        return self.content_size.width - 1
+
+    @property
+    def _palette(self) -> Palette:
+        return palette_for(self.app.current_theme)
+
+    # Where it is read
+
+    @property
+    def _at_row(self) -> int:
+        """The first line of the subject in view, or about to be."""
+        return self._subject.scroll_offset.y if self._pending is None else self._pending
+
+    def _go_to(self, row: int) -> None:
+        """Bring this line of the subject up, as far as there are enough below it, once it is laid out."""
+        self._pending = row
+        self.call_after_refresh(self._arrive)
+
+    def _arrive(self) -> None:
+        if self._pending is None or not self.is_attached:
+            return
+        self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
+        # The beginning can always be reached; where it is not, the layout is still to come.
+        if self._pending != self._start or self._subject.scroll_offset.y == self._start:
+            self._pending = None
+        self._look()
+
+    def _reveal_chosen(self, height: int) -> None:
+        if self._chosen is None:
+            return
+        rows, top = self._option_rows[self._chosen], self._options.scroll_offset.y
+        y = min(max(top, rows.stop - height), rows.start)
+        self._options.scroll_to(y=y, animate=False, force=True)
+
+    # What of it was in view
+
+    @property
+    def _must_be_seen(self) -> int:
+        """How many rows there are, but for the raw report."""
+        return len(self._drawn.lines) if self._drawn.raw is None else self._drawn.raw
+
+    @property
+    def _way(self) -> tuple[object, ...]:
+        """All that decides in which row something stands."""
+        above = len(self._drawn.lines) - len(self._whole.lines)
+        return self._width, self.layout_of_diffs, self.context_of_diffs, above, self._must_be_seen
+
+    def _look(self) -> None:
+        """Note what is in view, once it is painted."""
+        self.call_after_refresh(self.note_seen)
+
+    def note_seen(self) -> None:
+        """The rows that are painted now have been in view; none of them while something lies above."""
+        if self._rows is None or self._asked is None or self._pending is not None or not self._drawn.is_whole:
+            return
+        if self.app.screen is not self.screen or not self.is_attached:
+            return
+        try:
+            height = self.screen.find_widget(self._subject).visible_region.height
+        except NoWidget:
+            return
+        top, count = self._subject.scroll_offset.y, self._must_be_seen
+        self._drawing.seen.note(self._way, range(top, min(top + height, count)), count)
+
+    def may_allow(self, option_id: str, again: str) -> bool:
+        """Whether all of it was in view, or the user chooses the same once more; else what was not comes up."""
+        self.note_seen()
+        seen = self._drawing.seen
+        if seen.wanted == option_id or (seen.is_all_seen and not self._drawn.left_out):
+            return True
+        seen.wanted, seen.again = option_id, again
+        self.guard.arm()
+        self._warning = ""
+        self.show_unseen(seen.first_unseen(self._way))
+        self.lay_out()
+        return False
+
+    def show_unseen(self, row: int) -> None:
+        """Bring up this row, the first that was not in view yet."""
+        self._go_to(row)
+
+    @property
+    def _why_once_more(self) -> str:
+        left_out, again = self._drawn.left_out, self._drawing.seen.again
+        if left_out:
+            return f"{left_out:,} characters cannot be shown: {again} to allow it all the same"
+        if self._drawing.seen.is_all_seen:
+            return f"Now all of it was in view: {again} to allow it"
+        return f"Not all of it was in view yet: read on (PgDn), or {again} to allow it all the same"
+
+    def action_page(self, direction: int) -> None:
+        """Page through a long request."""
+        self._pending = None
+        self._subject.page(direction)
+
+    def action_toggle_raw(self) -> None:
+        """Show what the agent reported, as it came, or hide it and show the beginning."""
+        self._shows_raw = not self._shows_raw
+        self._warning = ""
+        self.redraw()
+        self._go_to(self._start if self._drawn.raw is None else self._drawn.raw)
+
+
+def _rows_of(lines: Sequence[Sequence[Strip]]) -> list[range]:
+    """In which rows each of these stands, below each other."""
+    rows, start = [], 0
+    for group in lines:
+        rows.append(range(start, start + len(group)))
+        start += len(group)
+    return rows

@@ -1,0 +1,326 @@
+"""The editor of a draft: coloured, with readline's keys, and with long pastes as placeholders that are one piece.
+
+What becomes of the draft, and what else goes with it, is `input`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.document._edit import Edit  # Textual 8.2.8 exports all of its like but this one
+from textual.strip import Strip
+from textual.widgets import TextArea
+from textual.widgets.text_area import EditResult, Location, Selection
+
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.prompt.colours import Places, spans
+from acp_tui.ui.prompt.killed import Killed
+from acp_tui.ui.prompt.pastes import Chip, Pastes, can_be_open, cleaned, is_long
+from acp_tui.ui.textual_gaps.internals import bindings_of_key
+
+MAX_BRACKETS_CHARACTERS: Final = 20_000
+"""In a longer draft the partner of a bracket is not looked for: that reads all of it."""
+_WORD: Final = re.compile(r"\W*\w*")
+_BLANKS: Final = re.compile(r"\s*\S*")
+
+
+class DraftArea(TextArea):
+    """Text that may hold placeholders. Beware: `text` is what is on the screen, `draft` is what it stands for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False, id="new_line"),
+        Binding("ctrl+a", "line_start", "Go to the line's start", show=False, id="line_start"),
+        Binding("ctrl+e", "line_end", "Go to the line's end", show=False, id="line_end"),
+        Binding("alt+b,alt+left", "cursor_word_left", "Word back", show=False, id="word_left"),
+        Binding("alt+f,alt+right", "cursor_word_right", "Word on", show=False, id="word_right"),
+        Binding("ctrl+k", "kill_line_end", "Kill to the line's end", show=False, id="kill_line_end"),
+        Binding(
+            "ctrl+u,super+backspace",
+            "kill_line_start",
+            "Kill to the line's start",
+            show=False,
+            id="kill_line_start",
+        ),
+        Binding("ctrl+w", "kill_blanks_left", "Kill to the blank before", show=False, id="kill_to_blank"),
+        Binding(
+            "alt+backspace,ctrl+backspace",
+            "kill_word_left",
+            "Kill the word before",
+            show=False,
+            id="kill_word_left",
+        ),
+        Binding(
+            "alt+d,alt+delete,ctrl+delete",
+            "kill_word_right",
+            "Kill the word behind",
+            show=False,
+            id="kill_word_right",
+        ),
+        Binding("ctrl+y", "yank", "Yank what was killed", show=False, id="yank"),
+        Binding("ctrl+underscore,ctrl+z,super+z", "undo", "Undo", show=False, id="undo"),
+        Binding("ctrl+shift+z,alt+underscore,alt+z", "redo", "Redo", show=False, id="redo"),
+        Binding("alt+o", "open_paste", "Open the paste beside the cursor", show=False, id="open_paste"),
+    ]
+
+    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:  # noqa: A002 - Textual's own name for it
+        self._text: str | None = None
+        """The whole text as long as it is unchanged: joining a long one for each row would be felt."""
+        self._edits = 0
+        self._places = Places()
+        self._pastes = Pastes()
+        self._killed = Killed()
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            show_line_numbers=False,
+            highlight_cursor_line=False,
+            placeholder=placeholder,
+        )
+        # A blinking cursor would draw while nothing happens.
+        self.cursor_blink = False
+
+    # The text, and what it stands for
+
+    @property
+    def text(self) -> str:
+        """What is on the screen: with placeholders."""
+        if self._text is None:
+            self._text = self.document.text
+        return self._text
+
+    @text.setter
+    def text(self, value: str) -> None:
+        self.load_text(cleaned(value))
+
+    @property
+    def draft(self) -> str:
+        """All that was written and pasted."""
+        return self._pastes.expand(self.text)
+
+    def set_draft(self, text: str) -> None:
+        """Begin anew with this, the cursor behind it; there is nothing to be undone before it."""
+        self.load_text(self._pastes.fold(cleaned(text)))
+        self.move_cursor(self.document.end)
+
+    def replace_draft(self, text: str) -> None:
+        """Make this of it, which can be undone."""
+        folded = self._pastes.fold(cleaned(text))
+        if folded != self.text:
+            self.replace(folded, self.document.start, self.document.end, maintain_selection_offset=False)
+
+    @property
+    def selected_text(self) -> str:
+        """What the selection stands for."""
+        return self._pastes.expand(super().selected_text)
+
+    def _build_highlight_map(self) -> None:
+        """Textual 8.2.8 calls this, and nothing else, whenever the document has changed."""
+        self._text = None
+        self._edits += 1
+        super()._build_highlight_map()
+
+    # What is drawn
+
+    def render_line(self, y: int) -> Strip:
+        """A row; where there is no column for it, Textual 8.2.8 cannot wrap the placeholder."""
+        return super().render_line(y) if self.content_size.width else Strip.blank(self.size.width)
+
+    def get_line(self, line_index: int) -> Text:
+        """A line in its colours."""
+        line = super().get_line(line_index)
+        palette = palette_for(self.app.current_theme)
+        place = self._places.place(self.document.lines, line_index)
+        if place is not None:
+            for start, stop, style in spans(line.plain, place):
+                line.stylize(getattr(palette, style), start, stop)
+        for chip in self._pastes.chips(line.plain):
+            line.stylize(palette.user + palette.accent, chip.start, chip.stop)
+        return line
+
+    def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
+        """Where the draft is not too long to look for it."""
+        if len(self.text) > MAX_BRACKETS_CHARACTERS:
+            return None
+        return super().find_matching_bracket(bracket, search_from)
+
+    def _recompute_cursor_offset(self) -> None:
+        """Textual 8.2.8 asks while lines are being undone, when the cursor may still be below the last one."""
+        location = self.clamp_visitable(self.cursor_location)
+        self._cursor_offset = self.wrapped_document.location_to_offset(location)
+
+    # Every edit
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Do it, to whole placeholders; nothing but what can be shown comes into the draft."""
+        if edit.text != "\n" and not edit.text.isprintable():
+            edit.text = cleaned(edit.text)
+        top, bottom = edit.top, edit.bottom
+        first, last = self._chip_around(top), self._chip_around(bottom)
+        if first is not None:
+            top = (top[0], first.stop if top == bottom else first.start)
+        if last is not None:
+            bottom = (bottom[0], last.stop)
+        edit.from_location, edit.to_location = top, bottom
+        self._places.edited(top[0])
+        return super().edit(edit)
+
+    def load_text(self, text: str) -> None:
+        """Begin anew with this."""
+        self._places.edited(0)
+        super().load_text(text)
+
+    def undo(self) -> None:
+        """Take the last edits back."""
+        self._places.edited(0)
+        super().undo()
+
+    def redo(self) -> None:
+        """Do them again."""
+        self._places.edited(0)
+        super().redo()
+
+    # Placeholders are one piece
+
+    def validate_selection(self, selection: Selection) -> Selection:
+        """No cursor within a placeholder: it goes over it in the way that it came."""
+        return Selection(self._beside_chip(selection.start), self._beside_chip(selection.end))
+
+    def _beside_chip(self, location: Location) -> Location:
+        chip = self._chip_around(location)
+        if chip is None:
+            return location
+        row, column = location
+        before = self.selection.end
+        if before == (row, chip.start):
+            return row, chip.stop
+        is_nearer_to_start = column - chip.start <= chip.stop - column
+        return row, chip.start if before == (row, chip.stop) or is_nearer_to_start else chip.stop
+
+    def _chip_around(self, location: Location) -> Chip | None:
+        """The placeholder that a location is within, not beside."""
+        row, column = location
+        return next((chip for chip in self._chips(row) if chip.start < column < chip.stop), None)
+
+    def _chips(self, row: int) -> list[Chip]:
+        return list(self._pastes.chips(self.document[row])) if row < self.document.line_count else []
+
+    def action_open_paste(self) -> None:
+        """Show all of the paste that the cursor is beside, in its place; the only one wherever the cursor is."""
+        here = self.cursor_location
+        pastes = [(row, chip) for row in range(self.document.line_count) for chip in self._chips(row)]
+        beside = [(row, chip) for row, chip in pastes if here in ((row, chip.start), (row, chip.stop))]
+        if beside or len(pastes) == 1:
+            self._open(*(beside or pastes)[-1])
+        elif pastes:
+            self.notify("Put the cursor beside the paste that is to be opened.")
+        else:
+            self.notify("There is no folded paste in the draft.")
+
+    def on_click(self, event: events.Click) -> None:
+        """A click opens a paste."""
+        row, column = self.get_target_document_location(event)
+        chip = next((chip for chip in self._chips(row) if chip.start <= column < chip.stop), None)
+        if chip is not None and self.selection.is_empty:
+            self._open(row, chip)
+
+    def _open(self, row: int, chip: Chip) -> None:
+        text = self._pastes.text_of(chip)
+        if can_be_open(text):
+            self.replace(text, (row, chip.start), (row, chip.stop), maintain_selection_offset=False)
+        else:
+            self.notify("This paste is too long to be shown here. Ctrl+G opens it in your editor.")
+
+    def insert_paste(self, text: str) -> None:
+        """Put it in place of the selection, a long one as a placeholder; one step to be undone."""
+        text = cleaned(text)
+        pasted = self._pastes.keep(text) if is_long(text) else text
+        self.replace(pasted, *self.selection, maintain_selection_offset=False)
+
+    # Keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        """A bound key acts at once: by way of the app, as usual, it would come behind letters typed after it."""
+        for binding in bindings_of_key(self, event.key):
+            if await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+                return
+        await super()._on_key(event)
+
+    def action_newline(self) -> None:
+        """Break the line at the cursor."""
+        self.replace("\n", *self.selection, maintain_selection_offset=False)
+
+    def action_line_start(self) -> None:
+        """Where the line begins, however it is wrapped."""
+        self.move_cursor((self.cursor_location[0], 0))
+
+    def action_line_end(self) -> None:
+        """Where it ends."""
+        row = self.cursor_location[0]
+        self.move_cursor((row, len(self.document[row])))
+
+    def action_kill_line_end(self) -> None:
+        """Kill the rest of the line; where there is none, its end."""
+        row, column = self.cursor_location
+        line_end = (row, len(self.document[row]))
+        self._kill((row + 1, 0) if (row, column) == line_end else line_end)
+
+    def action_kill_line_start(self) -> None:
+        """Kill what is before the cursor in its line."""
+        self._kill((self.cursor_location[0], 0))
+
+    def action_kill_blanks_left(self) -> None:
+        """Kill back to the blank before."""
+        self._kill(self._left(_BLANKS))
+
+    def action_kill_word_left(self) -> None:
+        """Kill back to the beginning of a word."""
+        self._kill(self.get_cursor_word_left_location())
+
+    def action_kill_word_right(self) -> None:
+        """Kill on to the end of a word."""
+        self._kill(self.get_cursor_word_right_location())
+
+    def get_cursor_word_left_location(self) -> Location:
+        """Where the word before the cursor begins."""
+        return self._left(_WORD)
+
+    def get_cursor_word_right_location(self) -> Location:
+        """Where the word behind the cursor ends; behind the last one of a line, the next line."""
+        row, column = self.cursor_location
+        rest = self.document[row][column:]
+        return (row, column + _reach(_WORD, rest)) if rest else self.clamp_visitable((row + 1, 0))
+
+    def _left(self, pattern: re.Pattern[str]) -> Location:
+        """Where a word before the cursor begins; before the first one of a line, the end of the line above."""
+        row, column = self.cursor_location
+        if column == 0:
+            return (row - 1, len(self.document[row - 1])) if row else (0, 0)
+        return row, column - _reach(pattern, self.document[row][:column][::-1])
+
+    def _kill(self, target: Location) -> None:
+        """Delete the selection, else all up to there, and keep it to be yanked."""
+        at, state = self.cursor_location, self._state
+        start, end = (at, self.clamp_visitable(target)) if self.selection.is_empty else self.selection
+        killed = self.delete(start, end, maintain_selection_offset=False).replaced_text
+        if killed:
+            text = self._pastes.expand(killed)
+            self._killed.add(text, is_before=end < at, state=state, state_after=self._state)
+
+    @property
+    def _state(self) -> object:
+        return self._edits, self.cursor_location
+
+    def action_yank(self) -> None:
+        """Put what was killed last in place of the selection."""
+        self.replace(self._pastes.fold(self._killed.text), *self.selection, maintain_selection_offset=False)
+
+
+def _reach(pattern: re.Pattern[str], text: str) -> int:
+    found = pattern.match(text)
+    return found.end() if found else 0

@@ -1,0 +1,415 @@
+"""The prompt: what its keys ask for, what goes along with the draft, and what the draft is for.
+
+How a text is edited and drawn is `draft`'s; what is done with what it asks for is the screen's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+
+from rich.cells import cell_len
+from textual import events, work
+from textual.binding import Binding, BindingType
+from textual.document._document import Location
+from textual.message import Message
+
+from acp_tui.conversation.wording import reason_prompt
+from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
+from acp_tui.ui.prompt.assistant import Assistant
+from acp_tui.ui.prompt.draft import DraftArea
+from acp_tui.ui.prompt.drops import may_be_dropped, mentions_of_dropped
+from acp_tui.ui.prompt.images import PastedImage
+
+if TYPE_CHECKING:
+    from acp_tui.conversation.facts import RequestKey
+
+MAX_LINES: Final = 10
+IDLE_S: Final = 1.0
+"""Whoever has pressed nothing for so long is not about to press something else."""
+PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} makes a new line"
+SHELL: Final = "Enter runs this in your shell, not in the agent"
+GONE: Final = "The agent is gone; {restart} starts it again"
+WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
+WHY_NOT_PLACEHOLDER: Final = "The reason, or none. Esc: do not reject it yet"
+
+
+class _PutAside(NamedTuple):
+    text: str = ""
+    images: tuple[PastedImage, ...] = ()
+
+
+class Rejection(NamedTuple):
+    """What is to be answered when the reason is sent."""
+
+    key: RequestKey
+    option_id: str
+    title: str
+    """What the call was called, as the agent wrote it."""
+
+
+class PromptInput(DraftArea):
+    """The draft of the next prompt."""
+
+    DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", "Send", show=False, id="send"),
+        Binding("escape", "cancel", "Cancel", show=False, id="cancel"),
+        Binding("tab", "leave", "Leave the prompt", show=False, id="leave_prompt"),
+        Binding("alt+up", "pull_back", "Take the last queued prompt back", show=False, id="pull_back"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="prompt_page_up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="prompt_page_down"),
+        Binding("ctrl+g", "edit_draft", "Open the draft in your editor", show=False, id="edit_draft"),
+        Binding("ctrl+v,alt+v,super+v", "paste", "Paste from the clipboard", show=False, id="paste"),
+        Binding("ctrl+d", "delete_right_or_quit", "Delete, or quit", show=False, id="delete_or_quit"),
+        Binding("ctrl+l", "redraw", "Draw the screen anew", show=False, id="redraw"),
+    ]
+
+    class Submitted(Message):
+        """The user wants to send this text, made of the draft; what is not sent after all goes to `take_back`."""
+
+        def __init__(
+            self,
+            text: str,
+            *,
+            is_command: bool = False,
+            is_reason: bool = False,
+            images: Sequence[PastedImage] = (),
+        ) -> None:
+            super().__init__()
+            self.text = text
+            self.is_command = is_command
+            """For the user's shell, not for the agent."""
+            self.is_reason = is_reason
+            """Why a call was rejected."""
+            self.images = tuple(images)
+
+    class Rejected(Message):
+        """The user rejects this, with the reason that is submitted next, or without one."""
+
+        def __init__(self, rejection: Rejection) -> None:
+            super().__init__()
+            self.rejection = rejection
+
+    class LeaveRequested(Message):
+        """Tab: the user wants to be where else something waits."""
+
+    class EscapeRequested(Message):
+        """Esc: the user wants to stop what is going on."""
+
+    class DropRequested(Message):
+        """The user does not want the next prompt to take the last output along."""
+
+    class PullBackRequested(Message):
+        """The user wants the last queued prompt back."""
+
+    class PasteRequested(Message):
+        """The user wants what is on the desktop's clipboard, which a terminal gives only as text."""
+
+    class ImagesChanged(Message):
+        """Other pictures go along."""
+
+        def __init__(self, images: tuple[PastedImage, ...]) -> None:
+            super().__init__()
+            self.images = images
+
+    class PageRequested(Message):
+        """The user wants to page through the conversation without leaving the prompt."""
+
+        def __init__(self, direction: int) -> None:
+            super().__init__()
+            self.direction = direction
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self.cwd = Path.cwd()
+        """Where the session works: files in it are mentioned by short names."""
+        self.images: tuple[PastedImage, ...] = ()
+        """They go along with the next prompt."""
+        self._rejection: Rejection | None = None
+        """What a reason is being written for; None for any other prompt."""
+        self._put_aside = _PutAside()
+        """What comes back when the reason is given."""
+        self._is_agent_gone = False
+        self._for_later: str | None = None
+        """The draft that is to be sent as soon as it can be."""
+        self.assistants: list[Assistant] = []
+        """Who is asked about a key before it becomes text, in this order."""
+
+    def on_mount(self) -> None:
+        """Name the keys in force."""
+        follow_keys(self, self._name_keys)
+        self._name_keys()
+
+    def say(self, text: str) -> None:
+        """Show this below the draft until the next key."""
+        self.border_subtitle = text
+
+    # Keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Let the assistants have it first."""
+        if self.border_subtitle:
+            self.border_subtitle = None
+        if any(assistant.takes_key(event) for assistant in self.assistants):
+            event.stop()
+            event.prevent_default()
+        else:
+            await super()._on_key(event)
+
+    def action_send(self) -> None:
+        """Send the draft; where it is the reason of a rejection, reject before, and without one if it is blank.
+
+        A backslash at the end of the draft makes a new line instead, as in a shell.
+        """
+        if self._ends_in_open_backslash:
+            start, end = self._before_the_end, self.document.end
+            self.replace("\n", start, end, maintain_selection_offset=False)
+            return
+        if self._rejection is not None:
+            self.post_message(self.Rejected(self._rejection))
+        if self._rejection is not None and not self.text.strip():
+            self.reject_not_yet()
+        else:
+            message = self.Submitted(
+                self._text_to_send,
+                is_command=self._is_command,
+                is_reason=self._rejection is not None,
+                images=self.images,
+            )
+            self.clear_draft()  # the next key may be here before the message is: it belongs to another prompt
+            self.post_message(message)
+
+    @property
+    def _before_the_end(self) -> Location:
+        row, column = self.document.end
+        return row, column - 1
+
+    @property
+    def _ends_in_open_backslash(self) -> bool:
+        """Whether the cursor stands behind a last backslash that no other one escapes."""
+        text = self.text
+        backslashes = len(text) - len(text.rstrip("\\"))
+        return backslashes % 2 == 1 and self.selection.is_empty and self.cursor_at_end_of_text
+
+    def take_back(self, message: Submitted, *, for_later: bool = False) -> None:
+        """It was not sent: it is the draft again, before what was written since, and may be sent later."""
+        self.put_before(message.text)
+        self._set_images((*message.images, *self.images))
+        self._for_later = message.text if for_later else None
+
+    def send_what_waits(self) -> None:
+        """Send what was taken back for later, unless the user has changed it meanwhile."""
+        if self._for_later is not None and self._for_later == self.draft:
+            self.action_send()
+        self._for_later = None
+
+    def action_cancel(self) -> None:
+        """Reject nothing where a reason is asked for, else stop what is going on, or what was to go on later."""
+        self._for_later = None
+        if self._rejection is not None:
+            self.reject_not_yet()
+        else:
+            self.post_message(self.EscapeRequested())
+
+    def action_leave(self) -> None:
+        """Go where else something waits."""
+        self.post_message(self.LeaveRequested())
+
+    def action_pull_back(self) -> None:
+        """Have the last queued prompt back, to change it or to drop it."""
+        self.post_message(self.PullBackRequested())
+
+    def action_page(self, direction: int) -> None:
+        """Page through the conversation."""
+        self.post_message(self.PageRequested(direction))
+
+    def action_paste(self) -> None:
+        """Have what is on the desktop's clipboard."""
+        self.post_message(self.PasteRequested())
+
+    def action_delete_left(self) -> None:
+        """Delete; where there is nothing before the cursor, the last picture, or output, that would go along."""
+        if self.images and self.selection.is_empty and self.cursor_at_start_of_text:
+            self.remove_image(len(self.images) - 1)
+        elif self.text:
+            super().action_delete_left()
+        else:
+            self.post_message(self.DropRequested())
+
+    async def action_delete_right_or_quit(self) -> None:
+        """Delete the character behind the cursor; in an empty prompt, quit."""
+        if self.text or self.images:
+            self.action_delete_right()
+        else:
+            await self.run_action("app.quit")
+
+    def action_redraw(self) -> None:
+        """Draw all of the screen, whatever another program has left there."""
+        self.app.refresh(layout=True)
+
+    @work
+    async def action_edit_draft(self) -> None:
+        """Open all of the draft in the user's editor; what comes back is the draft."""
+        from acp_tui.ui.kit.editor import edit_text  # when it is first asked for
+
+        edited, problem = await edit_text(self.app, self.draft)
+        if problem:
+            self.notify(f"{problem} The draft is as it was.", severity="error", markup=False)
+        else:
+            self.replace_draft(edited)
+
+    # Pastes and pictures
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Take the text; where it is the paths of dropped files, make mentions of them."""
+        event.stop()
+        event.prevent_default()
+        self.paste(event.text)
+
+    def paste(self, text: str) -> None:
+        """Put it where the cursor is."""
+        start = min(self.selection)
+        self.insert_paste(text)
+        self.focus()
+        if may_be_dropped(text) and not self.text.startswith("!"):
+            self._mention_dropped(text, start)
+
+    @work
+    async def _mention_dropped(self, text: str, start: tuple[int, int]) -> None:
+        """The disk may be slow: the text stands as it is until then, and afterwards by one step of undoing."""
+        from anyio import to_thread
+
+        end, state = self.cursor_location, self.text
+        mentions = await to_thread.run_sync(mentions_of_dropped, text, self.cwd)
+        if mentions is not None and self.text == state:
+            self.history.checkpoint()
+            self.replace(mentions, start, end, maintain_selection_offset=False)
+
+    def attach(self, *images: PastedImage) -> None:
+        """Let these go along too."""
+        self._set_images((*self.images, *images))
+
+    def remove_image(self, index: int) -> None:
+        """Do not let that one go along."""
+        self._set_images(self.images[:index] + self.images[index + 1 :])
+
+    def _set_images(self, images: tuple[PastedImage, ...]) -> None:
+        if images != self.images:
+            self.images = images
+            self.post_message(self.ImagesChanged(images))
+
+    # What the draft is for
+
+    @property
+    def _is_command(self) -> bool:
+        return self._rejection is None and len(self.text.strip()) > 1 and self.text.startswith("!")
+
+    @property
+    def _text_to_send(self) -> str:
+        return reason_prompt(self._rejection.title, self.draft) if self._rejection else self.draft
+
+    def clear_draft(self) -> None:
+        """The draft was sent, or is not wanted; where it was the reason for a rejection, the one before comes back."""
+        if not self._put_aside.text:
+            self._pastes.forget()
+        self._go_back_to_put_aside()
+
+    def _go_back_to_put_aside(self) -> None:
+        self.set_draft(self._put_aside.text)
+        self._set_images(self._put_aside.images)
+        self._ask_no_more()
+
+    def discard_draft(self) -> None:
+        """The draft is not wanted; Ctrl+Y brings its text back, with its pastes as they stood there."""
+        self._killed.keep(self.draft)
+        self._go_back_to_put_aside()
+
+    def ask_why(self, rejection: Rejection, typed: str = "") -> None:
+        """What is written next is the reason for this rejection, beginning with `typed`; the draft is put aside."""
+        if self._rejection is None:
+            self._put_aside = _PutAside(self.text, self.images)
+            self.set_draft("")
+            self._set_images(())
+        self._rejection = rejection
+        self.border_title = WHY_NOT
+        self.placeholder = WHY_NOT_PLACEHOLDER
+        self.insert(typed)
+
+    def note_requests(self, waiting: Container[RequestKey]) -> None:
+        """What was to be rejected may be over: then what was written as the reason is in the draft."""
+        if self._rejection is not None and self._rejection.key not in waiting:
+            self.reject_not_yet()
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is written, goes along, or is asked for."""
+        return not self.text and not self.images and self._rejection is None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the user writes nothing and presses nothing, so that a card may take the keyboard."""
+        return self.has_focus and self.is_blank and self.screen.is_current and idle_s(self) >= IDLE_S
+
+    def note_agent(self, *, is_gone: bool) -> None:
+        """Whether there is nobody to send anything to: the empty prompt says so."""
+        if is_gone != self._is_agent_gone:
+            self._is_agent_gone = is_gone
+            self._name_keys()
+
+    def put_before(self, text: str) -> None:
+        """Put this back into the draft, before what is written there."""
+        self.set_draft("\n".join(filter(None, (text, self.text))))
+
+    def reject_not_yet(self) -> None:
+        """The draft comes back, and what was written as a reason goes on below it. Where none is asked: nothing."""
+        if self._rejection is None:
+            return
+        self.set_draft("\n".join(filter(None, (self._put_aside.text, self.text))))
+        self._set_images((*self._put_aside.images, *self.images))
+        self._ask_no_more()
+
+    def _ask_no_more(self) -> None:
+        self._rejection, self._put_aside = None, _PutAside()
+        self.border_title = None
+        self._name_keys()
+
+    def _name_keys(self) -> None:
+        if self._rejection is None:
+            text = keys_in_force(self).hint(GONE if self._is_agent_gone else PLACEHOLDER)
+            width = self.content_size.width or self.app.size.width
+            # Half a sentence is no hint: what does not fit is left out.
+            self.placeholder = text if cell_len(text) < width else text.partition(", ")[0]
+
+    # How it looks
+
+    def on_text_area_changed(self) -> None:
+        """Grow and shrink by lines; between line changes the height stays, so that a key costs no layout."""
+        self._fit()
+        self._tell_assistants()
+        if self._rejection is None:
+            title = SHELL if self.text.startswith("!") else None
+            if self.border_title != title:
+                self.border_title = title
+
+    def on_text_area_selection_changed(self) -> None:
+        """What helps at one place may not at another."""
+        self._tell_assistants()
+
+    def _tell_assistants(self) -> None:
+        for assistant in self.assistants:
+            assistant.draft_changed()
+
+    def _on_resize(self) -> None:
+        """In another width the draft wraps into another number of lines."""
+        super()._on_resize()  # Textual calls ours first: by then it must be wrapped anew
+        self._name_keys()
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = min(max(self.wrapped_document.height, 1), MAX_LINES)
+        height = lines + self.gutter.height
+        if self.styles.height is None or self.styles.height.value != height:
+            self.styles.height = height

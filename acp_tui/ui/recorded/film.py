@@ -1,0 +1,193 @@
+"""A recording as something to be played: its events, and where in them something happens. It plays nothing itself."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from acp_tui.client.transcript.events import Event, Frame, Header, Own
+from acp_tui.client.transcript.lines import VERSION
+from acp_tui.client.transcript.reader import Problem, Recording, RecordingUnreadable, open_recording
+from acp_tui.client.transcript.replay import Replay, Step, is_prompt
+from acp_tui.client.transcript.replayed_sessions import Touch
+from acp_tui.conversation.conversation import NOTHING
+from acp_tui.conversation.entries import Decision
+from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
+from acp_tui.conversation.updates import ElicitationAnswered
+from acp_tui.ui.recorded.question import Reply
+
+EVENTS_WITH_A_HANDSHAKE = 50
+"""The agent says who it is in one of the first."""
+
+Question = tuple[SessionId | None, RequestKey]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a permission request."""
+
+    decision: Decision | None
+    """None: the agent was gone before."""
+    after_s: float
+
+
+@dataclass(eq=False)
+class Film:
+    """All that is there of a recording so far. A moment is named by how many events lie before it."""
+
+    recording: Recording
+    edit: Callable[[Event], Event] = lambda event: event
+    """What is to be played instead of an event, at the same time."""
+    events: list[Event] = field(default_factory=list)
+    agent: str = ""
+    """What the agent calls itself, else the name of its command."""
+    answers: dict[Question, Answer] = field(default_factory=dict)
+    replies: dict[Question, Reply] = field(default_factory=dict)
+    """What the user made of forms and pages."""
+    _changes: list[int] = field(default_factory=list)
+    _prompts: list[int] = field(default_factory=list)
+    _asked: dict[Question, tuple[PermissionRequest, float]] = field(default_factory=dict)
+    _elicited: dict[Question, float] = field(default_factory=dict)
+    """When forms and pages were asked for."""
+    _replying: Question | None = None
+    """What was filled in comes with the next frame to the agent."""
+    _scan: Replay = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.agent = self.header.agent
+        self._scan = Replay(self.recording)
+
+    @property
+    def header(self) -> Header:
+        """The first line of the recording."""
+        return self.recording.header
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read of it."""
+        return self.recording.problems
+
+    @property
+    def length(self) -> int:
+        """How many events there are."""
+        return len(self.events)
+
+    @property
+    def length_s(self) -> float:
+        """When the last of them happened."""
+        return self._scan.position_s
+
+    def read_on(self) -> None:
+        """Read what is there by now; it blocks."""
+        for step in self._scan.events:
+            self.events.append(self.edit(step.event))
+            self._note(step)
+
+    # Where something happens
+
+    def moment_at(self, seconds: float) -> int:
+        """When all that happened up to this time has happened."""
+        return bisect_right(self.events, seconds, key=lambda event: event.at)
+
+    def change_after(self, moment: int) -> int:
+        """Behind the next event that changes something; the end where there is none."""
+        at = bisect_right(self._changes, moment)
+        return self._changes[at] if at < len(self._changes) else self.length
+
+    def change_before(self, moment: int) -> int:
+        """Behind the last event before that one which changed something; the beginning where there is none."""
+        at = bisect_left(self._changes, moment)
+        return self._changes[at - 1] if at else 0
+
+    def prompt_after(self, moment: int) -> int:
+        """Behind the user's next prompt, else the end."""
+        at = bisect_right(self._prompts, moment)
+        return self._prompts[at] if at < len(self._prompts) else self.length
+
+    def prompt_before(self, moment: int) -> int:
+        """Behind the prompt before that, else the beginning."""
+        at = bisect_left(self._prompts, moment)
+        return self._prompts[at - 1] if at else 0
+
+    def prompts_until(self, moment: int) -> tuple[int, int]:
+        """How many prompts were sent by then, and how many there are."""
+        return bisect_right(self._prompts, moment), len(self._prompts)
+
+    def is_prompt(self, moment: int) -> bool:
+        """Whether the event right before this moment is a prompt."""
+        at = bisect_left(self._prompts, moment)
+        return at < len(self._prompts) and self._prompts[at] == moment
+
+    # Taking note
+
+    def _note(self, step: Step) -> None:
+        event = step.event
+        if self.length <= EVENTS_WITH_A_HANDSHAKE and isinstance(event, Frame):
+            self.agent = _agent_in(event.data) or self.agent
+        if is_prompt(event):
+            self._prompts.append(self.length)
+        if any(touch.change != NOTHING or not touch.conversation.entries for touch in step.touched):
+            self._changes.append(self.length)
+        self._note_reply(event)
+        for touch in step.touched:
+            for key in touch.conversation.elicitations:
+                self._elicited.setdefault((touch.session_id, key), event.at)
+            if Fact.PERMISSIONS in touch.change.facts:
+                self._note_permissions(touch, event.at)
+
+    def _note_reply(self, event: Event) -> None:
+        match event:
+            case Own(at, session_id, ElicitationAnswered(key, action)):
+                question = self._replying = session_id, key
+                after_s = at - self._elicited.get(question, at)
+                self.replies[question] = Reply(action, after_s, is_masked=not self.header.is_raw)
+            case Frame(direction=way, data=data) if self._replying is not None and way.value == "out":
+                question, self._replying = self._replying, None
+                self.replies[question] = replace(self.replies[question], values=_filled_in(data))
+
+    def _note_permissions(self, touch: Touch, at: float) -> None:
+        session_id, conversation, _ = touch
+        for key, request in conversation.permissions.items():
+            self._asked.setdefault((session_id, key), (request, at))
+        for question, (request, asked_at) in list(self._asked.items()):
+            if question[0] == session_id and question[1] not in conversation.permissions:
+                del self._asked[question]
+                decisions = conversation.tool_call(request.tool_call_id).decisions
+                self.answers[question] = Answer(decisions[-1] if decisions else None, at - asked_at)
+
+
+def open_playable(path: Path) -> Recording:
+    """Open a recording of a version that can be played. It blocks. Raises RecordingUnreadable."""
+    recording = open_recording(path)
+    if recording.header.version > VERSION:
+        recording.close()
+        raise RecordingUnreadable(
+            f"{path} was made by a later acp-tui: its format has the version {recording.header.version},"
+            f" and this one reads {VERSION}",
+            hint="update acp-tui",
+        )
+    return recording
+
+
+def _filled_in(frame: bytes) -> dict[str, Any] | None:
+    """The values in an answer to a form; None where there are none."""
+    try:
+        content: Any = json.loads(frame)["result"]["content"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _agent_in(frame: bytes) -> str:
+    """The name in an agent's answer to `initialize`; "" where this is none."""
+    if b'"agentInfo"' not in frame:
+        return ""
+    try:
+        info: Any = json.loads(frame)["result"]["agentInfo"]
+        return str(info.get("title") or info.get("name") or "")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""

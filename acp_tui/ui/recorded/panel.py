@@ -1,0 +1,140 @@
+"""A recorded session on the screen: it is drawn as any other, and nothing can be done to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.conversation.permission_requests import chosen_words
+from acp_tui.ui.drawings.folds import Folds
+from acp_tui.ui.drawings.images import Wanted
+from acp_tui.ui.drawings.permission_subject import Asked
+from acp_tui.ui.permission.docked_request import DockedRequest
+from acp_tui.ui.recorded.film import Answer
+from acp_tui.ui.recorded.question import Reply, question_card
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.session.plan_line import PlanLine
+from acp_tui.ui.widgets.conversation.view import ConversationView
+
+
+class RecordedPanel(SessionPanel):
+    """Draws a conversation that somebody else changes: call `note` for each change."""
+
+    def __init__(
+        self, conversation: Conversation, cwd: str, *, folds: Folds | None = None, images: Wanted = "auto"
+    ) -> None:
+        super().__init__(conversation, folds=folds or Folds(), images=images)
+        self._cwd = cwd
+        self._shown_notices = conversation.notice_count
+
+    def note(self, change: Change) -> None:
+        """The conversation has changed."""
+        self._on_change(change)
+
+    def show(self, conversation: Conversation) -> None:
+        """Show this one from now on. What it told by the way is past."""
+        self.conversation = conversation
+        self._shown_notices = conversation.notice_count
+        self.view.show(conversation, self._cwd)
+        self._show_facts()
+
+
+class RecordedView(ConversationView):
+    """A conversation in which only reading can be done; all other keys are the replay's."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "toggle_entry", "Fold or unfold", show=False),
+        Binding("space", "screen.toggle_playing", "Play or pause", show=False),
+        Binding("home", "screen.to_start", "To the beginning", show=False),
+        Binding("end", "screen.to_end", "To the end", show=False),
+    ]
+
+
+class ReplayPanel(RecordedPanel):
+    """A session that is being replayed; the card says how its request was answered."""
+
+    VIEW = RecordedView
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        cwd: str,
+        *,
+        answer_to: Callable[[RequestKey], Answer | None],
+        reply_to: Callable[[RequestKey], Reply | None],
+        folds: Folds,
+        images: Wanted,
+    ) -> None:
+        """What the recording knows of requests, and of forms and pages, by their keys."""
+        super().__init__(conversation, cwd, folds=folds, images=images)
+        self._answer_to = answer_to
+        self._reply_to = reply_to
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield self.view
+        plan = PlanLine()
+        plan.can_focus = False  # its keys are the replay's
+        yield plan
+        yield RecordedCard(self._answer_to)
+        yield Static(id="elicitation", markup=False)
+
+    def _show_facts(self) -> None:
+        super()._show_facts()
+        cards = [
+            question_card(elicitation, self._reply_to(elicitation.key))
+            for elicitation in self.conversation.elicitations.values()
+        ]
+        shown = self.query_one("#elicitation", Static)
+        shown.update(Content("\n\n").join(cards))
+        shown.display = bool(cards)
+
+
+class RecordedCard(DockedRequest):
+    """The card as it stood there, with what became of the request in place of the keys; it has none that answer."""
+
+    def __init__(self, answer_to: Callable[[RequestKey], Answer | None]) -> None:
+        super().__init__(clock=time.monotonic)
+        self._answer_to = answer_to
+        self._became: Answer | None = None
+
+    def show_request(self, asked: Asked | None) -> None:
+        """Show it, with the option that was chosen."""
+        self._became = self._answer_to(asked.request.key) if asked is not None else None
+        super().show_request(asked)
+        self._chosen = _chosen_index(asked.request.answers, self._became) if asked is not None else None
+        self.lay_out()
+
+    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
+        """What became of it."""
+        return [_outcome(self._became)]
+
+
+def _chosen_index(options: Sequence[PermissionOption], answer: Answer | None) -> int | None:
+    decision = answer.decision if answer is not None else None
+    if decision is None:
+        return None
+    names = [(option.name, option.kind) for option in options]
+    chosen = (decision.option_name, decision.option_kind)
+    return names.index(chosen) if chosen in names else None
+
+
+def _outcome(answer: Answer | None) -> str:
+    """In words."""
+    if answer is None:
+        return "not answered in this recording"
+    if answer.decision is None:
+        return "the agent was gone before it was answered"
+    if answer.decision.option_name is None:
+        return f"taken back after {answer.after_s:.1f} s"
+    by = "a rule chose" if answer.decision.rule is not None else "chosen"
+    chosen = chosen_words(answer.decision.option_name, answer.decision.option_kind)
+    return f"{by} after {answer.after_s:.1f} s: {chosen}"

@@ -1,0 +1,282 @@
+"""A recording of the scripted demo agent, made to be rendered: its user asks, and answers as was said beforehand.
+
+The scripted agent is the only one that is ever answered in this way. What the recording shows is the same on every
+machine: no folder, no time of day, no duration.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import anyio
+from anyio import to_thread
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.demo import copy_project, demo_command
+from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
+from acp_tui.client.files import replace_file
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import logged_in
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.offers import INTERACTIVE
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.events import Event, Own
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.updates import (
+    ElicitationAction,
+    ElicitationAnswered,
+    PermissionAnswered,
+    TerminalExited,
+)
+from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.workbench.demo import programs, shipped
+from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
+from acp_tui.workbench.demo.script import Fault, Scenario
+
+FIRST_PROMPT: Final = "Show me what you can do."
+NEXT_PROMPT: Final = "Go on."
+LIMIT_S: Final = 120.0
+SILENCE_S: Final = 2.0
+"""After it, an agent that hangs on purpose has said all that it will say."""
+POLL_S: Final = 0.25
+LONGEST_PAUSE_S: Final = 2.0
+PROJECT: Final = "/project"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoUser:
+    """What is asked, and how questions are answered."""
+
+    prompts: tuple[str, ...] = ()
+    """Empty: as many as the scenario has turns."""
+    answer: str = "allow_once"
+    """The kind of the option that is chosen, else one that rejects; without either the turn is cancelled."""
+    hesitates_s: float = 0.0
+    """Before each answer."""
+
+
+@dataclass(eq=False)
+class _Attendant:
+    """Answers what one agent asks."""
+
+    agent: Agent
+    user: DemoUser
+    session: Session | None = None
+    changed: anyio.Event = field(default_factory=anyio.Event)
+
+    def __post_init__(self) -> None:
+        self.agent.on_elicitations = self.look
+
+    def look(self, *_: object) -> None:
+        """Something was said."""
+        self.changed.set()
+
+    async def attend(self) -> None:
+        """Until this is cancelled."""
+        while True:
+            await self.changed.wait()
+            self.changed = anyio.Event()
+            if self.user.hesitates_s and self._is_asked:
+                await anyio.sleep(self.user.hesitates_s)
+            for key, elicitation in list(self.agent.elicitations.items()):
+                self.agent.answer_elicitation(key, *self._elicited(elicitation))
+            if self.session is not None:
+                self._answer(self.session)
+
+    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+        """By the first of its ways, where everything is agreed to."""
+        if self.user.answer != "allow_once":
+            return False
+        await self.agent.authenticate(wanted.methods[0].method_id)
+        return True
+
+    @property
+    def _is_asked(self) -> bool:
+        said = self.session.conversation if self.session is not None else None
+        return bool(self.agent.elicitations or (said and (said.permissions or said.elicitations)))
+
+    def _answer(self, session: Session) -> None:
+        for request in list(session.conversation.permissions.values()):
+            option = self._choice(request)
+            if option is None:
+                session.cancel()
+            else:
+                answer(session, request.key, option.option_id)
+        for key, elicitation in list(session.conversation.elicitations.items()):
+            session.answer_elicitation(key, *self._elicited(elicitation))
+
+    def _choice(self, request: PermissionRequest) -> PermissionOption | None:
+        """What is chosen; what does not offer that is rejected."""
+        # A question of our own (a file outside of the project) is about the user's machine, not about the script.
+        kind = "reject_once" if request.note is not None else self.user.answer
+        wanted = (option for option in request.options if option.kind == kind)
+        return next(wanted, request.rejection_once)
+
+    def _elicited(self, elicitation: Elicitation) -> tuple[ElicitationAction, FormValues | None]:
+        if self.user.answer != "allow_once":
+            return "decline", None
+        return "accept", _filled_in(elicitation) if isinstance(elicitation, Form) else None
+
+
+def answer(session: Session, key: RequestKey, option_id: str) -> None:
+    """Answer the scripted agent."""
+    session.answer_permission(key, option_id)
+
+
+async def record_demo(
+    name: str, user: DemoUser, file: Path, *, screen: tuple[int, int], speed: float = 0
+) -> None:
+    """Play a scenario (by its name or its file) into a new recording. Raises CannotRender.
+
+    With a speed, it is played as many times as fast, and its recording says when all that would have happened.
+    """
+    name = name or shipped.DEFAULT
+    try:
+        scenario = await to_thread.run_sync(load, name)
+    except UnknownScenario as error:
+        raise CannotRender(
+            str(error), hint="acp-tui demo --list shows those that come with acp-tui"
+        ) from error
+    except ScenarioError as error:
+        raise CannotRender(str(error)) from error
+    prompts = user.prompts or (FIRST_PROMPT, *[NEXT_PROMPT] * (len(scenario.unmatched) - 1))
+    with TemporaryDirectory() as folder:
+        project = Path(folder).resolve() / "project"
+        await to_thread.run_sync(copy_project, project)
+        command = replace(demo_command(str(shipped.path_of(name).absolute()), speed), cwd=project)
+        with anyio.move_on_after(LIMIT_S) as limit:
+            await _record(command, user, prompts, file, screen, is_endless=_hangs(scenario, prompts))
+        if limit.cancelled_caught:
+            raise CannotRender(f"the scenario {name} was not over after {LIMIT_S:g} s")
+        await to_thread.run_sync(_make_placeless, file, project)
+        if speed:
+            await to_thread.run_sync(_slow_down, file, speed)
+
+
+async def _record(
+    command: AgentCommand,
+    user: DemoUser,
+    prompts: Sequence[str],
+    file: Path,
+    screen: tuple[int, int],
+    *,
+    is_endless: bool,
+) -> None:
+    assert command.cwd is not None
+    plan = RecordingPlan(command.cwd, file=file, screen=screen)
+    async with open_hub() as hub:
+        agent = await hub.start_agent(command, cwd=command.cwd, offer=INTERACTIVE, recordings=plan)
+        attendant = _Attendant(agent, user)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(attendant.attend)
+            if is_endless:
+                tasks.start_soon(_end_in_silence, file, tasks.cancel_scope)
+            with suppress(ClientError):  # what is seen of it stands in the recording
+                await _play(agent, attendant, command.cwd, prompts)
+            tasks.cancel_scope.cancel()
+
+
+async def _play(agent: Agent, attendant: _Attendant, cwd: Path, prompts: Sequence[str]) -> None:
+    await agent.initialize()
+    session = await logged_in(lambda: agent.new_session(cwd), attendant.log_in)
+    attendant.session = session
+    session.subscribe(attendant.look)
+    for prompt in prompts:
+        with suppress(AgentRefused):  # the next turn may end otherwise
+            await session.send_prompt([Text(prompt)])
+
+
+async def _end_in_silence(file: Path, scope: anyio.CancelScope) -> None:
+    """End what hangs on purpose, once nothing is recorded any more."""
+    size, silent_s = -1, 0.0
+    while silent_s < SILENCE_S:
+        await anyio.sleep(POLL_S)
+        before, size = size, file.stat().st_size if file.exists() else -1
+        silent_s = silent_s + POLL_S if size == before else 0.0
+    scope.cancel()
+
+
+def _hangs(scenario: Scenario, prompts: Sequence[str]) -> bool:
+    """Whether the agent says nothing more at one of these prompts, or from the start."""
+    turns = [turn for prompt in prompts if (turn := scenario.matching(prompt)) is not None]
+    faults = [fault.kind for turn in (*turns, *scenario.unmatched) for fault in _faults(turn.steps)]
+    played = [load(turn.play) for turn in turns if turn.play is not None]
+    return scenario.initialize.hang or "hang" in faults or any(_hangs(each, prompts) for each in played)
+
+
+def _faults(step: object) -> Iterator[Fault]:
+    """Those within a step or steps."""
+    if isinstance(step, Fault):
+        yield step
+    if isinstance(step, tuple):
+        for each in step:
+            yield from _faults(each)
+    elif is_dataclass(step):
+        for part in fields(step):
+            yield from _faults(getattr(step, part.name))
+
+
+def _filled_in(form: Form) -> FormValues:
+    """The defaults, and the first choice where one is required."""
+    values: FormValues = {}
+    for each in form.fields:
+        default = getattr(each, "default", None)
+        if isinstance(each, MultiChoiceField):
+            values[each.name] = list(each.default)
+        elif default is not None:
+            values[each.name] = default
+        elif isinstance(each, ChoiceField) and each.is_required:
+            values[each.name] = each.choices[0].value
+    return values
+
+
+# The same on every machine
+
+
+def _make_placeless(file: Path, project: Path) -> None:
+    """Take out of a recording where it was made."""
+    text = file.read_text(encoding="utf-8")
+    for place, name in (
+        (str(project), PROJECT),
+        (str(Path(programs.__file__)), "programs.py"),
+        (str(shipped.SCENARIOS), ""),
+        (sys.executable, "python"),
+    ):
+        text = text.replace(json.dumps(place)[1:-1], name)
+    replace_file(file, text.encode(), is_ours=False)
+
+
+def _slow_down(file: Path, times: float) -> None:
+    """Let all of a recording happen so many times as late; what took real time, such as a command, hardly counts."""
+    header, *lines = file.read_text(encoding="utf-8").splitlines()
+    slow, before, now = [header], 0.0, 0.0
+    for line in lines:
+        event = json.loads(line)
+        now += min((event["t"] - before) * times, LONGEST_PAUSE_S)
+        before = event["t"]
+        slow.append(json.dumps({**event, "t": round(now, 3)}, ensure_ascii=False))
+    replace_file(file, "\n".join([*slow, ""]).encode(), is_ours=False)
+
+
+def timeless(event: Event) -> Event:
+    """The event without the time of day, which is another in each time zone."""
+    if isinstance(event, Own) and isinstance(event.update, PermissionAnswered | ElicitationAnswered):
+        return replace(event, update=replace(event.update, at=None))
+    return event
+
+
+def without_durations(event: Event) -> Event:
+    """The event as it is on every machine, however long a command takes there."""
+    if isinstance(event, Own) and isinstance(event.update, TerminalExited):
+        return replace(event, update=replace(event.update, seconds=None))
+    return timeless(event)

@@ -1,0 +1,112 @@
+"""Renders a moment of a recording, or of what the scripted agent plays, to the kind of file that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from anyio import to_thread
+
+from acp_tui.client.export import ExportFacts, to_html, to_markdown
+from acp_tui.client.terminals import plain_text
+from acp_tui.ui.kit.themes import DARK
+from acp_tui.ui.recorded.cast import cast_of
+from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.ui.recorded.film import Film, open_playable
+from acp_tui.ui.recorded.formats import png_of, text_of
+from acp_tui.ui.recorded.moments import moment_of
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, timeless, without_durations
+from acp_tui.ui.recorded.spot import Spot
+from acp_tui.ui.recorded.studio import Studio, open_studio
+
+SUFFIXES: Final = (".svg", ".txt", ".png", ".html", ".md", ".cast")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How it is looked at."""
+
+    at: Spot | None = None
+    """None: the end."""
+    size: tuple[int, int] = (120, 40)
+    """Columns and rows."""
+    theme: str = DARK.name
+    is_at_top: bool = False
+    pace: Pace = field(default_factory=Pace)
+    """Of a film."""
+    keys: tuple[str, ...] = ()
+    """Pressed before the picture is taken."""
+
+
+def suffix_of(output: Path) -> str:
+    """What kind of file that is to be. Raises CannotRender."""
+    suffix = output.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise CannotRender(f"{output} names no format that there is", hint=f"known: {' '.join(SUFFIXES)}")
+    return suffix
+
+
+@asynccontextmanager
+async def film_of(file: Path) -> AsyncIterator[Film]:
+    """A recording. Raises RecordingUnreadable."""
+    with await to_thread.run_sync(open_playable, file) as recording:
+        film = Film(recording, edit=timeless)
+        await to_thread.run_sync(film.read_on)
+        yield film
+
+
+@asynccontextmanager
+async def film_of_demo(
+    name: str, user: DemoUser, size: tuple[int, int], *, speed: float = 0
+) -> AsyncIterator[Film]:
+    """What the scripted agent plays; with a speed, at its own pace (see `record_demo`). Raises CannotRender."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "demo.jsonl")
+        await record_demo(name, user, file, screen=size, speed=speed)
+        with await to_thread.run_sync(open_playable, file) as recording:
+            film = Film(recording, edit=without_durations)
+            await to_thread.run_sync(film.read_on)
+            yield film
+
+
+async def render(film: Film, view: View, suffix: str) -> bytes:
+    """The file's contents; `suffix` is one of SUFFIXES. Raises CannotRender."""
+    moment = film.length if view.at is None else await to_thread.run_sync(moment_of, film, view.at)
+    if view.at is not None and moment is None:
+        raise CannotRender(f"in this recording {view.at.shown}")
+    assert moment is not None
+    async with open_studio(film, view.size, view.theme) as studio:
+        if suffix == ".cast":
+            return (await cast_of(studio, view.size, moment, view.pace)).encode()
+        await studio.show(moment, is_at_top=view.is_at_top)
+        if view.keys:
+            await studio.press(*view.keys)
+        return _still(studio, suffix)
+
+
+def _still(studio: Studio, suffix: str) -> bytes:
+    match suffix:
+        case ".txt":
+            return text_of(studio.strips).encode()
+        case ".svg":
+            return studio.svg.encode()
+        case ".png":
+            return png_of(studio.svg)
+        case _:
+            to_page = to_html if suffix == ".html" else to_markdown
+            return to_page(studio.conversation, _facts(studio), plain_text).encode()
+
+
+def _facts(studio: Studio) -> ExportFacts:
+    film = studio.player.film
+    return ExportFacts(
+        agent_title=film.agent,
+        cwd=film.header.cwd,
+        session_id=str(studio.player.front or ""),
+        title=studio.conversation.title,
+    )

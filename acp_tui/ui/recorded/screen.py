@@ -1,0 +1,349 @@
+"""The screen of a replay: a session as it was seen, and the keys that move through the recording.
+
+No key reaches an agent, a program or a file.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from anyio import to_thread
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import Screen
+
+from acp_tui.client.settings.tree import Settings
+from acp_tui.client.transcript.events import Dropped, Event, Exited, TerminalCut
+from acp_tui.client.transcript.replay import Step
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.drawings.folds import folds_of
+from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.recorded.about import about
+from acp_tui.ui.recorded.bar import Position, ReplayBar
+from acp_tui.ui.recorded.film import Answer, Film
+from acp_tui.ui.recorded.finding import FindBar
+from acp_tui.ui.recorded.following import growth_of
+from acp_tui.ui.recorded.keymap import bindings
+from acp_tui.ui.recorded.moments import moment_of
+from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.panel import ReplayPanel
+from acp_tui.ui.recorded.player import Player
+from acp_tui.ui.recorded.projector import Projector
+from acp_tui.ui.recorded.question import Reply
+from acp_tui.ui.recorded.session_line import SessionLine
+from acp_tui.ui.recorded.spot import Spot
+from acp_tui.ui.session.status import facts_of, state_of
+from acp_tui.ui.session.status_line import Status, StatusLine
+from acp_tui.ui.widgets.conversation.view import ConversationView
+
+
+class ReplayScreen(Screen[None]):
+    """Shows one session of the recording at a time."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+
+    def __init__(
+        self,
+        film: Film,
+        *,
+        pace: Pace,
+        until: Spot | None = None,
+        is_followed: bool = False,
+        settings: Settings | None = None,
+    ) -> None:
+        """`until` is where it pauses first; followed, it begins at the end and shows what comes."""
+        super().__init__()
+        self._film = film
+        self._player = Player(film)
+        self._projector = Projector(self._player, pace, self._show_step)
+        self._until = until
+        self._is_followed = is_followed
+        self._settings = settings or Settings()
+        self._chosen: SessionId | None = None
+        """The session that is shown whatever happens in others; None: the one that the user turned to."""
+        self._note = "reading the recording"
+        self._panel = self._new_panel()
+        self._bar = ReplayBar()
+
+    def _new_panel(self) -> ReplayPanel:
+        return ReplayPanel(
+            self._player.conversation(None),
+            self._film.header.cwd,
+            answer_to=self._answer_to,
+            reply_to=self._reply_to,
+            folds=folds_of(self._settings.conversation),
+            images=self._settings.appearance.images,
+        )
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield SessionLine()
+        yield Vertical(self._panel, id="session")
+        yield StatusLine(id="status")
+        yield self._bar
+
+    def on_mount(self) -> None:
+        """Read the recording, then play it."""
+        self._panel.view.focus()
+        self._tell()
+        self.call_after_refresh(self._begin)
+
+    @work
+    async def _begin(self) -> None:
+        await self._read_on()
+        self._note = ""
+        self._tell_problems()
+        if self._is_followed:
+            self._projector.plays = False
+            self._go_to(self._film.length)
+            self._follow_file()
+            return
+        if self._until is not None:
+            self._projector.stop_at = await to_thread.run_sync(moment_of, self._film, self._until)
+            if self._projector.stop_at is None:
+                self.notify(f"In this recording {self._until.shown}.", severity="warning", markup=False)
+        self._move()
+
+    async def _read_on(self) -> None:
+        try:
+            await to_thread.run_sync(self._film.read_on)
+        except OSError as error:
+            self.notify(f"It cannot be read to its end: {error.strerror}", severity="error", markup=False)
+
+    def _tell_problems(self) -> None:
+        problems = self._film.problems
+        if problems:
+            first = f"line {problems[0].line}: {make_visible_line(problems[0].why)}"
+            more = f", and {len(problems) - 1} more: press i" if len(problems) > 1 else ""
+            self.notify(f"Left out: {first}{more}", title="The recording", severity="warning", markup=False)
+        if not self._film.events:
+            self.notify("Nothing was recorded.", severity="warning")
+
+    # What the recording knows
+
+    @property
+    def shown(self) -> SessionId | None:
+        """The session that is to be seen."""
+        return self._chosen if self._chosen in self._player.conversations else self._player.front
+
+    def _answer_to(self, key: RequestKey) -> Answer | None:
+        return self._film.answers.get((self.shown, key))
+
+    def _reply_to(self, key: RequestKey) -> Reply | None:
+        return self._film.replies.get((self.shown, key))
+
+    # Moving
+
+    def _go_to(self, moment: int) -> None:
+        """Go there, and play on from there where it was playing."""
+        self._projector.goal = moment
+        self._note = ""
+        self._move()
+
+    def _move(self) -> None:
+        """Do what the projector is to do now, in place of what it does."""
+        self.run_worker(self._moving(), group="moving", exclusive=True)
+        self._tell()
+
+    async def _moving(self) -> None:
+        await self._projector.go_to_goal()
+        self._show_session()
+        if self._projector.plays:
+            await self._projector.play()
+        self._tell()
+
+    @work(group="following")
+    async def _follow_file(self) -> None:
+        try:
+            async for _ in growth_of(self._film.recording.path):
+                was_at_end = self._projector.moment >= self._film.length
+                await self._read_on()
+                if was_at_end:
+                    self._go_to(self._film.length)
+                self._tell()
+        except (OSError, RuntimeError) as error:
+            self.notify(f"It cannot be followed: {error}", severity="error", markup=False)
+
+    # What is to be seen
+
+    def _show_step(self, step: Step) -> None:
+        if self._player.conversation(self.shown) is not self._panel.conversation:
+            self._show_session()
+        else:
+            for touch in step.touched:
+                if touch.conversation is self._panel.conversation:
+                    self._panel.note(touch.change)
+        self._note = _note_on(step.event)
+        self._tell_position()
+
+    def _show_session(self) -> None:
+        conversation = self._player.conversation(self.shown)
+        if conversation is not self._panel.conversation:
+            self._panel.show(conversation)
+        self._tell()
+
+    def on_session_panel_facts_changed(self) -> None:
+        """Say so in the status line."""
+        self._tell()
+
+    def _tell(self) -> None:
+        conversation = self._panel.conversation
+        facts = facts_of(conversation)
+        if not self._panel.is_following:
+            below = f"{self._panel.new_entries} new" if self._panel.new_entries else "more"
+            facts = (f"{below} below{keys_in_force(self).hint(': {follow}')}", *facts)
+        agent = make_visible_line(self._film.agent)
+        has_session = self.shown is not None or bool(conversation.entries)
+        status = Status(agent=agent, state=state_of(conversation), facts=facts)
+        for line in self.query(StatusLine):
+            line.show(status if has_session else Status(phase=f"no session of {agent} yet"))
+        for sessions in self.query(SessionLine):
+            sessions.show(self._player.conversations, self.shown)
+        self._tell_position()
+
+    def _tell_position(self) -> None:
+        film, player = self._film, self._player
+        position = Position(
+            at_s=player.at_s,
+            length_s=film.length_s,
+            share=player.moment / film.length if film.length else 0.0,
+            is_playing=self._projector.plays,
+            speed=self._projector.pace.speed,
+            prompts=film.prompts_until(player.moment),
+            note=self._note or self._place,
+        )
+        self._bar.show(position)
+
+    @property
+    def _place(self) -> str:
+        """Where it stands, where nothing else is to be said."""
+        if self._is_followed:
+            return "following"
+        return "the end" if self._film.events and self._player.is_at_end else ""
+
+    # Keys
+
+    def action_toggle_playing(self) -> None:
+        """Play, from the beginning where the end is reached; or pause."""
+        projector = self._projector
+        projector.plays = not projector.plays
+        if projector.plays and projector.moment >= self._film.length:
+            projector.goal = 0
+        self._move()
+
+    def action_step(self, direction: int) -> None:
+        """To where the next thing has happened, or the one before; pauses."""
+        self._projector.plays = False
+        find = self._film.change_after if direction > 0 else self._film.change_before
+        self._go_to(find(self._projector.moment))
+
+    def action_to_prompt(self, direction: int) -> None:
+        """To the next prompt, or the one before."""
+        find = self._film.prompt_after if direction > 0 else self._film.prompt_before
+        self._go_to(find(self._projector.moment))
+
+    def action_to_start(self) -> None:
+        """To the beginning."""
+        self._go_to(0)
+
+    def action_to_end(self) -> None:
+        """To the end."""
+        self._go_to(self._film.length)
+
+    def action_change_speed(self, step: int) -> None:
+        """Faster or slower."""
+        self._projector.pace = self._projector.pace.changed(step)
+        self._move()  # a pause that is under way has another length now
+
+    def action_next_session(self, direction: int) -> None:
+        """Show another session of the recording, and stay there."""
+        sessions = list(self._player.conversations)
+        if len(sessions) < 2:
+            self.notify("There is one session up to here.")
+            return
+        at = sessions.index(self.shown) if self.shown in sessions else 0
+        self._chosen = sessions[(at + direction) % len(sessions)]
+        self._show_session()
+
+    def action_follow(self) -> None:
+        """To the end of the conversation."""
+        self._panel.view.action_follow()
+
+    def action_page(self, direction: int) -> None:
+        """Page, wherever the focus is."""
+        self._panel.view.action_page(direction)
+
+    def action_toggle_all(self) -> None:
+        """Unfold or fold everything."""
+        self._panel.view.toggle_all()
+
+    def action_toggle_plan(self) -> None:
+        """Unfold or fold the plan."""
+        self._panel.toggle_plan()
+
+    async def action_find(self) -> None:
+        """Look for a text in what has been replayed."""
+        bars = self.query(FindBar)
+        bar = bars.first() if bars else FindBar(self._panel.view)
+        if not bars:
+            await self.mount(bar, before="#status")
+        bar.begin()
+
+    def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
+        """Say how the search stands."""
+        for bar in self.query(FindBar):
+            bar.show_standing(message.standing)
+
+    @work
+    async def action_copy(self) -> None:
+        """Copy the selection."""
+        selected = self._panel.view.selected_text
+        if selected:
+            await copy(self, selected)
+            self._panel.view.clear_selection()
+        else:
+            self.notify("Nothing is selected. q quits.")
+
+    @work
+    async def action_help(self) -> None:
+        """Show the keys, and do what is chosen there."""
+        from acp_tui.ui.recorded.help import ReplayHelp
+
+        action = await self.app.push_screen_wait(ReplayHelp())
+        if action is not None:
+            await self.run_action(action)
+
+    def action_tell_about(self) -> None:
+        """Say what the recording is of, and what is wrong in it."""
+        from acp_tui.ui.kit.reading import ReadingScreen
+
+        self.app.push_screen(ReadingScreen("The recording", about(self._film)))
+
+    def action_do(self, name: str) -> None:
+        """No editor is opened, and no file is written."""
+        refused = {
+            "edit_location": "opening a file in the editor",
+            "save_attached": "saving; acp-tui render -o FILE writes files",
+        }
+        self.action_refuse(refused[name])
+
+    def action_refuse(self, what: str) -> None:
+        """Say why a key of a session does nothing."""
+        self.notify(f"Not in a replay: {what}.", markup=False)
+
+
+def _note_on(event: Event) -> str:
+    """What is to be known of an event that no conversation shows."""
+    match event:
+        case Exited(how=how):
+            return f"the agent's process {make_visible_line(how)}"
+        case Dropped(events=count, why=why):
+            return f"{count} events are missing: {make_visible_line(why)}"
+        case TerminalCut(dropped_bytes=count):
+            return f"{count} bytes of a terminal are missing"
+        case _:
+            return ""

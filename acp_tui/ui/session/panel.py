@@ -1,0 +1,318 @@
+"""One session on the screen: its conversation, its plan and the card for its permission requests.
+
+It is mounted when there is something to show, so that the first frame does not wait for what it imports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Key, Paste
+from textual.message import Message
+
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import Fact, PermissionRequest, Turn
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import value_name
+from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.drawings.images import Wanted
+from acp_tui.ui.drawings.tool_calls import RAIL
+from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.permission.docked_request import DockedRequest
+from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import Rejection
+from acp_tui.ui.session.plan_line import PlanLine
+from acp_tui.ui.session.status import Work
+from acp_tui.ui.session.welcome import Welcome
+from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
+from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.conversation.window import FRAME_S
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+
+    from acp_tui.client.sessions.session import Session, Unsubscribe
+
+BESIDE_TERMINALS: Final = len(RAIL) + 3
+"""Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
+MAX_NOTICES_SHOWN: Final = 3
+"""At a time: the latest, with a word on how many came before them."""
+NOTICES_EVERY_S: Final = 1.0
+"""Nobody reads faster, and each that is shown lays out the screen."""
+SEVERITIES: Final[dict[str, SeverityLevel]] = {"warning": "warning", "error": "error"}
+
+
+class SessionPanel(Vertical):
+    """Draws a conversation; with a session, it also passes on the user's decisions."""
+
+    DEFAULT_CSS = "SessionPanel { height: 1fr; }"
+
+    class FactsChanged(Message):
+        """What the status line says may have changed."""
+
+    class Left(Message):
+        """The user has nothing more to do here and goes back to the prompt."""
+
+    VIEW: ClassVar = ConversationView
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        session: Session | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        folds: Folds = AS_BY_DEFAULT,
+        images: Wanted = "auto",
+        agent: str = "",
+        greeting: str = "",
+    ) -> None:
+        """An empty session says which `agent` it is of, with its version, and what its command has to say."""
+        super().__init__()
+        self.conversation = conversation
+        self.session = session
+        self.new_entries = 0
+        """Entries that came below what is in view."""
+        self.is_following = True
+        self._cwd = str(session.cwd) if session is not None else ""
+        self._clock = clock
+        self.view = self.VIEW(images=images, folds=folds)
+        """The conversation; it can be asked before it is mounted."""
+        self.welcome = Welcome(agent, greeting)
+        self._is_empty = True
+        self._shown_request: PermissionRequest | None = None
+        self._shown_notices = 0
+        self.work = Work(conversation, clock)
+        """How long the turn takes, and at what the agent is."""
+        self._noticed_at = -NOTICES_EVERY_S
+        self._toasts: deque[tuple[str, str]] = deque()
+        """Title and text of the notices that may be on the screen."""
+        self._looked_at = -FRAME_S
+        self._look_handle: asyncio.TimerHandle | None = None
+        self._notice_handle: asyncio.TimerHandle | None = None
+        self._look_context = contextvars.copy_context()
+        self._unsubscribe: Unsubscribe = lambda: None
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield self.view
+        yield self.welcome
+        yield PlanLine()
+        yield PermissionCard(clock=self._clock, write=self._write)
+
+    def on_mount(self) -> None:
+        """Show what there is, and listen for more."""
+        self._look_context = contextvars.copy_context()  # changes come from tasks that know no app
+        self.view.show(self.conversation, self._cwd)
+        if self.session is not None:
+            self._unsubscribe = self.session.subscribe(self._on_change)
+        self._show_facts()
+
+    def on_unmount(self) -> None:
+        """The session goes on without us."""
+        for handle in filter(None, (self._look_handle, self._notice_handle)):
+            handle.cancel()
+        self._unsubscribe()
+
+    @property
+    def card(self) -> DockedRequest:
+        """The permission card; it is displayed while a request waits."""
+        card = self.query_one("DockedRequest")
+        assert isinstance(card, DockedRequest)
+        return card
+
+    def _on_change(self, change: Change) -> None:
+        """Called for every change, in the midst of a flood too: it marks, and shows only what is asked."""
+        self.work.note_change()
+        self.view.mark(change)
+        if self._is_empty and change.entries:
+            self._show_welcome()
+        if self._is_about_shown_request(change):
+            self._show_permissions()  # at once: what is answered must be what stands there
+        if change.facts and change.facts != (Fact.TERMINALS,):
+            self._look()
+
+    def _is_about_shown_request(self, change: Change) -> bool:
+        """Whether the card shows another request, or its call is another; how many wait behind it can wait too."""
+        request = next(iter(self._requests_in_turn), None)
+        if request is None or request is not self._shown_request:
+            return request is not self._shown_request
+        return self.conversation.tool_call_entries[request.tool_call_id] in change.entries
+
+    @property
+    def _requests_in_turn(self) -> tuple[PermissionRequest, ...]:
+        """Those that wait, oldest first; none while a form or a page is shown, or an older one waits."""
+        requests = tuple(self.conversation.permissions.values())
+        if self.session is None or not requests:
+            return requests
+        oldest = next(iter(self.conversation.elicitations), None)
+        is_asked = any(other.display and other.has_class(ASKING) for other in self.siblings)
+        return () if is_asked or (oldest is not None and oldest < requests[0].key) else requests
+
+    def look_at_requests(self) -> None:
+        """Show the request whose turn it is; where the screen is being taken away there is nothing to show it on."""
+        if self.query("DockedRequest"):
+            self._show_permissions()
+
+    @property
+    def is_settled(self) -> bool:
+        """True when everything that has changed is on the screen."""
+        return self._look_handle is None and self.view.is_settled
+
+    def _look(self) -> None:
+        """Show the facts: at once, or with the next frame where that was done just now."""
+        if self._look_handle is not None:
+            return
+        wait_s = self._looked_at + FRAME_S - time.monotonic()
+        if wait_s > 0:
+            self._look_handle = self._later(wait_s, self._show_facts)
+        else:
+            self._show_facts()
+
+    def _later(self, wait_s: float, show: Callable[[], None]) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(wait_s, show, context=self._look_context)
+
+    def _show_facts(self) -> None:
+        if self._look_handle is not None:
+            self._look_handle.cancel()
+            self._look_handle = None
+        if not self.is_running or not self.is_attached:
+            return  # it was closed while a frame was due
+        begin = time.monotonic()
+        is_settled = self.conversation.turn is Turn.IDLE
+        self.query_one(PlanLine).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
+        self._show_permissions()
+        self._show_notices()
+        if self._is_empty:
+            self._show_welcome()
+        self.post_message(self.FactsChanged())
+        # A look at ten thousand steps takes its time, and keys want theirs.
+        now = time.monotonic()
+        self._looked_at = now + (now - begin)
+
+    def _show_welcome(self) -> None:
+        """As long as nothing has been said; it begins below what is said of the session itself."""
+        self._is_empty = self.session is not None and self.conversation.is_blank
+        model = next((value_name(one) for one in self.conversation.options if one.category == "model"), "")
+        self.welcome.look(self.conversation.commands, make_visible_line(model), is_wanted=self._is_empty)
+        self.view.show_above(is_alone=not self._is_empty)
+
+    def _show_permissions(self) -> None:
+        requests = self._requests_in_turn
+        self._shown_request = requests[0] if requests else None
+        call = None
+        if requests:
+            entry_id = self.conversation.tool_call_entries[requests[0].tool_call_id]
+            entry = self.conversation.entries[entry_id]
+            assert isinstance(entry, ToolCallEntry)
+            call = entry.call
+        self._fit_card()
+        self.card.show(requests, call, self._cwd, self.conversation.terminals)
+
+    def on_resize(self) -> None:
+        """The card takes no more room than there is, and commands are told how wide theirs is."""
+        self._fit_card()
+        self._fit_terminals()
+
+    def _fit_terminals(self) -> None:
+        if self.session is None or not self.screen.is_current:
+            return  # a terminal that is taken over has the whole screen
+        machine = self.session.machine
+        columns = max(20, min(self.size.width - BESIDE_TERMINALS, 200))
+        machine.terminal_size = (columns, 30)
+        for state in self.conversation.terminals.values():
+            if state.is_ours and not state.has_exited and state.columns != columns:
+                machine.resize_terminal(state.terminal_id, columns, state.rows)
+
+    def _fit_card(self) -> None:
+        plan = self.query_one(PlanLine)
+        # What the plan wants, hidden or not: its own rows with the margin above it.
+        height = plan.styles.height
+        plan_rows = (int(height.value) if height is not None else 1) + 1 if plan.display else 0
+        self.card.fit(self.size.height, plan_rows)
+
+    def on_docked_request_crowded(self, message: DockedRequest.Crowded) -> None:
+        """What is asked goes before the plan."""
+        message.stop()
+        self.query_one(PlanLine).set_class(message.is_crowded, "-crowded-out")
+
+    def _show_notices(self) -> None:
+        """The latest few; of those that come faster than they can be read, only how many they were."""
+        new = self.conversation.notice_count - self._shown_notices
+        if new <= 0 or self._notice_handle is not None:
+            return
+        wait_s = self._noticed_at + NOTICES_EVERY_S - time.monotonic()
+        if wait_s > 0 and len(self._toasts) >= MAX_NOTICES_SHOWN:
+            self._notice_handle = self._later(wait_s, self._show_waiting_notices)
+            return
+        self._noticed_at = time.monotonic()
+        self._shown_notices = self.conversation.notice_count
+        if new > MAX_NOTICES_SHOWN:
+            before = new - MAX_NOTICES_SHOWN
+            self._show_toast("Notices", f"{before:,} more came before these", "information")
+        for notice in self.conversation.notices[-min(new, MAX_NOTICES_SHOWN) :]:
+            severity = SEVERITIES.get(notice.severity, "information")
+            self._show_toast(make_visible(notice.title), make_visible(notice.description or ""), severity)
+
+    def _show_waiting_notices(self) -> None:
+        self._notice_handle = None
+        self._show_notices()
+
+    def _show_toast(self, title: str, text: str, severity: SeverityLevel) -> None:
+        while len(self._toasts) > MAX_NOTICES_SHOWN:
+            forget_toasts(self.app, self._toasts.popleft())
+        self._toasts.append((title, text))
+        self.notify(text, title=title, severity=severity, markup=False)
+
+    def toggle_plan(self) -> None:
+        """Show all steps of the plan, or one line."""
+        self.query_one(PlanLine).action_toggle_plan()
+        self.call_after_refresh(self._fit_card)
+
+    def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
+        """Pass on the user's decision."""
+        message.stop()
+        if self.session is not None:
+            self.session.answer_permission(message.key, message.option_id)
+
+    def _write(
+        self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
+    ) -> None:
+        """What is typed on the card goes to the prompt, and so do the `keys` behind it, in their order."""
+        prompt = self.screen.query_one(PromptInput)
+        self.screen.set_focus(prompt)  # at once: the next key must not overtake these
+        if isinstance(message, PermissionCard.ReasonWanted):
+            prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
+        elif message.is_paste:
+            prompt.paste(message.text)
+        else:
+            prompt.insert(message.text)
+        for key in keys:
+            press_in(prompt, key)
+
+    def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
+        """Give it the keyboard where the user writes nothing and presses nothing, so that an answer is one key."""
+        message.stop()
+        prompt = next(iter(self.screen.query(PromptInput)), None)
+        card = self.card
+        if prompt is not None and prompt.is_free and isinstance(card, PermissionCard) and card.display:
+            card.take_focus()
+
+    def on_permission_card_left(self, message: PermissionCard.Left) -> None:
+        """Pass it on: what is posted while the panel handles another message bubbles no further than the panel."""
+        message.stop()
+        self.post_message(self.Left())
+
+    def on_conversation_window_following_changed(self, message: ConversationView.FollowingChanged) -> None:
+        """Say how much is below."""
+        message.stop()
+        self.is_following, self.new_entries = message.is_following, message.new_entries
+        self.post_message(self.FactsChanged())

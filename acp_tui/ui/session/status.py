@@ -1,0 +1,144 @@
+"""Puts into words what a conversation's facts come to, for the status line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import urlsplit
+
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Message, ToolCallEntry
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import duration, value_name
+
+SILENCE_S: Final = 30
+"""Whoever has heard nothing of an agent for so long wants to know that."""
+ENDS: Final = {"end_turn": "done in", "cancelled": "cancelled after"} | dict.fromkeys(
+    ("max_tokens", "max_turn_requests", "refusal"), "ended after"
+)
+PREAMBLE: Final = re.compile(r"(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)
+"""What some agents put before the user's words or in their place, and give back when they load a session."""
+
+
+def state_of(conversation: Conversation) -> str:
+    """One of the status line's states."""
+    if not conversation.is_connected:
+        return "lost"
+    if conversation.turn is Turn.CANCELLING:
+        return "cancelling"
+    if conversation.permissions or conversation.elicitations:
+        return "waiting"
+    return "ready" if conversation.turn is Turn.IDLE else "working"
+
+
+def facts_of(conversation: Conversation) -> tuple[str, ...]:
+    """The mode, the model and what was used, as the agent reported them last."""
+    shown = [_value(option) for option in conversation.options if option.category in ("mode", "model")]
+    if conversation.usage is not None:
+        shown.append(_usage(conversation.usage))
+    # The agent may never say that a page was dealt with: the palette takes the word away.
+    shown += [
+        f"page open: {urlsplit(visit.url).hostname or visit.url}" for visit in conversation.visits.values()
+    ]
+    return tuple(map(make_visible_line, shown))
+
+
+def _value(option: ConfigOption) -> str:
+    name = option.name if isinstance(option, BooleanOption) else option.category
+    return f"{name}: {value_name(option)}"
+
+
+def _usage(usage: Usage) -> str:
+    text = f"{_tokens(usage.used)}/{_tokens(usage.size)}" if usage.size else _tokens(usage.used)
+    if usage.cost_amount is None:
+        return text
+    if usage.cost_currency == "USD":
+        return f"{text} ${usage.cost_amount:.2f}"
+    return f"{text} {usage.cost_amount:.2f} {usage.cost_currency or ''}".rstrip()
+
+
+def _tokens(count: int) -> str:
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+def title_of(conversation: Conversation) -> str:
+    """The session's title, else the first line of its first prompt; "" where there is neither."""
+    if conversation.title:
+        return make_visible_line(conversation.title)
+    prompts = (entry for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user")
+    firsts = (_first_line(prompt.text) for prompt in prompts)
+    return make_visible_line(next(filter(None, firsts), ""))
+
+
+def _first_line(prompt: str) -> str:
+    """How the user's own words begin; "" where there are none."""
+    preamble = PREAMBLE.match(prompt)
+    return prompt[preamble.end() if preamble else 0 :].strip().partition("\n")[0]
+
+
+class Work:
+    """The time that a session's turn takes, and what its agent is doing, as far as a view has seen it."""
+
+    def __init__(self, conversation: Conversation, clock: Callable[[], float]) -> None:
+        """`clock` gives seconds."""
+        self._conversation = conversation
+        self._clock = clock
+        self._began: float | None = None
+        self._heard = clock()
+        self.ended = ""
+        """How the last turn ended and after how long; "" where that was less than a second, or nobody saw it."""
+
+    def note_change(self) -> None:
+        """The agent, or the user, has just done something."""
+        now = self._heard = self._clock()
+        is_idle = self._conversation.is_idle
+        if not is_idle and self._began is None:
+            self._began, self.ended = now, ""
+        elif is_idle and self._began is not None:
+            took, self._began = now - self._began, None
+            if took >= 1:
+                how = ENDS.get(self._conversation.last_stop_reason or "", "failed after")
+                self.ended = f"{how} {duration(took)}"
+
+    def told(self) -> tuple[str, str]:
+        """For how long the turn goes on, with how long nothing was heard; and what the agent is doing."""
+        now = self._clock()
+        took = now - (now if self._began is None else self._began)
+        silent = now - self._heard
+        words = [
+            duration(took) if took >= 1 else "",
+            f"silent for {duration(silent)}" * (silent >= SILENCE_S),
+        ]
+        return " · ".join(filter(None, words)), _activity(self._conversation)
+
+
+def _activity(conversation: Conversation) -> str:
+    """What the last entry says that the agent is doing; "" where it says nothing."""
+    match conversation.entries[-1] if conversation.entries else None:
+        case Message(role="agent"):
+            return "writing"
+        case Message(role="thought"):
+            return "thinking"
+        case ToolCallEntry(call=call) if not call.is_settled:
+            return make_visible_line(call.shown_title)
+        case _:
+            return ""
+
+
+def doing(conversation: Conversation) -> str:
+    """What the agent is at: what it asks, else the current step of its plan, else its last tool call."""
+    asked = next(iter(conversation.permissions.values()), None)
+    if asked is not None:
+        return make_visible_line(conversation.tool_call(asked.tool_call_id).call.shown_title)
+    if conversation.is_idle:
+        return ""
+    steps = conversation.plan.steps if conversation.plan is not None else ()
+    step = next((step for step in steps if step.status == "in_progress"), None)
+    if step is not None:
+        return make_visible_line(step.content)
+    last = next((entry for entry in reversed(conversation.entries) if isinstance(entry, ToolCallEntry)), None)
+    return make_visible_line(last.call.shown_title) if last is not None else ""

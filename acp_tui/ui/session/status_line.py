@@ -1,0 +1,156 @@
+"""One line at the bottom: who the agent is and what it is doing, and what there is to know beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
+from acp_tui.ui.commands.keys import follow_keys, keys_in_force
+
+if TYPE_CHECKING:
+    from acp_tui.ui.session.status import Work
+
+# Glyph, style and words for each state that a session can be in.
+STATES: Final = {
+    "ready": ("●", "$text-success", ""),
+    "working": ("◐", "$text-accent", "working; {cancel} cancels"),
+    "waiting": ("▲", "$text-warning", "waits for your decision; {leave_prompt}"),
+    "cancelling": ("◐", "$text-warning", "cancelling"),
+    "lost": ("✗", "$text-error", "gone; {restart} starts it again"),
+}
+AT_WORK: Final = ("working", "cancelling")
+MOVING: Final = "◐◓◑◒"
+"""The glyph of an agent at work, as it turns."""
+TURN_S: Final = 0.125
+STILL_S: Final = 1.0
+"""How often the line is drawn with reduced motion: only seconds change."""
+LEAST_ACTIVITY: Final = 12
+"""With fewer cells it is left out what the agent is doing."""
+GAPS: Final = 4
+"""Cells around the agent's name."""
+RIGHT_CELLS: Final = 24
+"""So many stay for what stands on the right."""
+LEAST_LEFT: Final = 16
+LEAST_NAME: Final = 4
+"""So many cells of it stay in any case."""
+
+
+class Status(NamedTuple):
+    """What the line says. Plain text: whoever makes it has made it visible."""
+
+    phase: str = ""
+    """How far the agent has come; shown as long as there is no agent."""
+    agent: str = ""
+    """The agent's title, once a prompt can be typed."""
+    state: str = "ready"
+    """A key of STATES."""
+    facts: tuple[str, ...] = ()
+    """What stands on the right."""
+    elsewhere: str = ""
+    """What waits for the user in other tabs; it stands on the right too, and is left out last."""
+    work: Work | None = None
+    """How long the agent has been working, and at what; None where nobody knows."""
+
+
+class StatusLine(Static):
+    """Draws a Status."""
+
+    DEFAULT_CSS = "StatusLine { height: 1; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id, markup=False)
+        self._status = Status()
+        self._timer: Timer | None = None
+        self._frames = 0
+
+    def show(self, status: Status) -> None:
+        """Show this from now on."""
+        if status != self._status or status.work is not None:
+            self._status = status
+            self._draw()
+        if self.is_mounted:
+            self._move()
+
+    def _move(self) -> None:
+        """Draw again and again while the agent works, and only then."""
+        is_moving = self._status.work is not None and self._status.state in AT_WORK
+        if self._timer is not None and not is_moving:
+            self._timer.stop()
+            self._timer = None
+        elif self._timer is None and is_moving:
+            is_still = self.app.animation_level == "none"
+            self._timer = self.set_interval(STILL_S if is_still else TURN_S, self._turn)
+
+    def _turn(self) -> None:
+        if self.screen.is_current:
+            self._frames += self.app.animation_level != "none"
+            self._draw()
+
+    def on_mount(self) -> None:
+        """Name the keys in force."""
+        follow_keys(self, self._draw)
+        self._move()
+
+    def on_resize(self) -> None:
+        """Set the right part right."""
+        self._draw()
+
+    def _draw(self) -> None:
+        line = line_of(self._status, self.content_size.width, keys_in_force(self), self._frames)
+        self.update(line, layout=False)
+
+
+def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
+    """The whole line. What does not fit is left out from the left: the least important stands there."""
+    elsewhere = Content.styled(status.elsewhere, "$text-warning")
+    taken = elsewhere.cell_length + 2 if elsewhere else 0
+    left = left_of(status, max(width - taken, min(LEAST_LEFT, width)), keymap, frame)
+    facts = (*status.facts, keymap.hint("{help} help"))
+    muted = [Content.styled(fact, "$foreground-muted") for fact in facts if fact]
+    while muted or elsewhere:
+        parts = [*muted[:-1], elsewhere, *muted[-1:]] if elsewhere else muted
+        right = Content.styled(" · ", "$foreground-muted").join(parts)
+        room = width - left.cell_length - right.cell_length
+        if room > 1:
+            return Content.assemble(left, " " * room, right)
+        if not muted:
+            break
+        muted.pop(0)
+    return left
+
+
+def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
+    """Who and what, in at most so many cells.
+
+    Of what does not fit, what the agent is doing goes first, then the key, then the agent's name.
+    """
+    if not status.agent:
+        return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
+    glyph, style, words = STATES[status.state]
+    words = keymap.hint(words)
+    if status.work is not None and status.state == "ready":
+        words = status.work.ended
+    elif status.work is not None and status.state in AT_WORK:
+        glyph = MOVING[frame % len(MOVING)]
+        state, _, key = words.partition(";")
+        took, activity = status.work.told()
+        state, end = " ".join(filter(None, (state, took))), f";{key}" if key else ""
+        room = width - cell_len(f"{glyph} {status.agent}  {state} · {end}") - RIGHT_CELLS
+        if activity and room >= LEAST_ACTIVITY:
+            state += f" · {Content(activity[: room * 8]).truncate(room, ellipsis=True)}"
+        words = f"{state}{end}"
+    whole = _who_and_what(glyph, style, status.agent, words)
+    if whole.cell_length <= width:
+        return whole
+    words = words.partition(";")[0]
+    name = Content(status.agent).truncate(max(width - len(words) - GAPS, LEAST_NAME), ellipsis=True)
+    return _who_and_what(glyph, style, name.plain, words).truncate(width, ellipsis=True)
+
+
+def _who_and_what(glyph: str, style: str, agent: str, words: str) -> Content:
+    return Content.assemble((f"{glyph} ", style), (agent, "bold"), (f"  {words}" if words else "", style))

@@ -1,0 +1,243 @@
+"""What an empty session shows: whose it is, where it works, what can be opened or typed. The first prompt replaces it.
+
+It stands at the top, where the conversation will begin. It reads no recordings; `welcoming` tells it what they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, Final, NamedTuple, TypeAlias
+
+from rich.segment import Segment
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.strip import Strip
+
+from acp_tui.conversation.facts import Command
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.keys import follow_keys, keys_in_force
+from acp_tui.ui.kit.row_list import NOWHERE, NumberedRows, PickerRow, RowList, cut
+from acp_tui.ui.kit.strip_view import StripView
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import width_cells, wrap
+
+LABEL_CELLS: Final = 8
+"""Of the facts."""
+WAY_CELLS: Final = 5
+MARK_CELLS: Final = 2
+MOST_RECENT: Final = 5
+NUMBERS: Final = tuple("123456789")
+LEAST_RECENT: Final = 3
+"""So many are shown before anything is shown in full that can also be said in fewer lines."""
+BLANK: Final = Strip([])
+
+MakeRows: TypeAlias = Callable[[int], Sequence[PickerRow[str]]]
+"""The recent sessions as rows of so many cells."""
+
+
+class Room(NamedTuple):
+    """How much of everything is shown."""
+
+    recent: int
+    has_ways_in_full: bool = False
+    has_ways: bool = True
+    has_tip: bool = False
+    has_gaps: bool = False
+
+
+ROOMS: Final = (
+    *(Room(recent, True, True, True, True) for recent in range(MOST_RECENT, LEAST_RECENT - 1, -1)),
+    *(Room(recent, False, True, True, True) for recent in range(MOST_RECENT, LEAST_RECENT - 1, -1)),
+    *(Room(recent, has_tip=has_tip) for recent in (5, 3, 2) for has_tip in (True, False)),
+    Room(2, has_ways=False),
+    Room(1, has_ways=False),
+)
+"""From the roomiest down; what fits first is shown."""
+
+
+class Welcome(Vertical, can_focus=True):
+    """The facts, recent sessions to choose from, and the ways to begin."""
+
+    DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Session above", show=False),
+        Binding("down", "move(1)", "Session below", show=False),
+        Binding("enter", "choose", "Open it", show=False),
+    ]
+
+    class Chosen(Message):
+        """The user wants to open this session."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, agent: str = "", greeting: str = "") -> None:
+        """`agent` is what it is called, with its version; `greeting` what its command has to say."""
+        super().__init__()
+        self._agent = make_visible_line(agent)
+        self._greeting = greeting
+        self._folder = ""
+        self._model = ""
+        self._tip = ""
+        self._has_keys = False
+        """It has the focus; Textual sets `has_focus` only after it has said so."""
+        self._commands: Sequence[Command] = ()
+        self._make_rows: MakeRows = lambda cells: ()
+        self._head, self._tail = StripView(), StripView()
+        self._rows = NumberedRows(most_rows=MOST_RECENT, rows_around=0)
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield self._head
+        yield self._rows
+        yield self._tail
+
+    # What it shows
+
+    def look(self, commands: Sequence[Command], model: str, *, is_wanted: bool) -> None:
+        """Show it, with the agent's commands and the model it works with, or hide it."""
+        if is_wanted and not self.display:
+            self.display = True
+        elif not is_wanted and self.display:
+            self.display = False
+        if (commands, model) != (self._commands, self._model):
+            self._commands, self._model = commands, model
+            self._draw()
+
+    def tell(self, *, folder: str, make_rows: MakeRows, tip: str) -> None:
+        """Say where the session works, and which others there are; the texts may be anyone's."""
+        self._folder, self._make_rows, self._tip = make_visible_line(folder), make_rows, tip
+        self._draw()
+
+    def on_mount(self) -> None:
+        """Draw again in other colours, and with other keys."""
+        self.watch(self.app, "theme", self._draw, init=False)
+        follow_keys(self, self._draw)
+
+    def on_resize(self) -> None:
+        """More or less of it may fit."""
+        self._draw()
+
+    def _draw(self) -> None:
+        width, height = self.content_size
+        if not self.display or not width or not self.is_attached:
+            return
+        palette = palette_for(self.app.current_theme)
+        all_rows = self._make_rows(width - MARK_CELLS)
+        for room in ROOMS:
+            rows = all_rows[: room.recent]
+            head = list(self._head_lines(width, palette, len(rows), room))
+            tail = list(self._tail_lines(width, palette, room))
+            if len(head) + len(rows) + len(tail) <= height:
+                break
+        self.can_focus = bool(rows)
+        self._head.show(head, len(head))
+        self._rows.show(rows, min(max(self._rows.cursor, 0), len(rows) - 1) if self._has_keys else NOWHERE)
+        self._rows.display = bool(rows)
+        self._tail.show(tail, len(tail))
+
+    def _head_lines(self, width: int, palette: Palette, recent: int, room: Room) -> Iterator[Strip]:
+        yield Strip([Segment("acp-tui", palette.accent + palette.strong)])
+        for label, value in (("agent", self._agent), ("model", self._model), ("folder", self._folder)):
+            if value:
+                what = cut(value, max(width - LABEL_CELLS, 2))
+                yield Strip([Segment(f"{label:<{LABEL_CELLS}}", palette.muted), Segment(what, palette.text)])
+        if recent:
+            yield from [BLANK] * room.has_gaps
+            yield Strip([Segment(cut(self._heading(recent, width), width), palette.muted)])
+
+    def _heading(self, recent: int, width: int) -> str:
+        """What the rows are, with the keys that lead to them."""
+        keymap = keys_in_force(self)
+        number = f"1-{recent}" if recent > 1 else "1"
+        if self._has_keys:
+            return f"Recent sessions here: {number} or Enter opens one · Esc back"
+        ways = keymap.hint(f"{{leave_prompt}}, then {number}")
+        more = keymap.hint("{choose_session} all")
+        whole = " · ".join(filter(None, (f"Recent sessions here: {ways}", more)))
+        return whole if width_cells(whole) <= width else f"Recent: {ways}"
+
+    def _tail_lines(self, width: int, palette: Palette, room: Room) -> Iterator[Strip]:
+        gap = [BLANK] * room.has_gaps
+        if self._greeting:
+            yield from gap
+            yield from wrap([(self._greeting, palette.text)], width)
+        if room.has_ways:
+            yield from gap
+            yield from (
+                self._ways_in_full(width, palette) if room.has_ways_in_full else self._ways(width, palette)
+            )
+        if room.has_tip and self._tip:
+            yield from gap
+            yield from wrap([("Tip: ", palette.accent), (self._tip, palette.muted)], width)
+
+    def _ways_in_full(self, width: int, palette: Palette) -> Iterator[Strip]:
+        """What is typed, and what it does."""
+        names = ", ".join(make_visible_line(command.name) for command in self._commands)
+        ways = (
+            ("@", "a file, a folder or a picture goes along"),
+            ("/", f"commands: {names}" if names else "commands"),
+            ("!", "run a command yourself, in the session's folder"),
+            (keys_in_force(self).shown("help"), "help, and all keys"),
+        )
+        for label, text in ways:
+            if label:
+                what = cut(text, max(width - WAY_CELLS, 2))
+                yield Strip([Segment(f"{label:<{WAY_CELLS}}", palette.accent), Segment(what, palette.muted)])
+
+    def _ways(self, width: int, palette: Palette) -> Iterator[Strip]:
+        """The same in one line, as far as there is room."""
+        ways = (("@", "file"), ("/", "command"), ("!", "shell"), (keys_in_force(self).shown("help"), "help"))
+        segments: list[Segment] = []
+        used = 0
+        for label, text in ways:
+            gap = "   " if segments else ""
+            used += len(gap) + len(label) + 1 + len(text)
+            if label and used <= width:
+                segments += [Segment(gap + label, palette.accent), Segment(f" {text}", palette.muted)]
+        yield Strip(segments)
+
+    # Choosing
+
+    def on_focus(self) -> None:
+        """Bring the cursor."""
+        self._has_keys = True
+        self._draw()
+
+    def on_blur(self) -> None:
+        """Take it away."""
+        self._has_keys = False
+        self._rows.cursor = NOWHERE
+        self._draw()
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor."""
+        self._rows.move(step)
+
+    def action_choose(self) -> None:
+        """Open the session under the cursor."""
+        if self._rows.row is not None:
+            self.post_message(self.Chosen(self._rows.row.value))
+
+    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+        """A click opens."""
+        event.stop()
+        self.action_choose()
+
+    def on_key(self, event: events.Key) -> None:
+        """A number opens its session."""
+        if event.key in NUMBERS:
+            event.stop()
+            at = NUMBERS.index(event.key)
+            if at < len(self._rows.rows):
+                self.post_message(self.Chosen(self._rows.rows[at].value))
+
+    def is_text(self, event: events.Key) -> bool:
+        """Whether the key means nothing here: who presses it writes."""
+        return event.is_printable and event.key not in NUMBERS

@@ -1,0 +1,443 @@
+"""The app of agents: its tabs, the way to an agent, and the settings as they change while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from anyio import to_thread
+from textual import events, work
+from textual.screen import Screen
+from textual.types import CSSPathType
+
+from acp_tui.client.errors import ClientError, SettingsError
+from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.commands.command import Command
+from acp_tui.ui.commands.keymap import keymap_of, places_of
+from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.kit.stylesheets import split_stylesheets
+from acp_tui.ui.kit.themes import theme_notes
+from acp_tui.ui.session.tab_state import TabState
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.host import Opening
+from acp_tui.ui.tab.loading import preloaded
+from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
+from acp_tui.ui.textual_gaps.internals import write_to_terminal
+
+if TYPE_CHECKING:
+    # Loaded after the first frame: it brings the wire types along.
+    from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.prompts import PromptMemory
+    from acp_tui.client.sessions.agent import Agent
+    from acp_tui.client.sessions.hub import SessionHub
+    from acp_tui.client.sessions.phase import Phase
+    from acp_tui.client.settings.project_settings import ProjectSettings
+    from acp_tui.client.settings.reader import SettingsRead
+    from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.shell.notifying.notifier import Notifier
+    from acp_tui.ui.shell.settings.follower import SettingsDesk
+    from acp_tui.ui.tab.reopening import LeftSession
+
+
+FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
+QUIT_AGAIN_S: Final = 5.0
+"""Who wants to quit twice within this time means it."""
+
+
+class AcpTuiApp(BaseApp):
+    """Works with agents. The hub around it owns their processes and outlives the app."""
+
+    TITLE = "acp-tui"
+    CSS_PATH: ClassVar[CSSPathType | None] = [*FIRST_STYLESHEETS]
+    DEFAULT_MODE = FIRST_MODE
+
+    def __init__(
+        self,
+        hub: SessionHub,
+        command: AgentCommand | None,
+        cwd: Path,
+        *,
+        settings: Settings | None = None,
+        notes: Sequence[str] = (),
+        settings_file: Path | None = None,
+    ) -> None:
+        """Without `command` the user chooses one first.
+
+        With `settings_file`, what is changed there, and in the project's file in `cwd`, counts while the app runs.
+        """
+        super().__init__(settings, notes)
+        self.tabs = Tabs(self)
+        self._cwd = cwd
+        self._settings_file = settings_file
+        self._settings_desk: SettingsDesk | None = None
+        self._changes: dict[Path, ChangesDesk] = {}
+        """Of the folders that the tabs work in."""
+        self._memory: PromptMemory | None = None
+        self._hub = hub
+        self._command = command
+        self._notifier: Notifier | None = None
+        self.record_to: RecordTo | None = None
+        """Where the user wants a recording, beside the one that is kept."""
+        self.opening: Opening | None = None
+        """How the first tab comes to its session, in the app's folder; None: a new one."""
+        self._follows = False
+        self._asked_to_quit_at = -QUIT_AGAIN_S
+        self.last_key_at = 0.0
+        """When the last key came, by the event loop's clock: what can wait makes room for its echo."""
+
+    def on_mount(self) -> None:
+        """Let the user choose an agent where none was named; say what is wrong in the settings, briefly."""
+        if self._command is None and self.opening is None:
+            self._read_other_stylesheets()
+            self.call_after_refresh(self.action_choose_agent)  # over a screen that has its size
+        self.tell_notes(self._notes)
+
+    def on_ready(self) -> None:
+        """The first frame is there: read the looks of what is not in it."""
+        self._read_other_stylesheets()
+
+    def _read_other_stylesheets(self) -> None:
+        """Once. Nothing on the screen is in them, so nothing is styled anew."""
+        if not self.stylesheet.has_source(str(OTHER_STYLESHEETS[-1])):
+            self.stylesheet.read_all(OTHER_STYLESHEETS)
+            self.stylesheet.parse()
+
+    async def action_quit(self) -> None:
+        """Quit; where an agent is at work or waits for the user, only when it is wanted twice."""
+        at_work = [tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU)]
+        now = asyncio.get_running_loop().time()
+        if at_work and now - self._asked_to_quit_at > QUIT_AGAIN_S:
+            self._asked_to_quit_at = now
+            what = "An agent is at work" if len(at_work) == 1 else f"{len(at_work)} agents are at work"
+            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits all the same"), severity="warning")
+        else:
+            self.exit()
+
+    def begin_to_follow(self) -> None:
+        """Tell a user who looks elsewhere what is new in the tabs, and see when the settings change."""
+        if not self._follows:
+            self._follows = True
+            self._begin_notifying()
+            self.follow_settings()
+
+    def _begin_notifying(self) -> None:
+        from acp_tui.ui.shell.notifying.notifier import Notifier  # loading point: behind the first frame
+
+        if not self.is_headless:
+            self._notifier = Notifier(self, partial(write_to_terminal, self))
+            self.tabs.listeners.append(self._notifier.look)
+            self._notifier.look()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Let the recordings know."""
+        for agent in self._hub.agents:
+            agent.screen_resized(*event.size)
+
+    def on_unmount(self) -> None:
+        """Leave the terminal's window as it was."""
+        if self._notifier is not None:
+            self._notifier.close()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Note keys before anything is done with them."""
+        if isinstance(event, events.Key):
+            self.last_key_at = asyncio.get_running_loop().time()
+        await super().on_event(event)
+
+    def get_default_screen(self) -> Screen[None]:
+        """That of the first tab; an empty one where the user has yet to choose an agent."""
+        if self.opening is not None:
+            return self._reopened_tab(self.opening)
+        return Screen() if self._command is None else self._first_tab(self._command)
+
+    def _first_tab(self, command: AgentCommand) -> SessionScreen:
+        cwd = command.cwd or self._cwd
+        return SessionScreen(self.link_to(command, cwd), cwd, settings=self.settings)
+
+    def _reopened_tab(self, opening: Opening) -> SessionScreen:
+        link = self.link_to(self._command, self._cwd) if self._command is not None else AgentLink(None)
+        return SessionScreen(link, self._cwd, opening=opening, settings=self.settings)
+
+    @property
+    def failure(self) -> ClientError | None:
+        """Why no tab has a session; None where one has."""
+        if any(tab.session is not None for tab in self.tabs):
+            return None
+        return next((tab.failure for tab in self.tabs if tab.failure is not None), None)
+
+    def left_sessions(self) -> Sequence[LeftSession]:
+        """What the user can come back to, once the app has ended."""
+        tabs = [tab for tab in self.tabs if tab.session is not None]
+        if not tabs:
+            return ()
+        from acp_tui.ui.tab.reopening import left_sessions  # a session has loaded most of it
+
+        return left_sessions(tabs)
+
+    @work
+    async def action_choose_agent(self) -> None:
+        """Start an agent in a new tab, in the folder of the tab in front; without one, to choose none is to quit."""
+        from acp_tui.ui.dialogs.agents import choose_agent  # loading point: when it is first asked for
+
+        front = self.tabs.front
+        command = await choose_agent(self)
+        if command is not None:
+            cwd = command.cwd or (front.cwd if front is not None else self._cwd)
+            await self.open_tab(self.link_to(command, cwd), cwd)
+        elif front is None:
+            self.exit()
+
+    @work
+    async def action_inspect(self) -> None:
+        """Show what passes between us and the agent of the tab in front."""
+        await preloaded(["acp_tui.ui.shell.inspecting"])
+        from acp_tui.ui.shell.inspecting import inspect_tab  # loading point: when it is first asked for
+
+        if self.tabs.front is not None:
+            await inspect_tab(self.tabs.front)
+
+    def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
+        """A way to an agent that does not run yet, and will start in that folder."""
+        return AgentLink(partial(self._start_agent, command, cwd), _shown_name(command))
+
+    def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
+        """What can be done now; over a dialog or the inspector, only what concerns all of acp-tui."""
+        if not isinstance(screen, SessionScreen):
+            yield from super().commands_for(screen)
+            return
+        from acp_tui.ui.tab.possible import is_possible
+
+        here = {"session", "conversation", "app", *places_of(screen.focused or screen)}
+        for command in COMMANDS:
+            if command.action and command.where in here and is_possible(command, screen):
+                yield command
+
+    # Tabs
+
+    async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
+        """A new tab for a session of this agent, in front."""
+        make = partial(SessionScreen, link, cwd, opening=opening, settings=self.settings)
+        return await self.tabs.open(make)
+
+    def changes_in(self, cwd: Path) -> ChangesDesk:
+        """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
+        from acp_tui.client.changes import Limits  # loading point: BEFORE_TAKING_STOCK
+        from acp_tui.ui.changes.follower import ChangesDesk
+
+        desk = self._changes.get(cwd)
+        if desk is None:
+            kept = self.settings.changes
+            limits = Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files)
+            desk = self._changes[cwd] = ChangesDesk(self, cwd, limits)
+            desk.start()
+        return desk
+
+    @property
+    def followed_folders(self) -> Sequence[Path]:
+        """Those whose changes are followed."""
+        return tuple(self._changes)
+
+    @property
+    def prompt_memory(self) -> PromptMemory:
+        """What was written in the prompts of all tabs, and in earlier runs as far as it is kept."""
+        from acp_tui.client.prompts import PromptMemory  # loading point: BEFORE_WRITING
+
+        if self._memory is None:
+            history = self.settings.history
+            self._memory = PromptMemory(state_folder() if history.keep else None, history.max_entries)
+        return self._memory
+
+    async def action_step_tab(self, direction: int) -> None:
+        """Go to the tab to the right (1) or to the left (-1)."""
+        await self.tabs.step(direction)
+
+    async def action_go_to_tab(self, number: int) -> None:
+        """Go to a tab by its number, from 1 on."""
+        tabs = tuple(self.tabs)
+        if number <= len(tabs):
+            await self.tabs.go_to(tabs[number - 1])
+
+    async def action_next_needing(self) -> None:
+        """Go to the next tab in which something waits for the user."""
+        if not await self.tabs.go_to_next_needing():
+            self.notify("No other tab needs you.")
+
+    @work
+    async def action_close_tab(self) -> None:
+        """Close the tab in front."""
+        if self.tabs.front is not None:
+            await self.close_tab(self.tabs.front)
+
+    async def close_tab(self, tab: Tab) -> None:
+        """Close a tab and its session, once the user is sure; in place of the last one, begin another session."""
+        if not await tab.may_close():
+            return
+        if len(self.tabs) > 1:
+            await self.take_away(tab)
+            await tab.leave()
+        else:
+            await tab.begin_anew()
+
+    def take_away_later(self, tab: Tab) -> None:
+        """Take this tab away once it has done what it is doing."""
+        self.run_worker(self.take_away(tab))
+
+    async def take_away(self, tab: Tab) -> None:
+        """Take a tab away, and what was followed for it alone."""
+        await self.tabs.close(tab)
+        followed = [tab.changes for tab in self.tabs]
+        for cwd, desk in tuple(self._changes.items()):
+            if desk not in followed:
+                self._changes.pop(cwd).end()
+
+    @work
+    async def action_show_board(self) -> None:
+        """Show all tabs, and what each is about."""
+        from acp_tui.ui.shell.board import Board  # loading point: when it is first asked for
+
+        await self.push_screen_wait(Board(self.tabs, self.close_tab))
+
+    # The settings, as they change
+
+    @work
+    async def action_show_settings(self) -> None:
+        """Let the user change the settings, and see what is wrong in them."""
+        from acp_tui.ui.shell.settings.screen import (
+            SettingsScreen,  # loading point: when it is first asked for
+        )
+
+        desk = await self._loaded_settings_desk()
+        await self.push_screen_wait(SettingsScreen(desk, self.looks.choose_theme))
+
+    async def keep_theme(self, name: str) -> None:
+        """Write it into the user's settings."""
+        desk = await self._loaded_settings_desk()
+        try:
+            await desk.set("appearance.theme", name)
+        except SettingsError as error:
+            self.say(f"{error}; {error.hint}" if error.hint else str(error), is_wrong=True)
+
+    @work
+    async def follow_settings(self) -> None:
+        """Put changes of the files into force, as long as the app runs."""
+        if self._settings_file is not None:
+            desk = await self._desk_of_settings()
+            await desk.open()
+            await desk.follow()
+
+    async def settings_in_force(self) -> Settings:
+        """Those that hold once the files are read and the user has said whether to use the project's."""
+        project = project_settings_file(self._cwd)
+        if self._settings_file is not None and await to_thread.run_sync(os.path.lexists, project):
+            self.begin_to_follow()
+            await (await self._desk_of_settings()).ready()
+        return self.settings
+
+    async def _loaded_settings_desk(self) -> SettingsDesk:
+        """The desk, with the files read where nobody follows them."""
+        desk = await self._desk_of_settings()
+        if self._settings_file is None:
+            await desk.open()
+        return desk
+
+    async def _desk_of_settings(self) -> SettingsDesk:
+        await preloaded(["acp_tui.ui.shell.settings.follower"])
+        from acp_tui.ui.shell.settings.follower import SettingsDesk  # loading point: behind the first frame
+
+        if self._settings_desk is None:
+            file = self._settings_file or settings_file()
+            self._settings_desk = SettingsDesk(self, file, self._cwd, self.settings)
+        return self._settings_desk
+
+    async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
+        """Ask the user whether to use a project's settings."""
+        from acp_tui.ui.dialogs.trust_settings import (
+            TrustSettingsDialog,  # loading point: when there is a question
+        )
+
+        return await self.push_screen_wait(TrustSettingsDialog(project, user))
+
+    def use_settings(self, settings: Settings) -> Sequence[str]:
+        """Put them into force; gives what of them cannot be."""
+        if (
+            not settings.appearance.theme
+            and self._settings_desk is not None
+            and not self._settings_desk.is_open
+        ):
+            self.looks.note_terminal_theme()
+        appearance = self.looks.fitted(settings.appearance)
+        before, self.settings = self.settings, replace(settings, appearance=appearance)
+        if appearance != before.appearance:
+            self.looks.use(appearance)
+            self.looks.draw_anew()
+        if settings.keys != before.keys:
+            self.keymap = keymap_of(settings.keys)
+        for tab in self.tabs:
+            tab.use_settings(self.settings)
+        return (*theme_notes(settings.appearance.theme), *self.keymap.notes)
+
+    def deliver_screenshot(
+        self, filename: str | None = None, path: str | None = None, time_format: str | None = None
+    ) -> str | None:
+        """Into the folder where acp-tui was started: that for downloads, Textual's choice, may not exist.
+
+        By the door that all goes through that holds conversation: Textual's own files are as the umask has them.
+        """
+        from acp_tui.client.files import replace_file
+
+        name = filename or f"acp-tui_{datetime.now():{time_format or '%Y-%m-%dT%H_%M_%S_%f'}}.svg"
+        file = Path(path or Path.cwd(), name)
+        try:
+            replace_file(file, self.export_screenshot().encode(), is_ours=False)
+        except OSError as error:
+            self.notify(f"It cannot be saved in {file}: {error.strerror}", severity="error", markup=False)
+        else:
+            self.notify(f"Saved in {file}", markup=False)
+        return None
+
+    async def _start_agent(
+        self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]
+    ) -> Agent:
+        # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
+        await to_thread.run_sync(self._hub.preload)
+        from acp_tui.client.sessions.offers import INTERACTIVE
+        from acp_tui.client.sessions.policy import policy_of
+        from acp_tui.client.sessions.recordings import recording_plan
+        from acp_tui.ui.shell.agent_start import ready_to_start
+
+        settings = await self.settings_in_force()
+        trace_context = settings.agent.trace_context.as_mapping()
+        return await self._hub.start_agent(
+            await ready_to_start(self, command),
+            cwd=cwd,
+            offer=replace(INTERACTIVE, trace_context=trace_context),
+            on_phase=on_phase,
+            policy=policy_of(settings),
+            keeps_frames=True,
+            recordings=recording_plan(
+                settings.recordings,
+                cwd,
+                partial(self.notify, title="Recording", severity="warning", timeout=10, markup=False),
+                to=self.record_to,
+                screen=(self.size.width, self.size.height),
+            ),
+        )
+
+
+def _shown_name(command: AgentCommand) -> str:
+    """Its name as a line that can be shown; the first frame waits for it."""
+    if command.name.isascii() and command.name.isprintable():
+        return command.name
+    from acp_tui.conversation.visible import make_visible_line
+
+    return make_visible_line(command.name)

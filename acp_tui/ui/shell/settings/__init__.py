@@ -1,0 +1,1 @@
+"""The settings while acp-tui runs: followed, shown, changed."""

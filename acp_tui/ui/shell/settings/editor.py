@@ -1,0 +1,119 @@
+"""The dialog in which one setting is changed: a choice, a line, or lines, as its kind wants.
+
+It gives what is to be written, and writes nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Final, TypeAlias
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Input, Static, TextArea
+
+from acp_tui.client.settings.setting import Declared
+from acp_tui.client.settings.writing import TomlValue
+from acp_tui.ui.kit.choice_rows import ChoiceRows
+from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.shell.settings.items import Item
+from acp_tui.ui.shell.settings.judging import Answer, NotAllowed
+
+Judge: TypeAlias = Callable[[Answer], TomlValue]
+"""Gives the value for the file. Raises NotAllowed."""
+
+RESET: Final = object()
+"""The setting is to be as it is by default."""
+_SWITCH: Final = ("true", "false")
+
+
+class SettingEditor(ModalScreen[object]):
+    """Gives the value to write, RESET, or None where nothing is to change."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Leave it as it is", show=False),
+        Binding("ctrl+s,ctrl+enter", "accept", "Write it", show=False, priority=True),
+        Binding("ctrl+r", "reset", "As by default", show=False, priority=True),
+    ]
+
+    def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
+        """`value` is what holds now, as text."""
+        super().__init__(classes="dialog")
+        self._item = item
+        self._about = "\n".join(about)
+        self._judge = judge
+        self._control = _control_for(item.one, value)
+        self._wrong = Static(classes="setting-wrong", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """What it is, and the control for it."""
+        is_long = isinstance(self._control, TextArea)
+        write = "one a line · Ctrl+S write" if is_long else "Enter write"
+        if self._item.command is not None:
+            write = "keys with a space between them, none for no key · Enter write"
+        yield Frame(
+            shown_line(self._item.key),
+            f"{write} · Ctrl+R default · Esc leave it",
+            Static(shown(self._about), classes="setting-about", markup=False),
+            self._control,
+            self._wrong,
+        )
+
+    def on_mount(self) -> None:
+        """Ready to be changed."""
+        self._wrong.display = False
+        self._control.focus()
+
+    @property
+    def _answer(self) -> Answer:
+        match self._control:
+            case Input():
+                return self._control.value
+            case TextArea():
+                return [line.strip() for line in self._control.text.splitlines() if line.strip()]
+            case ChoiceRows():
+                chosen = self._control.chosen
+                is_list = self._item.one is not None and self._item.one.is_list
+                return chosen if is_list else chosen[0] if chosen else ""
+        return ""
+
+    def action_accept(self) -> None:
+        """Give it, where it is allowed."""
+        try:
+            self.dismiss(self._judge(self._answer))
+        except NotAllowed as wrong:
+            self._wrong.update(Content.assemble(("✗ ", "$text-error"), shown(str(wrong), "$text-error")))
+            self._wrong.display = True
+
+    def action_reset(self) -> None:
+        """Back to the default."""
+        self.dismiss(RESET)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Enter writes."""
+        event.stop()
+        self.action_accept()
+
+    def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
+        """Enter writes."""
+        event.stop()
+        self.action_accept()
+
+
+def _control_for(one: Declared | None, value: str) -> Widget:
+    allowed = _SWITCH if one is not None and one.kind is bool else (one.allowed if one is not None else ())
+    if allowed:
+        is_multi = one is not None and one.is_list
+        rows = [PickerRow(choice, choice) for choice in allowed]
+        return ChoiceRows(rows, value.split("\n") if is_multi else (value,), is_multi=is_multi)
+    if one is not None and one.is_list:
+        area = TextArea(value, compact=True, highlight_cursor_line=False)
+        area.cursor_blink = False  # it would draw while nothing happens
+        return area
+    line = Input(value, compact=True, select_on_focus=False)
+    line.cursor_blink = False
+    return line

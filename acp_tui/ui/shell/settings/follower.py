@@ -1,0 +1,249 @@
+"""The settings while acp-tui runs: the user's file and the project's, followed on disk, changed, and put into force.
+
+What is shown of them is `screens.settings`'; how the files are read and written is `client.settings`'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias
+
+from anyio import to_thread
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.following import changes_of
+from acp_tui.client.settings.paths import changed, leaves, value_at, with_value
+from acp_tui.client.settings.project_settings import (
+    FILE_NAME,
+    ProjectSettings,
+    layered,
+    read_project_settings,
+)
+from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
+from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
+from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
+
+Origin: TypeAlias = Literal["default", "yours", "project"]
+
+STILL: Final = "what held before still does"
+HELD_BACK: Final = (
+    f"has changed while acp-tui runs and names a program: it counts from the next start on; {STILL}"
+)
+PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program)
+
+
+class Uses(Protocol):
+    """Whoever lives by the settings: the app."""
+
+    def use_settings(self, settings: Settings) -> Sequence[str]:
+        """Put them into force; gives what of them cannot be."""
+
+    def say(self, text: str, *, is_wrong: bool = False) -> None:
+        """Tell the user."""
+
+    def tell_notes(self, notes: Sequence[str]) -> None:
+        """Tell the user what is wrong, briefly where it is much."""
+
+    async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
+        """Ask the user whether to use these."""
+
+
+class SettingsDesk:
+    """Owns what holds now and why."""
+
+    def __init__(self, app: Uses, file: Path, cwd: Path, started_with: Settings | None = None) -> None:
+        """`started_with` is what the app began with, before any agent ran; None: what the file says first."""
+        self._app = app
+        self._programs = started_with
+        """Holds the programs that are run, whatever the file says by now."""
+        self._held_back: tuple[str, ...] = ()
+        self.file = file
+        self.project_file = cwd.resolve() / FILE_NAME
+        self.user = SettingsRead(Settings())
+        """What the user's file says, each wrong value replaced by what held before."""
+        self.project: ProjectSettings | None = None
+        """The project's, once the user trusts them."""
+        self.pending: ProjectSettings | None = None
+        """What the user is to be asked about: it is new, or has changed."""
+        self._laid: SettingsRead | None = None
+        self._unreadable: dict[Path, str] = {}
+        self._unusable: Sequence[str] = ()
+        self._opened = asyncio.Event()
+        self.listeners: list[Callable[[], None]] = []
+        """Called when there is something else to be said of the settings."""
+
+    # What holds
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the files were read for the first time, and put into force."""
+        return self._opened.is_set()
+
+    @property
+    def settings(self) -> Settings:
+        """What holds now."""
+        return self._laid.settings if self._laid is not None else self.user.settings
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is wrong, the worst first."""
+        read = (self.user, *((self._laid,) if self._laid is not None else ()))
+        problems = (str(problem) for each in read for problem in each.problems)
+        warnings = (warning for each in read for warning in each.warnings)
+        return (*self._unreadable.values(), *self._held_back, *problems, *warnings, *self._unusable)
+
+    def origin(self, key: str) -> Origin:
+        """Where a setting's value comes from; a command's keys are settings too."""
+        if self._laid is not None and key in self._laid.found:
+            return "project"
+        is_chosen = any(f"keys.{choice.command}" == key for choice in self.settings.keys)
+        return "yours" if is_chosen or key in self.user.found else "default"
+
+    # Reading
+
+    async def open(self) -> None:
+        """Read both files, ask about the project's, and put what is said there into force."""
+        try:
+            await self._read_user()
+            self._app.tell_notes(self._held_back)
+            await self._read_project()
+            if self.pending is not None:
+                await self.ask()
+            self._use()
+        finally:
+            self._opened.set()
+
+    async def ready(self) -> None:
+        """Wait until it is clear what holds: no agent is started before."""
+        await self._opened.wait()
+
+    async def follow(self) -> None:
+        """Put edits into force, until cancelled."""
+        try:
+            async for files in changes_of((self.file, self.project_file)):
+                if self.file in files:
+                    await self.read_again()
+                if self.project_file in files:
+                    await self._notice_project()
+        except (OSError, RuntimeError) as error:
+            self._unreadable[Path()] = f"edits of {self.file} are not noticed until the next start: {error}"
+
+    async def read_again(self, chosen: str = "") -> None:
+        """Put the user's file into force as it is now; what is wrong in it is said.
+
+        `chosen` is the setting that the user has just set here: of those that run programs, the only one that counts.
+        """
+        known = set(self.notes)
+        before = self.settings
+        await self._read_user(self.user.settings, chosen)
+        self._use()
+        self._app.tell_notes([note for note in self.notes if note not in known])
+        self._say_what_waits(before)
+
+    async def _read_user(self, before: Settings | None = None, chosen: str = "") -> None:
+        try:
+            read = await to_thread.run_sync(read_settings, self.file)
+        except SettingsError as error:
+            self._unreadable[self.file] = f"{error}; {STILL}" if before is not None else str(error)
+            return
+        self._unreadable.pop(self.file, None)
+        self.user = self._without_new_programs(
+            read if before is None else _with_the_last_good(read, before), chosen
+        )
+
+    def _without_new_programs(self, read: SettingsRead, chosen: str) -> SettingsRead:
+        """What was read, but with the programs that hold: the file may be an agent's work."""
+        held = self._programs or read.settings
+        if chosen in PROGRAMS:
+            held = with_value(held, chosen, value_at(read.settings, chosen))
+        self._programs = held
+        others = [key for key in PROGRAMS if value_at(read.settings, key) != value_at(held, key)]
+        self._held_back = tuple(f"{self.file}: {key} {HELD_BACK}" for key in others)
+        settings = read.settings
+        for key in others:
+            settings = with_value(settings, key, value_at(held, key))
+        return replace(read, settings=settings)
+
+    async def _read_project(self) -> None:
+        try:
+            project = await to_thread.run_sync(read_project_settings, self.project_file.parent)
+        except SettingsError as error:
+            self._unreadable[self.project_file] = str(error)
+            return
+        self._unreadable.pop(self.project_file, None)
+        if project is None or (self.project is not None and project.digest == self.project.digest):
+            self.pending = None
+            return
+        trust = await to_thread.run_sync(trust_state, project, trust_file())
+        self.pending = project if trust is Trust.UNDECIDED else None
+        if trust is Trust.TRUSTED:
+            self.project = project
+
+    async def _notice_project(self) -> None:
+        """An agent may write that file: what the user trusted holds on until they have been asked."""
+        await self._read_project()
+        self._use()
+        if self.pending is not None:
+            self._app.say(
+                f"{self.project_file} has changed. What held still does; the settings ask you about it."
+            )
+
+    async def ask(self) -> None:
+        """Ask about the project's file, and use it where the user trusts it."""
+        project, self.pending = self.pending, None
+        if project is None:
+            return
+        is_trusted = await self._app.trusts(project, self.user)
+        trust = Trust.TRUSTED if is_trusted else Trust.REJECTED
+        try:
+            await to_thread.run_sync(remember, project, trust, trust_file())
+        except SettingsError as error:
+            self._app.say(f"{error}; {error.hint}", is_wrong=True)
+        self.project = project if is_trusted else None
+        self._use()
+
+    def _use(self) -> None:
+        self._laid = layered(self.user, self.project) if self.project is not None else None
+        self._unusable = self._app.use_settings(self.settings)
+        for tell in self.listeners:
+            tell()
+
+    # Writing
+
+    async def set(self, key: str, value: TomlValue) -> None:
+        """Write one setting, and put it into force. Raises SettingsError; then nothing has changed."""
+        await to_thread.run_sync(partial(write_setting, self.file, key.split("."), value))
+        await self.read_again(key)
+
+    async def reset(self, key: str) -> None:
+        """Take one setting out of the file. Raises SettingsError; then nothing has changed."""
+        await to_thread.run_sync(partial(reset_setting, self.file, key.split(".")))
+        await self.read_again(key)
+
+    def _say_what_waits(self, before: Settings) -> None:
+        waiting: dict[str, list[str]] = {}
+        for key, one in changed(before, self.settings):
+            if one.setting.applies != "at once":
+                waiting.setdefault(one.setting.applies, []).append(key)
+        for when, keys in waiting.items():
+            self._app.say(f"{', '.join(keys)}: counts from the {when} on.")
+
+
+def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
+    """What was read, but for each wrong value the one that held before."""
+    settings = read.settings
+    for key in {_of_setting(problem) for problem in read.problems}:
+        settings = with_value(settings, key, value_at(before, key))
+    problems = tuple(replace(problem, instead=STILL) for problem in read.problems)
+    return replace(read, settings=settings, problems=problems)
+
+
+def _of_setting(problem: Problem) -> str:
+    """The key of the setting that a problem lies in."""
+    key = problem.key.partition("[")[0]
+    return "keys" if key.startswith("keys.") else key

@@ -1,0 +1,273 @@
+"""What a user can want of a tab by key or from the command palette: each method is a row of the command table.
+
+A row names its method, as in `do('take_over')`. All that the methods need is imported here: this is loaded behind the
+first answer's start, or with the first key.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.list import ChangesScreen
+from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.commands.help import HelpScreen
+from acp_tui.ui.commands.keymap import places_of
+from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.pasting import paste_from_clipboard
+from acp_tui.ui.prompt.queue_lines import QueueLines
+from acp_tui.ui.session.find_bar import FindBar
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.tab.entries import EntriesController
+from acp_tui.ui.tab.history import HistoryController
+from acp_tui.ui.tab.opening import Opener, StartingHost
+from acp_tui.ui.tab.questions import QuestionsController
+from acp_tui.ui.tab.sidebar import SidebarController
+from acp_tui.ui.tab.terminals import TerminalsController
+from acp_tui.ui.tab.welcoming import Welcoming
+from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
+
+NO_SESSION = "There is no session yet."
+
+
+class ActingHost(StartingHost, Protocol):
+    """A tab with all its controllers."""
+
+    opener: Opener
+    writing: Writing
+    questions: QuestionsController
+
+    @property
+    def sidebar(self) -> SidebarController:
+        """When the sidebar is shown."""
+
+
+class Actions:
+    """The commands of one tab. Those that wait for the user are coroutines, to be run in a worker."""
+
+    def __init__(self, host: ActingHost) -> None:
+        self._host = host
+        self._entries = EntriesController(host)
+        self._terminals = TerminalsController(host)
+
+    @property
+    def _history(self) -> HistoryController:
+        return HistoryController(self._host, self._host.sessions, self._host.opener.is_under_way.wait)
+
+    @property
+    def _panel(self) -> SessionPanel | None:
+        return self._host.panel
+
+    @property
+    def _prompt(self) -> PromptInput:
+        return self._host.screen.query_one(PromptInput)
+
+    # In the conversation
+
+    def follow(self) -> None:
+        """Go to the end of the conversation."""
+        if self._panel is not None:
+            self._panel.view.action_follow()
+
+    def to_prompt(self, direction: int) -> None:
+        """Go to the prompt above or below."""
+        if self._panel is not None:
+            self._panel.view.action_to_prompt(direction)
+
+    async def find(self, query: str = "") -> None:
+        """Look for a text in the conversation."""
+        if self._panel is None:
+            self._host.say("There is nothing to look through yet.")
+            return
+        bars = self._host.screen.query(FindBar)
+        bar = bars.first() if bars else FindBar(self._panel.view)
+        if not bars:
+            await self._host.screen.mount(bar, before="#prompt-frame")
+        bar.begin(query)
+
+    def toggle_all(self) -> None:
+        """Unfold or fold everything."""
+        if self._panel is not None:
+            self._panel.view.toggle_all()
+
+    def toggle_plan(self) -> None:
+        """Unfold or fold the plan, in the sidebar where that is shown."""
+        if self._panel is not None and not self._host.sidebar.toggle_plan():
+            self._panel.toggle_plan()
+
+    def turn_sidebar(self) -> None:
+        """Show the sidebar; where it is shown, go to it; from there, hide it."""
+        self._host.sidebar.turn()
+
+    async def help(self) -> None:
+        """Show the commands with their keys, and do the one that is chosen there."""
+        screen = self._host.screen
+        action = await screen.app.push_screen_wait(HelpScreen(places_of(screen.focused or screen)))
+        if action is not None:
+            await screen.run_action(action)
+
+    def interrupt(self) -> None:
+        """Ctrl+C: copy a selection, else clear the draft, else cancel the turn. With a question: stop the agent."""
+        screen, panel, session, prompt = self._host.screen, self._panel, self._host.session, self._prompt
+        field = getattr(screen.focused, "selected_text", "")
+        selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
+        if screen.app.screen is not screen:
+            self._stop_asking()
+        elif selected:
+            self._host.run(copy(screen, selected))
+            if panel is not None:
+                panel.view.clear_selection()
+        elif self._host.questions.card is not None:
+            self._stop_asking()
+        elif prompt.text or prompt.images:
+            prompt.discard_draft()
+        elif session is not None and not session.conversation.is_idle:
+            self._host.writing.prompting.cancel(session)
+        else:
+            prompt.say(self._host.hint("{quit} quits"))
+
+    def _stop_asking(self) -> None:
+        """Cancel the turn, and take back every question of the agent's: the draft below them stays."""
+        session = self._host.session
+        if session is not None and not session.conversation.is_idle:
+            self._host.writing.prompting.cancel(session)
+        self._host.questions.cancel_all()
+
+    async def copy_reply(self) -> None:
+        """Copy the agent's last message."""
+        if self._panel is not None:
+            await self._entries.copy_reply(self._panel.conversation)
+
+    async def copy_code(self) -> None:
+        """Copy a piece of code of the agent's."""
+        if self._panel is not None:
+            await self._entries.copy_code(self._panel.conversation)
+
+    async def export(self, file: str = "") -> None:
+        """Write the conversation to this file; without one, ask for it."""
+        if self._host.session is not None:
+            await self._entries.export(self._host.session, file)
+
+    async def edit_location(self) -> None:
+        """Open a file of a tool call's in the editor."""
+        await self._entries.edit_location()
+
+    async def save_attached(self) -> None:
+        """Save what the agent attached."""
+        await self._entries.save_attached()
+
+    # In the prompt
+
+    async def search_history(self) -> None:
+        """Look for an earlier prompt."""
+        if self._host.writing.recall is None:
+            self._host.say("Your earlier prompts are still being loaded.")
+        else:
+            await self._host.writing.recall.search()
+
+    async def edit_earlier_prompt(self) -> None:
+        """Put one of the session's prompts into the draft, to be changed and sent again."""
+        session = self._host.session
+        text = await self._entries.choose_prompt(session.conversation) if session is not None else None
+        if text is not None and not self._prompt.draft:
+            self._prompt.set_draft(text)
+
+    async def paste(self) -> None:
+        """Put what is on the desktop's clipboard into the prompt."""
+        await paste_from_clipboard(self._prompt, self._host.link.agent)
+
+    def edit_queue(self) -> None:
+        """Go to the prompts that wait."""
+        if not self._host.screen.query_one(QueueLines).enter():
+            self._host.say(NOTHING_QUEUED)
+
+    def send_queued_now(self) -> None:
+        """Send the next queued prompt and interrupt the turn for it."""
+        self._host.writing.send_next_now()
+
+    # The agent and its sessions
+
+    async def next_mode(self) -> None:
+        """Ask the agent for its next mode."""
+        if self._host.session is None:
+            self._host.say(NO_SESSION)
+        else:
+            await self._host.agent.next_mode(self._host.session)
+
+    async def choose_option(self) -> None:
+        """Change a setting of the session."""
+        if self._host.session is not None:
+            await self._host.agent.choose_option(self._host.session)
+
+    async def choose_value(self, category: str) -> None:
+        """Change the model, or the mode."""
+        if self._host.session is not None:
+            await self._host.agent.choose_value(self._host.session, category)
+
+    async def show_mcp(self) -> None:
+        """Show the MCP servers."""
+        await self._host.agent.show_mcp()
+
+    async def show_agent(self) -> None:
+        """Show what the agent offers."""
+        await self._host.agent.show_agent()
+
+    async def log_out(self) -> None:
+        """Log out of the agent."""
+        await self._host.agent.log_out()
+
+    async def choose_session(self) -> None:
+        """Look for a session of the past; open it, or begin another."""
+        await self._history.choose()
+
+    async def begin_session(self) -> None:
+        """Begin a session in a new tab; in this one where that it was opened for is not to be had."""
+        if self._host.agent.agent_or_say() is None:
+            return
+        if self._panel is not None and self._host.session is None:
+            await self._host.begin_anew()
+        else:
+            await self._host.shell.open_tab(self._host.link, self._host.cwd)
+
+    def restart(self) -> None:
+        """Start the agent again, and go on with the session as far as the agent remembers it."""
+        self._host.screen.run_worker(self._host.opener.restart(), exclusive=True, group="restart")
+
+    def dismiss_visits(self) -> None:
+        """Forget the pages that the agent asked for; it may never say that they are dealt with (R-ELIC-12)."""
+        if self._host.session is not None:
+            for visit in tuple(self._host.session.conversation.visits):
+                self._host.session.dismiss_visit(visit)
+
+    # Terminals and changes
+
+    async def take_over(self) -> None:
+        """Give the keyboard to a terminal."""
+        await self._terminals.take_over()
+
+    def interrupt_terminal(self) -> None:
+        """Press Ctrl+C in a terminal."""
+        self._terminals.interrupt()
+
+    async def end_terminal(self) -> None:
+        """End a terminal's command."""
+        await self._terminals.end()
+
+    def show_changes(self) -> None:
+        """List the files that have changed."""
+        changes = self._host.changes
+        if changes is None:
+            self._host.say(NO_SESSION)
+        elif changes.is_listed_or_say():
+            self._host.screen.app.push_screen(ChangesScreen(changes))
+
+    def review(self, changes: ChangesDesk, path: str) -> None:
+        """Show what became of the file."""
+        self._host.screen.app.push_screen(ReviewScreen(changes, path))
+
+    # An empty session
+
+    def welcoming(self) -> Welcoming:
+        """What is said there."""
+        return Welcoming(self._host, self._history)

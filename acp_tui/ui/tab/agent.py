@@ -1,0 +1,305 @@
+"""What a user does with an agent beside prompting: log in, change a setting, see what it offers, start it again.
+
+It opens the dialogs and calls the client; it draws nothing itself, and is loaded after the first frame.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+from anyio import to_thread
+
+from acp_tui.client import settings as mcp
+from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import logged_in, usable_directories, usable_servers
+from acp_tui.client.sessions.phase import Phase
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.facts import SelectOption
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
+from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
+from acp_tui.ui.dialogs.options import OptionsDialog, value_picker
+from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
+from acp_tui.ui.kit.reading import ReadingScreen
+from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.questions import QuestionsController
+
+T = TypeVar("T")
+
+MOST_NAMED: Final = 5
+"""Other tabs of the agent, where it is asked whether to stop it."""
+MOST_TITLE_CELLS: Final = 40
+
+
+class AgentController:
+    """The dialogs around one agent, for one tab. Its methods wait for the user: they are to run in a worker."""
+
+    def __init__(
+        self, host: TabHost, questions: QuestionsController, on_phase: Callable[[Phase], None]
+    ) -> None:
+        self._host = host
+        self._link = host.link
+        self._questions = questions
+        self._on_phase = on_phase
+
+    @property
+    def agent(self) -> Agent | None:
+        """The agent, once something can be wanted of it."""
+        return self._link.agent
+
+    # The way to the agent
+
+    async def ensure_agent(self) -> None:
+        """Start the agent where it does not run. Raises ClientError."""
+        async with self._link.starting_again:
+            if self._link.is_lost:
+                await self._start_agent()
+                self._link.servers = await self._mcp_servers()
+                self._link.directories = self._additional_directories()
+
+    async def _start_agent(self) -> None:
+        await self._link.start(self._on_phase, self._host.settings.agent.start_limit_s or None)
+
+    async def logged_in(self, call: Callable[[Agent], Awaitable[T]]) -> T:
+        """Make `call`; where the agent wants a login first, let the user log in and make it again (R-AUTH-3)."""
+
+        async def call_agent() -> T:
+            assert self.agent is not None
+            return await call(self.agent)
+
+        return await logged_in(call_agent, self._log_in)
+
+    async def _log_in(self, wanted: AuthenticationRequired) -> bool:
+        agent = self.agent
+        assert agent is not None
+
+        async def authenticate(method: LoginMethod) -> None:
+            await agent.authenticate(method.method_id)
+            # The login's dialog can be closed only from the top.
+            await self._questions.until_nothing_is_asked()
+
+        if self._questions.card is not None:  # the dialog would lie over it, and take its keys
+            said = f"{agent.title} wants you to log in. Answer what it asks here first."
+            self._host.say(said, severity="warning")
+            await self._questions.until_nothing_is_asked()
+        dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
+        method = await self._host.ask(dialog)
+        if method is not None and method.kind == "terminal":
+            async with self._link.starting_again:  # other tabs wait for the new process
+                await self._log_in_in_terminal(agent, method.method_id)
+        return method is not None
+
+    async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:
+        """Give the terminal to the agent's own login, then start the agent anew (R-AUTH-6, R-AUTH-7)."""
+        command = agent.login_command(method_id)
+        await self._link.stop("The agent was stopped, so that you could log in")
+        with self._host.screen.app.suspend():
+            # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
+            before = signal.signal(signal.SIGINT, lambda *_: None)
+            try:
+                status = subprocess.call(command.argv, env={**os.environ, **command.env})
+            except OSError as error:
+                status = error.errno or 1
+            finally:
+                signal.signal(signal.SIGINT, before)
+        if status != 0:
+            self._host.say(f"The login ended with status {status}, so it has not worked.", severity="error")
+        await self._start_agent()
+
+    def _additional_directories(self) -> Sequence[Path]:
+        """Those of the settings, where the agent takes any (R-DIR-1).
+
+        What is left out stands in each session that is opened without it: a toast would be gone by then.
+        """
+        assert self.agent is not None
+        wanted = self._host.settings.workspace.additional_directories
+        directories, self._link.directories_left_out = usable_directories(self.agent.capabilities, wanted)
+        return directories
+
+    async def _mcp_servers(self) -> Sequence[mcp.Server]:
+        """The user's servers and, once the user trusts them, the project's (R-MCP-2).
+
+        What is left out stands in each session that is opened without it.
+        """
+        assert self.agent is not None
+        user = await self._readable(to_thread.run_sync(mcp.servers_at_start, mcp.settings_file()))
+        theirs = await self._readable(self._project_servers())
+        wanted = self.agent.command.mcp_servers
+        servers, self._link.servers_left_out = usable_servers(self.agent.capabilities, (user, theirs), wanted)
+        return servers
+
+    async def _readable(self, servers: Awaitable[mcp.ServerList]) -> mcp.ServerList:
+        """Those servers; a file that is of no use is said, and keeps those of the other file from nobody."""
+        try:
+            return await servers
+        except SettingsError as error:
+            self._host.say_error(error)
+            return mcp.ServerList()
+
+    async def _project_servers(self) -> mcp.ServerList:
+        project = await to_thread.run_sync(mcp.read_project_servers, self._host.cwd)
+        if project is None:
+            return mcp.ServerList()
+        trust = await to_thread.run_sync(mcp.trust_state, project, mcp.trust_file())
+        if trust is mcp.Trust.UNDECIDED and project.declared.servers:
+            is_trusted = await self._host.ask(TrustDialog(project.file, project.declared.servers))
+            trust = mcp.Trust.TRUSTED if is_trusted else mcp.Trust.REJECTED
+            try:
+                await to_thread.run_sync(mcp.remember, project, trust, mcp.trust_file())
+            except SettingsError as error:
+                self._host.say_error(error)  # the answer holds all the same
+        return mcp.trusted_servers(project, trust)
+
+    # What the user wants
+
+    async def choose_option(self, session: Session) -> None:
+        """Let the user change a setting of the session: mode, model, or another."""
+        chosen = await self._host.ask(OptionsDialog(session.conversation.options))
+        if chosen is not None:
+            await self.set_option(session, *chosen)
+
+    async def set_option(self, session: Session, option_id: str, value: str | bool) -> None:
+        """Ask the agent for a value; what it makes of it is shown where the option is."""
+        try:
+            await session.set_option(option_id, value)
+        except ClientError as error:
+            self._host.say_error(error)
+
+    async def choose_value(self, session: Session, category: str) -> None:
+        """Let the user choose among the values of the first option of this kind; where there is none, say so."""
+        options = session.conversation.options
+        wanted = (one for one in options if isinstance(one, SelectOption) and one.category == category)
+        option = next(wanted, None)
+        if option is None:
+            self._host.say(f"This agent offers no {category} to choose. /options shows what it offers.")
+            return
+        value = await self._host.ask(value_picker(option))
+        if value is not None:
+            await self.set_option(session, option.option_id, value)
+
+    async def next_mode(self, session: Session) -> None:
+        """Ask the agent for its next mode; the badge shows what it reports, a notice what that mode means."""
+        options = session.conversation.options
+        modes = [one for one in options if isinstance(one, SelectOption) and one.category == "mode"]
+        if not modes or not modes[0].choices:
+            self._host.say("This agent has no modes.")
+            return
+        values = [choice.value for choice in modes[0].choices]
+        at = values.index(modes[0].value) if modes[0].value in values else -1
+        wanted = modes[0].choices[(at + 1) % len(values)]
+        await self.set_option(session, modes[0].option_id, wanted.value)
+        now = {option.option_id: option.value for option in session.conversation.options}
+        if wanted.description and now.get(modes[0].option_id) == wanted.value:
+            self._host.say(make_visible_line(f"{wanted.name}: {wanted.description}"))
+
+    async def confirm(self, question: str) -> bool:
+        """Whether the user wants that."""
+        return await self._host.ask(TrustQuestion(question, (), yes="Yes"))
+
+    async def may_restart(self) -> bool:
+        """Whether the user is sure that a running agent is to be stopped."""
+        return await self.confirm(self._restart_question)
+
+    @property
+    def _restart_question(self) -> str:
+        """The same process serves other tabs, too: what becomes of them is to be known."""
+        question = "Stop the agent and start it again?"
+        others = [
+            cut(tab.tab_title, MOST_TITLE_CELLS)
+            for tab in self._host.shell.tabs
+            if tab.screen is not self._host.screen and tab.link is self._host.link
+        ]
+        if not others:
+            return question
+        tabs = "another tab" if len(others) == 1 else f"{len(others)} other tabs"
+        names = ", ".join(f"“{name}”" for name in others[:MOST_NAMED])
+        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        return f"{question} That also ends {tabs} of this agent: {names}{more}"
+
+    async def log_out(self) -> None:
+        """Log out of the agent."""
+        agent = self.agent_or_say()
+        if agent is None:
+            return
+        try:
+            await agent.logout()
+        except ClientError as error:
+            self._host.say_error(error)
+        else:
+            self._host.say("Logged out. The agent may want a login again.")
+
+    async def show_agent(self) -> None:
+        """Show what the agent offers and what it lacks."""
+        agent = self.agent_or_say()
+        if agent is None:
+            return
+        identity = agent.identity
+        facts = AgentFacts(
+            title=agent.title,
+            name=identity.name if identity is not None else "",
+            version=identity.version if identity is not None else "",
+            protocol="v1",
+            command=agent.command.argv,
+            place=agent.command.place_note,
+            capabilities=agent.capabilities,
+            auth_methods=agent.auth_methods,
+            log=tuple(agent.log),
+        )
+        await self._host.ask(CapabilityCard(facts))
+
+    async def show_mcp(self) -> None:
+        """Show the MCP servers that the next session is opened with, and what is left out."""
+        agent = self.agent_or_say()
+        if agent is not None:
+            told = await to_thread.run_sync(_mcp_servers_told, agent, self._host.cwd)
+            self._host.screen.app.push_screen(ReadingScreen("MCP servers", told))
+
+    def agent_or_say(self) -> Agent | None:
+        """The agent; where there is none, the user is told."""
+        if self.agent is None:
+            self._host.say("There is no agent yet.", severity="warning")
+        return self.agent
+
+
+def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
+    """As the settings and the project's file are now."""
+    lists: list[mcp.ServerList] = []
+    problems: list[str] = []
+    for read in (_of_user, lambda: _of_project(cwd)):
+        try:
+            lists.append(read())
+        except SettingsError as error:
+            problems.append(str(error))
+    servers, left_out = usable_servers(agent.capabilities, lists)
+    used = "\n".join(map(_line, servers)) or "None."
+    parts = [f"Every session of {agent.title} here is opened with:\n{used}"]
+    if left_out or problems:
+        parts.append("\n".join(("Left out, or odd:", *(f"- {note}" for note in (*problems, *left_out)))))
+    parts.append(f"They are declared in {mcp.settings_file()}, section mcp, and in {cwd / '.mcp.json'}.")
+    return "\n\n".join(parts)
+
+
+def _of_user() -> mcp.ServerList:
+    return mcp.servers_at_start(mcp.settings_file())
+
+
+def _of_project(cwd: Path) -> mcp.ServerList:
+    project = mcp.read_project_servers(cwd)
+    if project is None:
+        return mcp.ServerList()
+    return mcp.trusted_servers(project, mcp.trust_state(project, mcp.trust_file()))
+
+
+def _line(server: mcp.Server) -> str:
+    """Its name, and what it is; the rest of it may hold secrets."""
+    if isinstance(server, mcp.StdioServer):
+        return f"- {server.name}: runs {server.command}"
+    return f"- {server.name}: {server.kind} at {urlsplit(server.url).hostname}"

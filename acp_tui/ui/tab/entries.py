@@ -1,0 +1,235 @@
+"""What a user takes out of a conversation: a reply, a piece of code, a file, an export; or opens in the editor.
+
+It neither knows how an editor is told a line (`editor`) nor what a file is to be called (`client.saving`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from anyio import to_thread
+from markdown_it import MarkdownIt
+
+from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export, snapshot
+from acp_tui.client.saving import Saveable, SavingFailed, save_block
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.terminals import plain_text
+from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.content import (
+    Audio,
+    BlobResource,
+    ContentBlock,
+    Image,
+    TextResource,
+    is_for_user,
+)
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Compaction, Entry, Message, ToolCallEntry
+from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
+from acp_tui.conversation.tool_text import shown_location
+from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.ui.dialogs.export import ExportDialog
+from acp_tui.ui.drawings.blocks import block_label
+from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.kit.editor import edit
+from acp_tui.ui.kit.picker import Picker, PickerRow
+from acp_tui.ui.tab.host import TabHost
+
+T = TypeVar("T")
+
+
+class EntriesController:
+    """The conversation of one tab. Its async methods are to run in a worker, since they wait for the user.
+
+    Of entries it means the one under the cursor; without a cursor, the last one that has what is wanted.
+    """
+
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
+
+    # Of the whole conversation
+
+    async def copy_reply(self, conversation: Conversation) -> None:
+        """Copy the agent's last message, as it wrote it."""
+        text = last_reply(conversation)
+        if text:
+            await copy(self._host.screen, text)
+        else:
+            self._host.say("There is no reply to copy yet.")
+
+    async def copy_code(self, conversation: Conversation) -> None:
+        """Copy one of the pieces of code of the agent's last message that has any."""
+        fences = last_code(conversation)
+        if not fences:
+            self._host.say("There is no code to copy in the agent's replies.")
+            return
+        chosen: str | None = fences[0][1]
+        if len(fences) > 1:
+            rows = [PickerRow(text, _first_line(text), info) for info, text in fences]
+            chosen = await self._host.ask(Picker("Copy which code?", rows))
+        if chosen is not None:
+            await copy(self._host.screen, chosen)
+
+    async def export(self, session: Session, file: str = "") -> None:
+        """Write the conversation to this file, in the session's folder; ask where that cannot be, or none is named."""
+        agent = self._host.link.agent
+        identity = agent.identity if agent is not None else None
+        conversation = session.conversation
+        facts = ExportFacts(
+            agent_title=agent.title if agent is not None else "",
+            cwd=str(session.cwd),
+            session_id=str(session.session_id),
+            agent_version=identity.version if identity is not None else None,
+            exported_at=datetime.now().astimezone().isoformat(timespec="seconds"),
+            title=conversation.title,
+        )
+
+        async def write(path: Path, is_replaced: bool) -> None:
+            # Large diffs take seconds, and the agent goes on meanwhile: written is what stood there at Enter.
+            taken = snapshot(conversation)
+            await to_thread.run_sync(partial(export, taken, facts, path, plain_text, overwrite=is_replaced))
+
+        dialog = ExportDialog(session.cwd, file or default_name(facts, ".md"), write, is_chosen=bool(file))
+        written = await self._host.ask(dialog)
+        if written is not None:
+            self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+
+    async def choose_prompt(self, conversation: Conversation) -> str | None:
+        """One of the user's prompts, as the user chooses."""
+        entries = reversed(conversation.entries)
+        prompts = (entry.text for entry in entries if isinstance(entry, Message) and entry.role == "user")
+        rows = [PickerRow(text, _first_line(text)) for text in prompts if text.strip()]
+        title = "Edit an earlier prompt · the agent keeps what was said since"
+        return await self._host.screen.app.push_screen_wait(Picker(title, rows, empty="No prompts yet"))
+
+    # Of one entry
+
+    async def edit_location(self) -> None:
+        """Give the terminal to the user's editor, with a file that a tool call works on."""
+        location = await self._choose(locations_of, self._shown, "Open which file?", "names no file")
+        if location is None:
+            return
+        file = self._cwd / location.path
+        if not await to_thread.run_sync(_exists, file):
+            self._say(f"There is no file {make_visible_path(location.path)}")
+            return
+        problem = edit(self._host.screen.app, file, location.line)
+        # An editor with a window of its own leaves no other trace here.
+        opened = f"Opened in your editor: {make_visible_path(self._shown(location))}"
+        self._say(problem or opened, is_problem=bool(problem))
+
+    async def save_attached(self) -> None:
+        """Write a picture, a sound or a file that the agent attached into the session's directory."""
+        block = await self._choose(attached_to, block_label, "Save which of these?", "has nothing attached")
+        if block is None:
+            return
+        try:
+            file = await to_thread.run_sync(save_block, block, self._cwd)
+        except SavingFailed as error:
+            self._say(str(error))
+        else:
+            self._say(f"Saved as {make_visible_path(str(file))}", is_problem=False)
+
+    async def _choose(
+        self, found_in: Callable[[Entry], Sequence[T]], label: Callable[[T], str], question: str, lack: str
+    ) -> T | None:
+        """What is found in the entry, of several what the user chooses; None where there is nothing, which is said."""
+        panel = self._host.panel
+        if panel is None or panel.session is None:
+            self._say("There is no session yet.")
+            return None
+        entry = panel.view.entry_under_cursor
+        entries = panel.conversation.entries if entry is None else [entry]
+        found = next(filter(None, map(found_in, reversed(entries))), ())
+        if not found:
+            self._say(f"This entry {lack}." if entry is not None else f"The conversation {lack}.")
+        if len(found) <= 1:
+            return next(iter(found), None)
+        rows = [PickerRow(each, label(each)) for each in found]
+        return await self._host.ask(Picker(question, rows))
+
+    @property
+    def _cwd(self) -> Path:
+        assert self._host.session is not None
+        return self._host.session.cwd
+
+    def _shown(self, location: Location) -> str:
+        return shown_location(location, str(self._cwd))
+
+    def _say(self, text: str, *, is_problem: bool = True) -> None:
+        self._host.say(text, severity="warning" if is_problem else "information")
+
+
+def last_reply(conversation: Conversation) -> str:
+    """The text of the agent's last message that has any."""
+    for entry in reversed(conversation.entries):
+        if isinstance(entry, Message) and entry.role == "agent" and entry.text.strip():
+            return entry.text
+    return ""
+
+
+def last_code(conversation: Conversation) -> list[tuple[str, str]]:
+    """The fenced pieces of code, each with its language, of the agent's last message that has any."""
+    for entry in reversed(conversation.entries):
+        if (
+            isinstance(entry, Message)
+            and entry.role == "agent"
+            and ("```" in entry.text or "~~~" in entry.text)
+        ):
+            fences = _fences(entry.text)
+            if fences:
+                return fences
+    return []
+
+
+def _fences(text: str) -> list[tuple[str, str]]:
+    tokens: list[Any] = MarkdownIt("commonmark").parse(text)
+    return [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
+
+
+def _first_line(text: str) -> str:
+    return make_visible_line(text.strip().partition("\n")[0]) or "(empty)"
+
+
+def locations_of(entry: Entry) -> Sequence[Location]:
+    """Where a tool call works, each place once; the files that it changes, where it names no others."""
+    if not isinstance(entry, ToolCallEntry):
+        return ()
+    call = entry.call
+    named = {(one.path, one.line): one for one in call.locations}
+    known = {one.path for one in call.locations}
+    changed = {
+        item.path: Location(item.path)
+        for item in call.content
+        if isinstance(item, TextDiff) and item.path not in known
+    }
+    return [*named.values(), *changed.values()]
+
+
+def attached_to(entry: Entry) -> Sequence[Saveable]:
+    """The blocks that can be a file, as far as they are the agent's and for the user."""
+    saveable = Image | Audio | BlobResource | TextResource
+    return [block for block in _blocks_of(entry) if isinstance(block, saveable) and is_for_user(block)]
+
+
+def _blocks_of(entry: Entry) -> Iterable[ContentBlock]:
+    match entry:
+        case Message(role="agent" | "thought", parts=parts):
+            return [part for part in parts if not isinstance(part, TextBuffer)]
+        case ToolCallEntry(call=call):
+            return [item.block for item in call.content if isinstance(item, BlockContent)]
+        case Compaction(summary=summary):
+            return summary
+        case _:
+            return ()
+
+
+def _exists(file: Path) -> bool:
+    try:
+        return file.exists()
+    except (OSError, ValueError):  # no file can be called so
+        return False

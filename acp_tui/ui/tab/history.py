@@ -1,0 +1,237 @@
+"""What a user does with the sessions of the past: looks for one, opens, reads, exports or deletes it.
+
+It lists those of the tab's agent and those that were recorded of any; where each is shown is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from anyio import to_thread
+
+from acp_tui.client.agents.catalogue import find_agent
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.recordings import recording_store
+from acp_tui.client.sessions.session_history import (
+    HistoryUnreadable,
+    PastSession,
+    line_with,
+    recorded_sessions,
+)
+from acp_tui.client.terminals import plain_text
+from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.conversation.facts import SessionPage
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.dialogs.export import ExportDialog
+from acp_tui.ui.dialogs.run_question import RunQuestion
+from acp_tui.ui.dialogs.session_rows import Way
+from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.reopening import Reopening, is_of
+from acp_tui.ui.tab.sessions import SessionsController
+from acp_tui.ui.tab.tabs import Tab
+
+T = TypeVar("T")
+
+NO_AGENT_HERE: Final = "There is no agent here that could begin another session."
+
+
+class HistoryController:
+    """The source of the sessions' dialog (screens.session_source.Source), for one tab; to be used in a worker."""
+
+    def __init__(
+        self, host: TabHost, sessions: SessionsController, until_starting: Callable[[], Awaitable[object]]
+    ) -> None:
+        """`until_starting` waits until the agent's start is under way, where it is to be started."""
+        self._host = host
+        self._sessions = sessions
+        self._until_starting = until_starting
+        self._index = SessionIndex(recording_store(host.shell.settings.recordings))
+
+    async def choose(self) -> None:
+        """Let the user open a session of the past, or begin one."""
+        wish = await self._host.ask(SessionsDialog(self, here=self._host.cwd))
+        if wish is None:
+            return
+        if wish.session is not None:
+            await self.open(wish.session)
+        else:
+            await self._begin()
+
+    async def _begin(self) -> None:
+        if self._host.link.can_start:
+            await self._host.shell.open_tab(self._host.link, self._host.cwd)
+        else:
+            self._host.say(NO_AGENT_HERE, severity="warning")
+
+    # Where the sessions come from
+
+    @property
+    def _agent(self) -> Agent | None:
+        agent = self._host.link.agent
+        return agent if agent is not None and agent.lost is None else None
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent of this tab."""
+        return self._agent.command.name if self._agent is not None else ""
+
+    async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
+        """What the agent lists."""
+        await self._until_starting()
+        async with self._host.link.starting_again:  # it may be about to start
+            agent = self._agent
+        if agent is None or not agent.capabilities.list_sessions:
+            return SessionPage(())
+        # fast-agent 0.10.46 and Qwen Code 0.24.4, asked for all, list those of their own process's folder only.
+        return await agent.list_sessions(cwd=None if is_everywhere else self._host.cwd, cursor=cursor)
+
+    async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
+        """What was recorded."""
+        cwd = None if is_everywhere else self._host.cwd
+        return await self._in_thread(partial(recorded_sessions, self._index, cwd, words))
+
+    async def line_with(self, session: PastSession, words: str) -> str:
+        """A line of what was said in a recorded session."""
+        assert session.recorded is not None
+        return await self._in_thread(partial(line_with, session.recorded, words))
+
+    async def _in_thread(self, read: Callable[[], T]) -> T:
+        try:
+            # A thread cannot be cancelled; who closes the dialog need not wait for it.
+            return await to_thread.run_sync(read, abandon_on_cancel=True)
+        except OSError as error:
+            raise HistoryUnreadable(f"the recordings cannot be used: {error}") from error
+
+    # What can become of them
+
+    def judge(self, session: PastSession) -> tuple[Way, str]:
+        """A tab that shows it goes before all else."""
+        tab = self._tab_of(session)
+        if tab is not None:
+            return (Way.HERE if tab.screen is self._host.screen else Way.TAB), ""
+        why = self._why_not(session)
+        if not why:
+            return Way.AGENT, ""
+        return (Way.RECORDING if session.recorded is not None else Way.NONE), why
+
+    def _tab_of(self, session: PastSession) -> Tab | None:
+        return next((tab for tab in self._host.shell.tabs if tab.shows(session)), None)
+
+    def _why_not(self, session: PastSession) -> str:
+        """Why no agent can open it."""
+        link = self._running_link(session)
+        agent = link.agent if link is not None else None
+        if agent is not None and not (agent.capabilities.load_session or agent.capabilities.resume_session):
+            return f"{agent.title} offers neither to load nor to resume sessions"
+        # What an agent lists it may open, wherever it is: it may run elsewhere.
+        return "" if session.is_listed else session.why_not_again
+
+    def _running_link(self, session: PastSession) -> AgentLink | None:
+        """The agent that it belongs to, where that runs in this tab, else in another."""
+        links = (self._host.link, *(tab.link for tab in self._host.shell.tabs))
+        return next((link for link in links if is_of(session, link)), None)
+
+    def no_delete(self, session: PastSession) -> str:
+        """Only the agent that lists it is asked to."""
+        if not session.is_listed or self._agent is None:
+            return "Its agent is to be asked for that: open it there first."
+        if not self._agent.capabilities.delete_session:
+            return f"{self._agent.title} does not offer to delete sessions"
+        return ""
+
+    # What becomes of them
+
+    async def delete(self, session: PastSession) -> None:
+        """In the agent; a tab that shows it begins another."""
+        tab = self._tab_of(session)
+        await self._sessions.delete(session.session_id)
+        if tab is not None:
+            await tab.begin_anew()
+
+    async def forget(self, session: PastSession) -> None:
+        """What was recorded of it."""
+        assert session.recorded is not None
+        await self._in_thread(partial(self._index.forget, session.recorded))
+        self._host.say("The recording is deleted.")
+
+    async def export(self, session: PastSession) -> None:
+        """Write what was recorded to a file of the user's choice."""
+        recorded = session.recorded
+        assert recorded is not None
+        conversation = await self._in_thread(partial(self._index.reread, recorded))
+        exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
+        facts = ExportFacts(
+            session.agent, str(session.cwd), session.session_id, exported_at=exported_at, title=session.title
+        )
+
+        async def write(path: Path, is_replaced: bool) -> None:
+            await to_thread.run_sync(
+                partial(export, conversation, facts, path, plain_text, overwrite=is_replaced)
+            )
+
+        written = await self._host.ask(ExportDialog(self._host.cwd, default_name(facts, ".md"), write))
+        if written is not None:
+            self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+
+    # Opening
+
+    async def open(self, session: PastSession) -> None:
+        """In its tab; where it has none, here if nothing was said here yet, else in a new tab."""
+        tab = self._tab_of(session)
+        if tab is not None:
+            await self._host.shell.tabs.go_to(tab)
+            return
+        try:
+            link = None if self._why_not(session) else await self._link_for(session)
+        except ClientError as error:
+            self._host.say_error(error)
+            link = None
+        if link is None and session.recorded is None:
+            return
+        opening = Reopening(session, self._index, by_agent=link is not None)
+        if link is not None and link is self._host.link and self._is_blank:
+            await self._open_here(opening)
+        else:
+            await self._host.shell.open_tab(link or AgentLink(None), session.cwd, opening)
+
+    async def _open_here(self, opening: Reopening) -> None:
+        try:
+            await self._host.show(await opening(self._sessions))
+        except ClientError as error:
+            self._host.say_error(error)
+
+    async def _link_for(self, session: PastSession) -> AgentLink | None:
+        """A way to its agent; None where the user does not want its command to run. Raises ClientError."""
+        link = self._running_link(session)
+        if link is not None:
+            return link
+        command = await self._command_of(session)
+        return self._host.shell.link_to(command, session.cwd) if command is not None else None
+
+    async def _command_of(self, session: PastSession) -> AgentCommand | None:
+        """By its name, which the user knows; else as it was recorded, where the user agrees to it."""
+        try:
+            listed = await to_thread.run_sync(find_agent, session.agent)
+        except AgentNotFound:
+            return await self._agreed(session)
+        return await to_thread.run_sync(listed.ready)
+
+    async def _agreed(self, session: PastSession) -> AgentCommand | None:
+        if not session.command:
+            return None
+        agreed = await self._host.ask(RunQuestion(session.command, session.cwd))
+        return AgentCommand(session.agent, session.command) if agreed else None
+
+    @property
+    def _is_blank(self) -> bool:
+        """Whether nothing was said in this tab yet."""
+        return self._host.session is not None and self._host.session.conversation.is_blank

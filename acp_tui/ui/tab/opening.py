@@ -1,0 +1,187 @@
+"""How a tab comes to its session: the agent is started, the session opened, and again where the agent is gone.
+
+What an agent wants before that is `agent`'s matter, what the session looks like is the screen's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final, Protocol
+
+from anyio import move_on_after
+
+from acp_tui.client.errors import ClientError
+from acp_tui.ui.kit.memory import keep_what_is_loaded
+from acp_tui.ui.tab.host import Opening, OpensSessions, TabHost
+from acp_tui.ui.tab.loading import (
+    BEFORE_A_COMMAND,
+    BEFORE_A_SESSION,
+    BEFORE_AN_AGENT,
+    BEFORE_TAKING_STOCK,
+    preloaded,
+)
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.phase import Phase
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.ui.tab.agent import AgentController
+    from acp_tui.ui.tab.sessions import SessionsController
+
+HEAD_START_S: Final = 0.5
+"""How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
+STILL_STARTING: Final = "The session is still being opened."
+
+
+class StartingHost(TabHost, Protocol):
+    """A tab that is still to come to its session."""
+
+    @property
+    def agent(self) -> AgentController:
+        """What is done with the agent; it is loaded for that."""
+
+    @property
+    def sessions(self) -> SessionsController:
+        """What is done with the agent's sessions; likewise."""
+
+    async def help_writing(self) -> None:
+        """Load what helps to write a prompt."""
+
+    def show_phase(self, phase: str) -> None:
+        """Say how far the agent has come."""
+
+    async def show_failure(self, error: ClientError) -> None:
+        """Tell what went wrong where the conversation would stand."""
+
+    async def give_up(self, error: ClientError) -> None:
+        """The agent runs, only this session is not to be had: back to the other tabs."""
+
+
+async def _begin(sessions: OpensSessions) -> Session:
+    return await sessions.begin()
+
+
+class Opener:
+    """Opens the session of one tab: the first one, and each that takes its place."""
+
+    def __init__(self, host: StartingHost, opening: Opening | None) -> None:
+        """`opening` None: a new session."""
+        self._host = host
+        self._opening = opening
+        self._has_begun = False
+        self._is_connecting = False
+        """The first session is still to come."""
+        self.is_under_way = asyncio.Event()
+        """Set when the agent is being started, or nobody is to start it."""
+
+    @property
+    def wants_session(self) -> bool:
+        """Whether there is a way to one."""
+        return self._opening is not None or self._host.link.can_start
+
+    @property
+    def _agent(self) -> AgentController:
+        return self._host.agent
+
+    @property
+    def _sessions(self) -> SessionsController:
+        return self._host.sessions
+
+    async def connect(self) -> None:
+        """Start the agent, open a session and show it; or show why that did not work."""
+        self._is_connecting = True
+        try:
+            if self._host.link.can_start:
+                await self._connect()
+            else:
+                await self._reread()
+        finally:
+            self._is_connecting = False
+
+    async def _connect(self) -> None:
+        await preloaded(BEFORE_TAKING_STOCK)
+        changes = self._host.changes = self._host.shell.changes_in(self._host.cwd)
+        await preloaded(BEFORE_AN_AGENT)
+        with move_on_after(HEAD_START_S):
+            await changes.ready()
+        self.is_under_way.set()
+        await self._open()
+        self._do_what_can_wait()
+        keep_what_is_loaded()
+
+    def _do_what_can_wait(self) -> None:
+        """While the agent's process starts there is time for it."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._host.run(self._load_the_rest())
+
+    async def _load_the_rest(self) -> None:
+        await preloaded(BEFORE_A_SESSION)
+        self._host.shell.begin_to_follow()
+        await self._host.help_writing()
+        await preloaded(BEFORE_A_COMMAND)
+
+    async def _reread(self) -> None:
+        """Show a session that needs no agent; its folder may be gone."""
+        await preloaded(BEFORE_AN_AGENT, BEFORE_A_SESSION)
+        self.is_under_way.set()
+        await self._open()
+        self._host.shell.begin_to_follow()
+
+    async def _open(self) -> None:
+        try:
+            session = await (self._opening or _begin)(self._sessions)
+        except ClientError as error:
+            if self._host.link.is_lost or len(self._host.shell.tabs) < 2:
+                await self._host.show_failure(error)
+            else:
+                await self._host.give_up(error)
+            return
+        if self._host.changes is not None:
+            self._host.show_phase("taking stock of the files")
+            await self._host.changes.ready()  # before anything is asked of the agent
+        await preloaded(BEFORE_A_SESSION)
+        await self._host.show(session)
+
+    def note_phase(self, phase: Phase) -> None:
+        """The agent has come so far."""
+        if phase is not phase.GONE:  # that is said with its reason
+            self._host.show_phase(phase.value)
+        if phase is phase.INITIALIZING:
+            self._do_what_can_wait()
+
+    async def restart(self) -> None:
+        """Start the agent again, and go on with the session as far as the agent remembers it."""
+        session = self._host.session
+        if not self._host.link.can_start:
+            self._host.say("There is no agent that could be started again.")
+        elif self._is_connecting:
+            self._host.say(STILL_STARTING)
+        elif session is None:
+            await self._open()
+        elif session.conversation.is_connected and not await self._agent.may_restart():
+            return
+        else:
+            await self._go_on(session)
+
+    async def _go_on(self, session: Session) -> None:
+        if session.conversation.is_connected:
+            await self._host.link.stop("You have stopped the agent to start it again")
+        try:
+            await self._host.show(await self._sessions.go_on(session))
+        except ClientError as error:
+            self._host.say_error(error)
+
+    async def begin_anew(self) -> None:
+        """Close the session, and begin another in its place; where that cannot be, the tab stays, and it is said."""
+        if self._is_connecting:
+            self._host.say(STILL_STARTING)
+            return
+        if not self._host.link.can_start:
+            self._host.say("There is no agent here that could begin another session.", severity="warning")
+            return
+        if self._host.session is not None:
+            await self._sessions.close(self._host.session)
+        try:
+            await self._host.show(await self._sessions.begin())
+        except ClientError as error:
+            self._host.say_error(error)

@@ -1,0 +1,221 @@
+"""What an agent asks the user beside permissions: forms, and pages to visit. One card at a time, oldest first.
+
+It puts the cards on the screen of the tab that they belong to; what they look like is `widgets.question_card`'s.
+"""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from anyio import Event, to_thread
+
+from acp_tui.conversation.elicitation import UrlVisit
+from acp_tui.ui.commands.keymap import is_writing
+from acp_tui.ui.commands.keys import note_question_gone
+from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.textual_gaps.internals import press_in
+
+if TYPE_CHECKING:
+    from textual.events import Key, Paste
+    from textual.screen import Screen
+    from textual.widget import Widget
+
+    from acp_tui.client.sessions.agent import Agent
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.conversation.elicitation import Elicitation, FormValues
+    from acp_tui.ui.permission.question_card import QuestionCard
+    from acp_tui.ui.tab.host import TabHost
+
+
+class QuestionsController:
+    """Serves one tab: the questions of its session, and those of its agent outside of any session."""
+
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
+        self._session: Session | None = None
+        """The one whose questions were looked for last."""
+        self._shown: tuple[Any, Elicitation, QuestionCard] | None = None
+        """Who asks, what, and where it is answered."""
+        self._answered = Event()
+
+    @property
+    def card(self) -> QuestionCard | None:
+        """The card that is on the screen of this tab, or above it in the dialog of a login."""
+        return self._shown[2] if self._shown is not None else None
+
+    def look_for_questions(self, session: Session | None = None) -> None:
+        """Show the question whose turn it is, and take away one that has been withdrawn. Cheap where there is none.
+
+        Without `session`, the agent's own questions have changed, and those of the session last given still count.
+        """
+        self._session = session or self._session
+        had_keyboard = False
+        if self._shown is not None:
+            owner, asked, card = self._shown
+            if asked.key in _waiting(owner) and card.is_attached:
+                card.show_count(self._count)
+                return
+            had_keyboard = self._take_away(card)
+        following = self._whose_turn()
+        if following is not None:
+            self._show(*following, takes_keyboard=had_keyboard)
+        if self._shown is None:
+            self._answered.set()
+
+    def _agent(self) -> Agent | None:
+        """The agent as far as it has come; it may ask before the handshake is done."""
+        return self._host.link.agent or self._host.link.starting
+
+    def note_agents_questions(self) -> None:
+        """The agent's own questions have changed; told by tasks that know no app."""
+        self._host.screen.call_later(self.look_for_questions)
+
+    @property
+    def _count(self) -> int:
+        return len(_waiting(self._session)) + len(_waiting(self._agent()))
+
+    def _whose_turn(self) -> tuple[Any, Elicitation] | None:
+        """The oldest of the session's, unless a permission request is older; then the agent's own."""
+        if self._session is not None:
+            conversation = self._session.conversation
+            first = next(iter(conversation.elicitations.values()), None)
+            request = next(iter(conversation.permissions.values()), None)
+            if request is not None and (first is None or request.key < first.key):
+                return None
+            if first is not None:
+                return self._session, first
+        owner = self._agent()
+        first = next(iter(_waiting(owner).values()), None)
+        return (owner, first) if first is not None else None
+
+    def _show(self, owner: Any, asked: Elicitation, *, takes_keyboard: bool) -> None:
+        from acp_tui.ui.permission.question_card import QuestionCard
+
+        place = self._place()
+        if place is None:
+            return
+        agent = self._agent()
+        title = agent.title if agent is not None else "The agent"
+        answer = partial(self._answer, owner, asked)
+        keys = _KeysGo(self._host.screen, place.screen)
+        card = QuestionCard(asked, title, answer, keys, clock=self._host.clock)
+        self._shown = (owner, asked, card)
+        card.show_count(self._count)
+        place.mount(card)
+        self._look_at_requests()
+        is_free = any(prompt.is_free for prompt in self._host.screen.query(PromptInput))
+        if takes_keyboard or is_free or place.screen is not self._host.screen:
+            card.call_later(self._focus, card)
+
+    def _look_at_requests(self) -> None:
+        """A form is there, or is gone: permission requests wait behind it, or not any more."""
+        panel = self._host.panel
+        if panel is not None and panel.is_mounted:
+            panel.look_at_requests()
+
+    def _focus(self, card: QuestionCard) -> None:
+        """The keyboard goes to the card itself, once it is there."""
+        if self.card is card and card.is_attached:
+            card.take_focus()
+
+    def _place(self) -> Widget | None:
+        """Above the prompt; in the dialog of a login, which would hide that. None while the tab is being built."""
+        stack: list[Screen[Any]] = self._host.screen.app.screen_stack
+        if self._host.screen in stack:
+            login: Widget | None = next(
+                (screen for screen in reversed(stack) if screen.has_class(ASKING)), None
+            )
+            if login is not None:
+                return login
+        found: Iterator[Widget] = iter(self._host.screen.query("#session"))
+        return next(found, None)
+
+    def _take_away(self, card: QuestionCard) -> bool:
+        """Whether it had the keyboard, which goes back to the prompt."""
+        self._shown = None
+        had_keyboard = False
+        if card.is_attached:
+            had_keyboard = card.has_keyboard
+            if had_keyboard:
+                took_text = not card.is_answered and is_writing(self._host.screen.app.focused)
+                note_question_gone(card, took_text=took_text)
+                card.action_leave()
+            card.display = False
+            card.remove()
+        self._look_at_requests()
+        return had_keyboard
+
+    def look_again(self) -> None:
+        """The tab, or its screen, is in front again: what is asked there has not been read yet."""
+        if self.card is not None:
+            self.card.look_again()
+        self.look_for_questions()
+
+    def cancel_all(self) -> None:
+        """Answer every question that waits as cancelled: the user wants to see none of them."""
+        for owner in (self._session, self._agent()):
+            for key in tuple(_waiting(owner)):
+                if owner is not None:
+                    owner.answer_elicitation(key, "cancel", None)
+        self.look_for_questions()
+
+    async def until_nothing_is_asked(self) -> None:
+        """Return when no card of ours is shown."""
+        while self._shown is not None:
+            self._answered = Event()
+            await self._answered.wait()
+
+    def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
+        owner.answer_elicitation(asked.key, action, values)
+        if action == "accept" and isinstance(asked, UrlVisit):
+            self._host.run(self._visit(asked.url))
+        self.look_for_questions()
+
+    async def _visit(self, url: str) -> None:
+        """Open the page that the user agreed to."""
+        if not await to_thread.run_sync(webbrowser.open, url):
+            self._host.say(f"No browser could be started. The page is {url}", severity="warning")
+
+
+class _KeysGo:
+    """Where the keyboard is when it leaves a card: in the prompt, or where it was in a dialog."""
+
+    def __init__(self, tab: Screen[Any], screen: Screen[Any]) -> None:
+        self._tab = tab
+        self._screen = screen
+        self._before = screen.focused
+
+    def leave(self) -> None:
+        """To the prompt."""
+        if self._screen is self._tab:
+            for prompt in self._tab.query(PromptInput):
+                self._tab.set_focus(prompt)
+        elif self._before is not None and self._before.is_attached:
+            self._screen.set_focus(self._before)
+
+    def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
+        """Into the draft; what is typed on a card in a dialog is meant for nothing that can be seen."""
+        if self._screen is not self._tab:
+            return
+        for prompt in self._tab.query(PromptInput):
+            self._tab.set_focus(prompt)
+            if is_paste:
+                prompt.paste(text)
+            else:
+                prompt.insert(text)
+            for key in keys:
+                press_in(prompt, key)
+
+
+def _waiting(owner: Any) -> dict[Any, Elicitation]:
+    """The questions of a session, or those of an agent outside of any session."""
+    if owner is None:
+        return {}
+    found: dict[Any, Elicitation] = (
+        owner.conversation.elicitations if hasattr(owner, "conversation") else owner.elicitations
+    )
+    return found

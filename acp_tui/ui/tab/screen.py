@@ -1,0 +1,618 @@
+"""The screen of a tab: what stands where, the status line, and who hears of what happens on it.
+
+The first frame holds the prompt and the status line; everything that knows conversations comes after it. What is done
+is the controllers' business: they know this screen as a `TabHost`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Key
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
+
+from acp_tui.client.errors import AgentLost, AgentRefused, ClientError
+from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.commands.keys import follow_keys, keys_in_force
+from acp_tui.ui.commands.table import bindings
+from acp_tui.ui.prompt import PromptFrame, PromptInput
+from acp_tui.ui.prompt.queue_lines import QueueLines
+from acp_tui.ui.session.starting_line import StartingLine
+from acp_tui.ui.session.status_line import Status, StatusLine
+from acp_tui.ui.session.tab_state import TabState, state_of_tab
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.host import Opening, Shell
+from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preloaded
+from acp_tui.ui.tab.opening import Opener
+from acp_tui.ui.tab.questions import QuestionsController
+from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
+from acp_tui.ui.tab.tab_line import TabLine
+from acp_tui.ui.tab.tabs import FIRST_MODE
+from acp_tui.ui.tab.writing import Writing
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import PastSession
+    from acp_tui.conversation.conversation import Conversation
+    from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.prompt.history.search import HistorySearch
+    from acp_tui.ui.session.panel import SessionPanel
+    from acp_tui.ui.session.sidebar import Sidebar
+    from acp_tui.ui.session.welcome import Welcome
+    from acp_tui.ui.tab.actions import Actions
+    from acp_tui.ui.tab.agent import AgentController
+    from acp_tui.ui.tab.sessions import SessionsController
+    from acp_tui.ui.tab.sidebar import SidebarController
+    from acp_tui.ui.tab.welcoming import Welcoming
+    from acp_tui.ui.widgets.conversation.view import ConversationView
+
+T = TypeVar("T")
+
+LEAST_AGENT: Final = 4
+"""So many cells of an agent's name stand in its tab."""
+
+
+class SessionScreen(Screen[None]):
+    """Shows one session; without one, how far the agent has come and why it got no further."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(),
+        # Bindings, not key methods: after such a method the key would still move the focus, from the prompt on.
+        Binding("escape,tab", "focus_prompt", "Back to the prompt", show=False),
+    ]
+
+    mode = FIRST_MODE
+
+    def __init__(
+        self,
+        link: AgentLink | None,
+        cwd: Path | None = None,
+        *,
+        opening: Opening | None = None,
+        settings: Settings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`cwd` is where sessions work. Without `link`, the caller has a session and calls `show_session`.
+
+        `opening` None: a new session.
+        """
+        super().__init__()
+        self.link = link or AgentLink(None)
+        self.cwd = cwd or Path.cwd()
+        self.settings = settings or Settings()
+        self.clock = clock
+        self.agent_title = ""
+        self.changes: ChangesDesk | None = None
+        self.stage: Stage = Starting()
+        self.opener = Opener(self, opening)
+        self.writing = Writing(self)
+        self.questions = QuestionsController(self)
+        self._has_news = False
+        """A turn has ended while another tab was in front."""
+        self._told_state = TabState.STARTING
+        """As it was when the tabs were told last."""
+        self._welcoming: Welcoming | None = None
+        self.link.join(self)
+        self.link.listeners.append(self.questions.note_agents_questions)
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield TabLine(id="tabs")
+        with Vertical(id="session"):
+            if self.link.can_start:
+                yield StartingLine(self.link.name, self.clock)
+        yield QueueLines(id="queue")
+        yield PromptFrame(id="prompt-frame")
+        yield StatusLine(id="status")
+
+    def on_mount(self) -> None:
+        """Start the agent once the first frame is on its way."""
+        self._prompt.focus()
+        self._show_status()
+        self.shell.tabs.add(self)
+        follow_keys(self, self._show_status)
+        if self.opener.wants_session:
+            self.call_after_refresh(lambda: self.run(self.opener.connect()))
+        else:
+            self.opener.is_under_way.set()
+            self.call_after_refresh(lambda: self.run(self.help_writing()))
+
+    async def on_unmount(self) -> None:
+        """Keep what is written."""
+        await self.writing.end()
+
+    # The controllers that are loaded behind the first frame
+
+    @cached_property
+    def agent(self) -> AgentController:
+        """What is done with the agent."""
+        from acp_tui.ui.tab.agent import AgentController  # loading point: BEFORE_AN_AGENT
+
+        return AgentController(self, self.questions, self.opener.note_phase)
+
+    @cached_property
+    def sessions(self) -> SessionsController:
+        """What is done with the agent's sessions."""
+        from acp_tui.ui.tab.sessions import SessionsController  # loading point: BEFORE_AN_AGENT
+
+        return SessionsController(self, self.agent)
+
+    @cached_property
+    def sidebar(self) -> SidebarController:
+        """When the sidebar is shown."""
+        from acp_tui.ui.tab.sidebar import SidebarController  # loading point: BEFORE_A_SESSION
+
+        return SidebarController(self)
+
+    @cached_property
+    def actions(self) -> Actions:
+        """The commands."""
+        from acp_tui.ui.tab.actions import Actions  # loading point: BEFORE_A_COMMAND
+
+        return Actions(self)
+
+    async def help_writing(self) -> None:
+        """Load what helps to write a prompt."""
+        await self.writing.help()
+
+    # What there is
+
+    @property
+    def shell(self) -> Shell:
+        """The app."""
+        return cast(Shell, self.app)
+
+    @property
+    def _prompt(self) -> PromptInput:
+        return self.query_one(PromptInput)
+
+    @property
+    def panel(self) -> SessionPanel | None:
+        """Where the session is shown, or why there is none."""
+        return None if isinstance(self.stage, Starting) else self.stage.panel
+
+    @property
+    def session(self) -> Session | None:
+        """The session that it shows."""
+        return self.stage.session if isinstance(self.stage, Live | Reread) else None
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """What it shows of that, or of the failure to have one."""
+        return self.panel.conversation if self.panel is not None else None
+
+    @property
+    def failure(self) -> ClientError | None:
+        """Why there is no session; None where there is one, or may be."""
+        return self.stage.error if isinstance(self.stage, Failed) else None
+
+    @property
+    def _phase(self) -> str:
+        """How far the agent has come, or what can be done; "" with a session."""
+        return self.stage.phase if isinstance(self.stage, Starting | Failed) else ""
+
+    @property
+    def state(self) -> TabState:
+        """What is to be said of this tab."""
+        match self.stage:
+            case Starting():
+                return TabState.STARTING
+            case Reread():
+                return TabState.IDLE
+            case Live(panel=panel) | Failed(panel=panel):
+                return state_of_tab(panel.conversation, has_news=self._has_news)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is in front: behind a dialog it stands still, though it can be seen, and costs nothing."""
+        return self.app.screen is self
+
+    def shows(self, past: PastSession) -> bool:
+        """Whether it is this session."""
+        from acp_tui.ui.tab.reopening import is_shown  # whoever asks has loaded it
+
+        return is_shown(past, self.session, self.link)
+
+    # Words to the user, and from them
+
+    def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
+        """Tell the user."""
+        from acp_tui.conversation.visible import make_visible, make_visible_line  # not for the first frame
+
+        self.notify(make_visible(text), severity=severity, title=make_visible_line(title), markup=False)
+
+    def say_error(self, error: ClientError) -> None:
+        """Tell the user what went wrong, and what to do about it."""
+        detail = error.detail if isinstance(error, AgentRefused) else ""
+        self.say("\n".join(filter(None, (str(error), detail, error.hint))), severity="error")
+
+    async def ask(self, dialog: Screen[T]) -> T:
+        """Open a dialog over this tab, whichever is in front; gives what the user makes of it."""
+        return await self.app.push_screen_wait(dialog, mode=self.mode)
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this as long as the tab is there."""
+        self.run_worker(work)
+
+    def hint(self, text: str) -> str:
+        """The text with the keys in force in it (keymap.Keymap.hint)."""
+        return keys_in_force(self).hint(text)
+
+    # Showing a session
+
+    async def show(self, session: Session) -> None:
+        """Show this session from now on."""
+        from acp_tui.client.sessions.rereading import RereadSession  # loaded with the session
+
+        if isinstance(session, RereadSession):
+            await self.show_session(session, session.recorded.agent)
+        elif self.link.agent is not None:
+            await self.show_session(session, self.link.agent.title)
+
+    async def show_session(self, session: Session, agent_title: str) -> None:
+        """Show this session from now on, as one of an agent of this name."""
+        from acp_tui.client.sessions.rereading import RereadSession  # loaded with the session
+        from acp_tui.conversation.visible import make_visible_line
+        from acp_tui.ui.drawings.folds import folds_of
+        from acp_tui.ui.session.panel import SessionPanel
+
+        self.agent_title = make_visible_line(agent_title)
+        agent = self.link.agent
+        version = agent.identity.version if agent is not None and agent.identity is not None else ""
+        panel = SessionPanel(
+            session.conversation,
+            session,
+            clock=self.clock,
+            folds=folds_of(self.settings.conversation),
+            images=self.settings.appearance.images,
+            agent=f"{agent.title} {version}".strip() if agent is not None else self.agent_title,
+            greeting=agent.command.greeting if agent is not None else "",
+        )
+        for prompt in self.query(PromptInput):  # none where the screen is not composed yet
+            prompt.cwd = session.cwd
+        if isinstance(session, RereadSession):
+            await self.show_stage(Reread(panel, session))
+        else:
+            await self.show_stage(Live(panel, session))
+
+    async def show_failure(self, error: ClientError) -> None:
+        """Tell what went wrong where the conversation would stand."""
+        from acp_tui.conversation import reducer  # loaded with the agent
+        from acp_tui.conversation.conversation import Conversation
+        from acp_tui.conversation.updates import Disconnected
+        from acp_tui.ui.session.panel import SessionPanel
+
+        stderr_tail = error.detail if isinstance(error, AgentLost) else ""
+        parts = (str(error), "" if stderr_tail else error.detail, error.hint)
+        conversation = Conversation()
+        reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
+        what_now = self.hint("no session; {restart} tries again; {quit} quits")
+        await self.show_stage(Failed(SessionPanel(conversation), error, what_now))
+
+    async def show_stage(self, stage: Live | Reread | Failed) -> None:
+        """Show its panel in place of what is shown."""
+        shown, self.stage = self.panel, stage
+        if shown is not None:
+            self._prompt.reject_not_yet()  # it would go to another session
+            await self.query("FindBar").remove()
+            await shown.remove()
+        await self.query(StartingLine).remove()
+        for place in self.query("#session"):  # none where the user has quit meanwhile
+            await place.mount(stage.panel, before=next(iter(place.children), None))
+            self._look_at_changes()
+            if self.session is not None and self.session.conversation.is_blank:
+                self.run_worker(self._say_welcome(stage.panel), exclusive=True, group="welcome")
+        self.writing.show_session(self.session)
+        self._show_status()
+        for prompt in self.query(PromptInput):
+            prompt.send_what_waits()
+
+    async def _say_welcome(self, panel: SessionPanel) -> None:
+        """Show what is known of the folder and of earlier sessions there."""
+        await preloaded(BEFORE_A_COMMAND)
+        self._welcoming = self.actions.welcoming()
+        await self._welcoming.tell(panel.welcome)
+
+    def show_phase(self, phase: str) -> None:
+        """Say how far the agent has come."""
+        if isinstance(self.stage, Starting | Failed):
+            self.stage = replace(self.stage, phase=phase)
+        if self.is_attached:
+            self._show_status()
+
+    async def give_up(self, error: ClientError) -> None:
+        """The agent runs, only this session is not to be had: back to the other tabs."""
+        await self._leave_agent()
+        self.say_error(error)
+        self.shell.take_away_later(self)
+
+    def use_settings(self, settings: Settings) -> None:
+        """These hold from now on, as far as the agent was not started with others."""
+        self.settings = settings
+        self._show_sidebar()
+        if self.panel is not None and self.panel.is_mounted:
+            from acp_tui.ui.drawings.folds import folds_of  # loaded with the panel
+
+            self.panel.view.show_as(folds_of(settings.conversation), settings.appearance.images)
+
+    # As one of the tabs
+
+    @property
+    def tab_title(self) -> str:
+        """What to call the tab: the session's title, else how its first prompt begins, else the agent's name."""
+        return self._title or self.agent_title or self._phase
+
+    @property
+    def _title(self) -> str:
+        if self.conversation is None:
+            return ""
+        from acp_tui.ui.session.status import title_of  # loaded with the panel
+
+        return title_of(self.conversation)
+
+    def tab_name(self, cells: int = 200) -> str:
+        """The agent with the title of its tab, in so many cells; where they are few, the title gets most of them."""
+        from acp_tui.ui.kit.row_list import cut  # where there are several tabs, or a list of them
+
+        agent, title = self.link.name or self.agent_title, self._title
+        if not title:
+            return cut(self.agent_title or agent or self._phase, cells)
+        return cut(f"{cut(agent, max(cells // 3, LEAST_AGENT))}: {title}" if agent else title, cells)
+
+    @property
+    def doing(self) -> str:
+        """Which agent works where in this tab, and at what."""
+        now = self._phase
+        if self.conversation is not None:
+            from acp_tui.ui.session.status import doing  # loaded with the panel
+
+            now = doing(self.conversation)
+        return " · ".join(filter(None, (self.agent_title, self.cwd.name, now)))
+
+    def show_tabs(self) -> None:
+        """Show which tabs there are, and whether one of them waits for the user."""
+        for line in self.query(TabLine):
+            line.show(self.shell.tabs)
+        self._show_status()
+
+    def look_again(self) -> None:
+        """What the tab had to say is seen, what was held back is shown."""
+        self._has_news = False
+        self.show_tabs()
+        self._show_sidebar()
+        if self.panel is not None and self.panel.is_mounted:
+            self.panel.view.come_to_front()
+        self.questions.look_again()
+
+    def _note_state(self) -> None:
+        """What the tabs say of this one; that a turn has ended is news where nobody saw it."""
+        state, self._told_state = self._told_state, self.state
+        if state is TabState.WORKING and self._told_state is not state and self.shell.tabs.front is not self:
+            self._has_news = True
+        if self._told_state is not state:
+            self.shell.tabs.tell()
+
+    async def begin_anew(self) -> None:
+        """Begin a session in place of the one that is shown."""
+        await self.opener.begin_anew()
+
+    async def may_close(self) -> bool:
+        """Whether the user is sure, where the agent is at work."""
+        if self.session is None or self.session.conversation.is_idle:
+            return True
+        return await self.agent.confirm("The agent is at work. Close the tab?")
+
+    async def leave(self) -> None:
+        """Close the session, and the agent where no other tab uses it."""
+        if self.session is not None:
+            await self.sessions.close(self.session)
+        await self._leave_agent()
+
+    async def _leave_agent(self) -> None:
+        self.link.listeners.remove(self.questions.note_agents_questions)
+        await self.link.leave(self)
+
+    # What is to be seen
+
+    def _look_at_changes(self) -> None:
+        if self.session is not None:
+            self.sidebar.look_at_changes()
+
+    def _show_sidebar(self) -> None:
+        """Show what it has to say, or hide it, as the settings and the user want it."""
+        if self.panel is not None:
+            self.sidebar.look()
+
+    def _show_status(self) -> None:
+        for prompt in self.query(PromptInput):  # none while it is composed
+            prompt.note_agent(is_gone=self.conversation is not None and not self.conversation.is_connected)
+        status = self._status()._replace(elsewhere=self._elsewhere)
+        for line in self.query(StatusLine):  # none where the user has quit meanwhile
+            line.show(status)
+        for starting in self.query(StartingLine):
+            starting.show_phase(self._phase)
+
+    def _status(self) -> Status:
+        match self.stage:
+            case Starting(phase=phase) | Failed(phase=phase):
+                return Status(phase=phase)
+            case Reread():
+                return Status(phase=self.writing.rereading)
+            case Live(panel=panel):
+                return self._status_of(panel)
+
+    def _status_of(self, panel: SessionPanel) -> Status:
+        from acp_tui.ui.session.status import facts_of, state_of  # loaded with the panel
+
+        facts = facts_of(panel.conversation)
+        if self.changes is not None and self.changes.summary():
+            facts = (*facts, self.changes.summary())
+        if not panel.is_following:
+            below = f"{panel.new_entries} new" if panel.new_entries else "more"
+            # Not End: in the prompt, where one mostly is, that leads to the end of the line.
+            facts = (f"{below} below{self.hint(': {follow}')}", *facts)
+        return Status(
+            agent=self.agent_title, state=state_of(panel.conversation), facts=facts, work=panel.work
+        )
+
+    @property
+    def _elsewhere(self) -> str:
+        """Which other tabs wait for the user, with the key that leads there; "" for none."""
+        tabs = enumerate(self.shell.tabs, 1)
+        waiting = [number for number, tab in tabs if tab is not self and tab.state is TabState.NEEDS_YOU]
+        if not waiting:
+            return ""
+        which = f"tab {waiting[0]} needs" if len(waiting) == 1 else f"{len(waiting)} tabs need"
+        return f"{which} you{self.hint(' · {next_needing}')}"
+
+    # What the user does
+
+    async def action_do(self, name: str, *arguments: Any) -> None:
+        """Do what a row of the command table names; what waits for the user goes on in a worker."""
+        doing = getattr(self.actions, name)(*arguments)
+        if doing is not None:
+            self.run(doing)
+
+    def action_focus_prompt(self) -> None:
+        """Back to the draft, from anywhere else."""
+        for prompt in self.query(PromptInput):
+            self.set_focus(prompt)
+
+    # What happens
+
+    def on_screen_resume(self) -> None:
+        """The tab comes to the front, or a dialog above it is gone."""
+        self.look_again()
+
+    def on_resize(self) -> None:
+        """There may be room for the sidebar now, or no more."""
+        self._show_sidebar()
+
+    def on_changes_desk_changed(self) -> None:
+        """Say how much has changed, and what."""
+        self._show_status()
+        self._look_at_changes()
+
+    def on_session_panel_facts_changed(self) -> None:
+        """Say so in the status line and the sidebar, and show what the agent asks."""
+        if self in self.app.screen_stack:  # else `look_again` does when the tab comes to the front
+            self._show_status()
+            self._show_sidebar()
+        self._note_state()
+        for prompt in self.query(PromptInput):  # none where the user has quit meanwhile
+            prompt.note_requests(self.conversation.permissions if self.conversation is not None else ())
+        self.writing.prompting.show_waiting(self.session)
+        if self.panel is not None:
+            self.questions.look_for_questions(self.session)
+
+    def on_session_panel_left(self) -> None:
+        """Back to the draft."""
+        self._prompt.focus()
+
+    def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
+        """Show what became of the file."""
+        if self.changes is not None:
+            self.actions.review(self.changes, message.path)
+
+    async def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
+        """Open that session."""
+        if self._welcoming is not None:
+            self.run(self._welcoming.open(message.key))
+
+    def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
+        """Say how the search stands, where it is asked for."""
+        from acp_tui.ui.session.find_bar import FindBar  # it is open
+
+        for bar in self.query(FindBar):
+            bar.show_standing(message.standing)
+
+    def before_key(self, event: Key) -> None:
+        """What is typed where nothing can be written goes to the draft, and the keys behind it go there too."""
+        is_text = getattr(self.focused, "is_text", None)
+        if is_text is not None and is_text(event):
+            self.set_focus(self._prompt)
+
+    def on_history_search_chosen(self, message: HistorySearch.Chosen) -> None:
+        """Put it into the draft."""
+        if self.writing.recall is not None:
+            self.writing.recall.choose(message.text)
+
+    # From the prompt
+
+    def on_text_area_changed(self) -> None:
+        """Something is written."""
+        self.writing.begin()
+
+    def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
+        """Do what is written."""
+        self.writing.submit(message, self.stage)
+
+    def on_prompt_input_rejected(self, message: PromptInput.Rejected) -> None:
+        """Pass it on."""
+        if self.session is not None:
+            self.session.answer_permission(message.rejection.key, message.rejection.option_id)
+
+    def on_prompt_input_pull_back_requested(self) -> None:
+        """The last queued prompt becomes the draft again."""
+        self.writing.pull_back()
+
+    async def on_prompt_input_paste_requested(self) -> None:
+        """Put what is on the desktop's clipboard into the prompt."""
+        await self.action_do("paste")
+
+    def on_prompt_input_drop_requested(self) -> None:
+        """The next prompt is not to take the last output along."""
+        if self.session is not None:
+            self.writing.prompting.drop_output(self.session)
+
+    def on_prompt_input_escape_requested(self) -> None:
+        """Cancel the turn, or go back to an earlier prompt."""
+        self.writing.escape()
+
+    def on_prompt_input_leave_requested(self) -> None:
+        """To the card where something waits, else into the conversation, or to the sessions in its place."""
+        if self.questions.card is not None:
+            self.questions.card.enter()
+        elif self.panel is not None:
+            places = (self.panel.card, self.panel.welcome, self.panel.view)
+            place = next((one for one in places if one.display and one.can_focus), None)
+            if place is not None:
+                place.focus()
+
+    def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
+        """Page without leaving the prompt."""
+        if self.panel is not None:
+            self.panel.view.action_page(message.direction)
+
+    # From the queue
+
+    def on_queue_lines_edit_requested(self, message: QueueLines.EditRequested) -> None:
+        """Back into the draft."""
+        self.writing.take(message.key, is_edited=True)
+
+    def on_queue_lines_remove_requested(self, message: QueueLines.RemoveRequested) -> None:
+        """It is not sent."""
+        self.writing.take(message.key, is_edited=False)
+
+    def on_queue_lines_move_requested(self, message: QueueLines.MoveRequested) -> None:
+        """It is sent earlier or later."""
+        if self.session is not None:
+            self.writing.prompting.move(self.session, message.key, message.step)
+
+    def on_queue_lines_send_requested(self, message: QueueLines.SendRequested) -> None:
+        """It is sent now."""
+        if self.session is not None:
+            self.writing.prompting.send_now(self.session, message.key)
+
+    def on_queue_lines_left(self) -> None:
+        """Back to the draft."""
+        self._prompt.focus()

@@ -1,0 +1,161 @@
+"""When the sidebar is shown, and what it says of a session, its agent and its folder; it draws nothing.
+
+While the sidebar is hidden nothing is gathered for it. It is loaded with the first session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from acp_tui.client.changes import FileChange
+from acp_tui.client.sessions.session import Session, Unsubscribe
+from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.wording import from_home, session_facts
+from acp_tui.ui.drawings.sidebar import Section, SidebarState
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar
+from acp_tui.ui.tab.host import TabHost
+
+LEAST_COLUMNS: Final = 72
+"""On a narrower one too little of the conversation would be left."""
+
+
+class SidebarController:
+    """Serves one tab."""
+
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
+        self._wish: bool | None = None
+        """What the user chose by key; None: as the settings say."""
+        self._recency: dict[str, FileChange] = {}
+        """The changed files, the newest at the end."""
+        self._newest: tuple[FileChange, ...] | None = None
+        """The newest first; None where that is to be found out anew."""
+        self._running: set[TerminalId] = set()
+        self._heard: Session | None = None
+        """The session that is listened to."""
+        self._unsubscribe: Unsubscribe = lambda: None
+
+    def look(self) -> None:
+        """Show it or not, as the user wishes and as there is room, with what is to be said now."""
+        session = self._host.session
+        if session is not None and self._is_wanted:
+            self._shown_sidebar().show(self._state(session))
+            self._listen(session)
+        elif self.sidebar is not None:
+            self._hide(self.sidebar)
+
+    def look_at_changes(self) -> None:
+        """Other files have changed."""
+        self._newest = None
+        self.look()
+
+    def turn(self) -> None:
+        """Show it; where it is shown, go there; from there, hide it and go back to the prompt."""
+        sidebar = self.sidebar
+        if self._host.session is None:
+            self._host.say("There is no session yet.")
+        elif sidebar is None and self._width < LEAST_COLUMNS:
+            self._host.say(f"The sidebar needs {LEAST_COLUMNS} columns.", severity="warning")
+        elif sidebar is None or sidebar.has_focus:
+            self._wish = sidebar is None
+            self.look()
+        else:
+            sidebar.focus()
+
+    def toggle_plan(self) -> bool:
+        """Fold or unfold the plan there; False where the sidebar is hidden."""
+        if self.sidebar is None:
+            return False
+        self.sidebar.toggle(Section.PLAN)
+        return True
+
+    # Whether it is shown
+
+    @property
+    def sidebar(self) -> Sidebar | None:
+        """The widget, while it is shown."""
+        if not self._host.screen.has_class("-with-sidebar"):
+            return None
+        return self._host.screen.query_one(Sidebar)
+
+    @property
+    def _width(self) -> int:
+        return self._host.screen.app.size.width
+
+    @property
+    def _is_wanted(self) -> bool:
+        if self._width < LEAST_COLUMNS:
+            return False
+        if self._wish is not None:
+            return self._wish
+        setting = self._host.settings.appearance.sidebar
+        return setting == "on" or (setting == "auto" and self._width >= SIDEBAR_FROM_COLUMNS)
+
+    def _shown_sidebar(self) -> Sidebar:
+        self._host.screen.add_class("-with-sidebar")
+        for sidebar in self._host.screen.query(Sidebar):
+            sidebar.display = True
+            return sidebar
+        sidebar = Sidebar(id="sidebar")
+        self._host.screen.query_one("#session").mount(sidebar)
+        return sidebar
+
+    def _hide(self, sidebar: Sidebar) -> None:
+        if sidebar.has_focus:
+            self._host.screen.query_one(PromptInput).focus()
+        sidebar.display = False
+        self._host.screen.remove_class("-with-sidebar")
+        self._unsubscribe()
+        self._heard = None
+
+    # What it says
+
+    def _state(self, session: Session) -> SidebarState:
+        changes = self._host.changes
+        if self._newest is None:
+            self._newest = self._newest_first(changes.changes if changes is not None else {})
+        summary = changes.summary() if changes is not None else ""
+        plans = tuple(session.conversation.plans.values())
+        return SidebarState(plans, self._newest, summary, self._facts(session))
+
+    def _newest_first(self, changes: Mapping[str, FileChange]) -> tuple[FileChange, ...]:
+        known = self._recency
+        for path in known.keys() - changes.keys():
+            del known[path]
+        for path, change in changes.items():
+            if known.get(path) != change:
+                known.pop(path, None)
+                known[path] = change
+        return tuple(reversed(known.values()))
+
+    def _facts(self, session: Session) -> tuple[tuple[str, str], ...]:
+        terminals = session.conversation.terminals
+        self._running = {name for name, state in terminals.items() if not state.has_exited}
+        names = (server.name for server in self._host.link.servers)
+        return session_facts(session.conversation, self._agent, from_home(session.cwd), names)
+
+    @property
+    def _agent(self) -> str:
+        agent = self._host.link.agent
+        if agent is None:
+            return "none"
+        version = agent.identity.version if agent.identity is not None else None
+        return f"{agent.title} {version}" if version else agent.title
+
+    def _listen(self, session: Session) -> None:
+        """Hear of terminals that begin and end: the panel passes on no more of them than their entries."""
+        if session is self._heard:
+            return
+
+        def hear(change: Change) -> None:
+            if change.terminal is not None:
+                state = session.conversation.terminals[change.terminal]
+                if state.has_exited == (change.terminal in self._running):
+                    self.look()
+
+        self._unsubscribe()
+        self._unsubscribe = session.subscribe(hear)
+        self._heard = session

@@ -1,0 +1,187 @@
+"""What we take from inside of Textual, since it offers no other way: each use in one place, for the next version.
+
+Seen in Textual 8.2.8. What a class of ours overrides of Textual's private parts stands in that class, with the reason:
+`pacing` (driver and frames), `widgets.prompt` (keys, pastes and the cursor of the text area), `terminal_input` (the
+parser of keys).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual._compositor import Compositor, ReflowResult
+from textual.app import App
+from textual.await_remove import AwaitRemove
+from textual.binding import Binding
+from textual.events import Key, Paste
+from textual.geometry import Region, Size
+from textual.notifications import Notifications
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+
+OBEYED: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal obeys, or shows what stands beside it in another order by."""
+
+
+class TellingCompositor(Compositor):
+    """A compositor that sends every new widget its first Resize, and the terminal nothing that it would obey.
+
+    A layout compares with the map of widgets, which Textual also rebuilds whenever somebody asks for the region of a
+    widget. A rebuild between a widget's mount and its layout adds the widget in silence: no Show, no Resize, and what
+    draws on its first Resize stays blank. So a layout compares with the last layout instead.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._laid_out = self._full_map
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        """Lay out everything; says what changed since this was called last."""
+        self._full_map = self._laid_out
+        result = super().reflow(parent, size)
+        self._laid_out = self._full_map
+        return result
+
+    def _render_chops(
+        self, crop: Region, is_rendered_line: Callable[[int], bool]
+    ) -> Sequence[Mapping[int, Strip]]:
+        """All that is painted goes through here: what a widget has forgotten to make visible stops here.
+
+        Styles are no text: colors and links become sequences only afterwards.
+        """
+        chops = super()._render_chops(crop, is_rendered_line)
+        return [
+            {cut: _obeyed_by_none(strip) for cut, strip in line.items()} if _has_obeyed(line) else line
+            for line in chops
+        ]
+
+    def clear(self) -> None:
+        """Forget all widgets."""
+        super().clear()
+        self._laid_out.clear()
+
+
+def _has_obeyed(line: Mapping[int, Strip | None]) -> bool:
+    for strip in line.values():
+        for part in strip or ():
+            text = part.text
+            if not text.isprintable() and OBEYED.search(text):  # the first is quick, and nearly always enough
+                return True
+    return False
+
+
+def _obeyed_by_none(strip: Strip) -> Strip:
+    """As wide as before: most of these characters take no cell."""
+    if strip is None:  # nothing is painted there
+        return strip
+    parts = [Segment(OBEYED.sub(_stand_in, part.text), part.style) for part in strip]
+    return Strip(parts, strip.cell_length)
+
+
+def _stand_in(found: re.Match[str]) -> str:
+    return "\N{REPLACEMENT CHARACTER}" * cell_len(found[0])
+
+
+def tell_every_first_size(screen: Screen[Any]) -> None:
+    """Give the screen, which shows nothing yet, a compositor that misses no first Resize."""
+    screen._compositor = TellingCompositor()
+
+
+class Removal(AwaitRemove):
+    """A removal that goes on though whoever waits for it is cancelled.
+
+    Textual waits for the tasks of the removed widgets by `gather`, which cancels them along with the waiting task: a
+    worker that is cancelled while it removes a widget ended the app with that CancelledError.
+    """
+
+    def __init__(self, removal: AwaitRemove) -> None:
+        super().__init__(removal._tasks, removal._post_remove)
+
+    def __await__(self) -> Generator[None, None, None]:
+        current = asyncio.current_task()
+        shielded: list[Any] = [asyncio.shield(task) for task in self._tasks if task is not current]
+        return AwaitRemove(shielded, self._post_remove).__await__()
+
+
+def write_to_terminal(app: App[Any], sequence: str) -> None:
+    """Give the terminal a sequence of control characters, between two frames; nothing where there is no terminal."""
+    if app._driver is not None:
+        app._driver.write(sequence)
+
+
+def forget_toasts(app: App[Any], said: tuple[str, str]) -> None:
+    """Take away the toasts with this title and text; the next one to be shown draws that."""
+    for toast in tuple(app._notifications):
+        if (toast.title, toast.message) == said:
+            app._unnotify(toast, refresh=False)
+
+
+def toasts_of(app: App[Any]) -> Notifications:
+    """What the user is being told, oldest first."""
+    return app._notifications
+
+
+def forget_callbacks(app: App[Any]) -> None:
+    """Let nothing happen of what was put off until the app runs."""
+    app._next_callbacks.clear()
+
+
+def bindings_of_key(widget: Widget, key: str) -> Iterable[Binding]:
+    """What the key does in this widget itself, as the user has set it."""
+    return widget._bindings.key_to_bindings.get(key, ())
+
+
+def has_priority(screen: Screen[Any], key: str) -> bool:
+    """Whether the key does something before the widget with the focus hears of it."""
+    chain = (bindings.key_to_bindings.get(key, ()) for _, bindings in screen._binding_chain)
+    return any(binding.priority for found in chain for binding in found)
+
+
+def press_in(widget: Widget, event: Key | Paste) -> None:
+    """Let the widget have a key that was pressed on another, or a paste."""
+    widget._forward_event(event if isinstance(event, Paste) else Key(event.key, event.character))
+
+
+def take_waiting_keys(widget: Widget) -> list[Key | Paste]:
+    """Take what was typed on the widget and has not been handled yet, oldest first."""
+    queue: asyncio.Queue[Any] = widget._message_queue
+    waiting = [widget._pending_message] if widget._pending_message is not None else []
+    widget._pending_message = None
+    while not queue.empty():
+        waiting.append(queue.get_nowait())
+        queue.task_done()
+    keys = [message for message in waiting if isinstance(message, Key | Paste)]
+    for message in waiting:
+        if not isinstance(message, Key | Paste):
+            queue.put_nowait(message)
+    return keys
+
+
+def painted_rows(screen: Screen[Any]) -> list[Strip]:
+    """The whole screen as it is painted, from top to bottom."""
+    return screen._compositor.render_strips()
+
+
+async def lay_out_and_paint(pilot: Pilot[Any]) -> None:
+    """Wait until all widgets have done what they were told, and take what they want painted as painted."""
+    await pilot._wait_for_screen()
+    pilot.app.screen._on_timer_update()
+
+
+def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:
+    """Send the terminal these rows as they are to be seen now."""
+    # Not the app's size: the window may have grown since the last layout.
+    width, height = screen._compositor.size
+    screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in rows if y < height)
+    screen._compositor.update_widgets(screen._dirty_widgets)  # the next line takes them for drawn
+    screen._compositor_refresh()

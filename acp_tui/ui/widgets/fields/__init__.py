@@ -1,1 +1,0 @@
-"""The parts that dialogs are made of; no dialog itself."""
