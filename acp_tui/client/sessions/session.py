@@ -346,9 +346,8 @@ class Session:
 
     def _cancel_permissions(self) -> None:
         cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
-        for key in reversed(
-            cancelled
-        ):  # the oldest is on the screen: it goes last, and none comes in its place
+        # The oldest is on the screen: it goes last, so that none comes in its place.
+        for key in reversed(cancelled):
             self.apply(PermissionAnswered(key, None, self.now()))
 
     async def set_option(self, option_id: str, value: str | bool) -> None:

@@ -36,7 +36,7 @@ class Keys:
         self.pause_s = 0.0
         """How long nothing was, before that."""
         self._stray: tuple[str, float] | None = None
-        """The key that was pressed last, and when, since a question with the keyboard went away; None behind a pause."""
+        """The key pressed last, and when, since a question with the keyboard went away; None behind a pause."""
         self._gone_took_text = False
         self._has_told_stray = False
 

@@ -24,6 +24,13 @@ MAX_TEXT_CELLS: Final = 120
 INDENT: Final = "  "
 SLICE_CHARACTERS: Final = 2_000
 """Drawing so much Markdown takes about 4 ms."""
+MAX_TOLD: Final = 400
+"""Characters of a folded thought that are told in a tooltip."""
+MAX_SHOWN_CHARACTERS: Final = 1_000_000
+"""Of a text: so many take seconds to draw, and ten times the memory of the text; an export has all of it."""
+CUT_NOTE: Final = (
+    f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown; an export has all of them."
+)
 GAP: Final = (BLANK,)
 """Between text and what is not text."""
 
@@ -31,12 +38,17 @@ GAP: Final = (BLANK,)
 class AgentMessage:
     """A message of the agent, as Markdown; its text is read by the piece."""
 
+    is_open = True
+    cut_text = ""
+
     def __init__(self, message: Message) -> None:
         self._message = message
         self._renderers: dict[int, MarkdownRenderer] = {}
         self._read: dict[int, int] = {}
         self._blocks: dict[int, BlockLines] = {}
         self._closed = False
+        self._too_long: dict[int, tuple[Sequence[Strip], Joined]] = {}
+        """Of texts that are not shown whole, what is."""
         self._indented: dict[int, tuple[Sequence[Strip], Indented]] = {}
 
     def refresh(self) -> bool:
@@ -50,12 +62,12 @@ class AgentMessage:
 
     def _read_part(self, index: int, part: TextBuffer) -> bool:
         renderer = self._renderers.setdefault(index, MarkdownRenderer())
-        read = self._read.get(index, 0)
-        if part.length > read:
-            new = part.since(read, SLICE_CHARACTERS)
+        read, length = self._read.get(index, 0), min(part.length, MAX_SHOWN_CHARACTERS)
+        if length > read:
+            new = part.since(read, min(SLICE_CHARACTERS, length - read))
             renderer.append(new)
             self._read[index] = read + len(new)
-        return self._read.get(index, 0) == part.length
+        return self._read.get(index, 0) == length
 
     def close(self) -> None:
         """Draw what a next chunk could still have changed."""
@@ -90,11 +102,19 @@ class AgentMessage:
 
     def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, scene: Scene) -> Sequence[Strip]:
         if isinstance(part, TextBuffer):
-            return self._renderers[index].lines(width, scene.palette) if index in self._renderers else ()
+            lines = self._renderers[index].lines(width, scene.palette) if index in self._renderers else ()
+            return lines if part.length <= MAX_SHOWN_CHARACTERS else self._cut(index, lines, width, scene)
         if not is_for_user(part):
             return ()
         block = self._blocks.setdefault(index, BlockLines(part, self))
         return block.lines(scene, width, scene.palette.muted)
+
+    def _cut(self, index: int, lines: Sequence[Strip], width: int, scene: Scene) -> Sequence[Strip]:
+        kept = self._too_long.get(index)
+        if kept is None or kept[0] is not lines:
+            note = plain_lines(CUT_NOTE, width, scene.palette.warning)
+            kept = self._too_long[index] = (lines, Joined(lines, GAP, note))
+        return kept[1]
 
     def toggle(self) -> bool:
         """A message does not fold."""
@@ -146,6 +166,11 @@ class UserMessage(KeptDrawing):
         lines = self.lines(scene)
         return super().whole(scene) if self._is_long else lines
 
+    @property
+    def is_open(self) -> bool:
+        """Whether all of the prompt is shown."""
+        return self._is_open or not self._is_long
+
     def toggle(self) -> bool:
         """Show all of a long prompt, or its beginning; a short one does not fold."""
         return self._is_long and super().toggle()
@@ -162,6 +187,11 @@ class Thought(KeptDrawing):
         """As it was last drawn."""
         self._whole: WholeThought | None = None
         self._is_closed = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all of it is shown."""
+        return self._is_whole
 
     def close(self) -> None:
         """Draw its last line as a whole."""
@@ -183,6 +213,7 @@ class Thought(KeptDrawing):
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         self._is_whole = self._is_open or (scene.folds.are_thoughts_open and not self._is_shut)
         if self._is_whole:
+            self.cut_text = ""
             return self._all(scene)
         self._whole = None
         return self._first_line(scene)
@@ -202,7 +233,9 @@ class Thought(KeptDrawing):
         text = self._message.text.strip()
         # Only the beginning is wrapped where only the first line is shown: thoughts can be long.
         lines = plain_lines(text[: width * 4], width, style)
+        self.cut_text = ""
         if len(lines) > 1 or len(text) > width * 4:
+            self.cut_text = text[:MAX_TOLD]
             lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
         marker = Gutter(f"{INDENT}▸ ", scene.palette.muted)
         return [Strip([marker, *line]) for line in lines]
@@ -223,7 +256,8 @@ class WholeThought:
         """The lines as they are now, always as the same object; `is_closed`: nothing more is to come."""
         for index, part in enumerate(self._message.parts):
             if isinstance(part, TextBuffer):
-                self._stream.append(part.since(self._read.get(index, 0)))
+                read = self._read.get(index, 0)
+                self._stream.append(part.since(read, max(MAX_SHOWN_CHARACTERS - read, 0)))
                 self._read[index] = part.length
         if is_closed:
             self._stream.finish()

@@ -25,7 +25,7 @@ from acp_tui.ui.inspector.standing import began_at
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, wrap
-from acp_tui.workbench.inspect.entry import Form
+from acp_tui.workbench.inspect.index import Form
 from acp_tui.workbench.inspect.inspection import Detail, LintNote
 from acp_tui.workbench.inspect.outline import Node, OutlineLine
 

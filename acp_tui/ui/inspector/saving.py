@@ -13,7 +13,7 @@ from acp_tui.client.export import FileExists
 from acp_tui.ui.dialogs.export import ExportDialog, Write
 from acp_tui.ui.kit.frame import Frame, shown_line
 from acp_tui.workbench.inspect.inspection import Detail, Inspection
-from acp_tui.workbench.inspect.saving import FileIsThere, save_frames, save_json
+from acp_tui.workbench.inspect.source import FileIsThere, save_frames, save_json
 
 MASKED = "Known secrets are masked. Look at it before you give it away."
 RAW = "SECRETS ARE KEPT, since R was pressed."

@@ -51,6 +51,11 @@ class QueuedImages:
         text = queue.next()
         return None if text is None else Prompt(text, self.of(queue, key))
 
+    def all_in(self, queue: PromptQueue) -> list[Prompt]:
+        """What waits, in order; it stays there."""
+        images = self._by_queue.get(queue, {})
+        return [Prompt(prompt.text, images.get(prompt.key, ())) for prompt in queue.prompts]
+
     def of(self, queue: PromptQueue, key: int) -> tuple[PastedImage, ...]:
         """Take the pictures of a prompt that has left the queue."""
         return self._by_queue.get(queue, {}).pop(key, ())
@@ -110,6 +115,10 @@ class Prompting:
         """They go along with the next prompt."""
         for prompt in self._host.screen.query(PromptInput):
             prompt.attach(*images)
+
+    def queued(self, session: Session) -> Sequence[Prompt]:
+        """What waits, in order."""
+        return self._queued_images.all_in(session.queue)
 
     def move(self, session: Session, key: int, step: int) -> None:
         """Have this queued prompt sent earlier or later."""

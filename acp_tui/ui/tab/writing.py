@@ -86,7 +86,8 @@ class Writing:
     async def end(self) -> None:
         """Keep what is written."""
         if self.recall is not None:
-            await self.recall.end()
+            session = self._host.session
+            await self.recall.end(self.prompting.queued(session) if session is not None else ())
 
     # From the prompt to the session
 

@@ -9,9 +9,8 @@ from typing import Final, TypeAlias
 from anyio import to_thread
 
 from acp_tui.client.completion.matching import Match
-from acp_tui.client.completion.path_index import Peek, is_written_out, peek
 from acp_tui.client.completion.spelling import Writing, mention_of
-from acp_tui.client.completion.workspace_files import WorkspaceFiles
+from acp_tui.client.completion.workspace_files import Peek, WorkspaceFiles, is_written_out, peek
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.ui.prompt.completion.suggestion import Remark, Suggestion
