@@ -22,9 +22,9 @@ import anyio
 from textual.app import App
 from textual.pilot import Pilot
 
-from acp_tui.ui.inspector.app import InspectApp
+from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import LIGHT
-from acp_tui.ui.recorded.app import ReplayApp
+from acp_tui.ui.recorded.screen import ReplayApp
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.pace import Pace
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, without_durations

@@ -16,7 +16,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.files import replacing
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
-from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.ui.recorded.film import Film
 from acp_tui.ui.recorded.pace import Pace
 from acp_tui.ui.recorded.rehearsal import DemoUser

@@ -92,7 +92,7 @@ def run_replay(
         film = Film(stack.enter_context(open_playable(file)))
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.recorded.app import ReplayApp  # not before the terminal is asked how it looks
+            from acp_tui.ui.recorded.screen import ReplayApp  # not before the terminal is asked how it looks
 
             return ReplayApp(
                 film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes
@@ -113,7 +113,7 @@ def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = (
         inspection = inspect_file(file)
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.inspector.app import InspectApp  # not before the terminal is asked how it looks
+            from acp_tui.ui.inspector.screen import InspectApp  # not before the terminal is asked how it looks
 
             return InspectApp(inspection, file, settings=settings, notes=notes)
 

@@ -35,7 +35,7 @@ from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.handler import ElicitationAnswer
 from acp_tui.ui.kit.answer_guard import REPEAT_S
-from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.permission.permission_card import GUARD_S, PermissionCard

@@ -18,7 +18,7 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
 )
 from acp_tui.ui.dialogs.take_over import TakeOver
-from acp_tui.ui.dialogs.terminal_view import TerminalView
+from acp_tui.ui.dialogs.take_over import TerminalView
 from support.screens import Page, open_page
 
 RAW = """

@@ -38,14 +38,12 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
-from acp_tui.ui.dialogs.first_run import FirstRunDialog
-from acp_tui.ui.dialogs.run_question import RunQuestion
-from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
+from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, TrustQuestion
 from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.permission.request_rows import RowCounts
+from acp_tui.ui.permission.request_view import RowCounts
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
 from support.screens import Clock, Page, open_page

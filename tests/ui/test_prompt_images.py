@@ -13,7 +13,7 @@ from acp_tui.conversation.content import Image
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.prompt import PastedImage, pasting
 from acp_tui.ui.prompt.input import Rejection
-from acp_tui.ui.prompt.pasting import paste_from_clipboard
+from acp_tui.ui.tab.actions import paste_from_clipboard
 from support.screens import Page, open_page
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(12_000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
@@ -44,3 +44,22 @@ class Picker(ModalScreen[V | None], Generic[V]):
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """That is the answer."""
         self.dismiss(message.row.value)
+
+
+FITTING = "as it fits the terminal"
+
+
+class ThemePicker(Picker[str]):
+    """Gives the name of a theme, "" for the one that fits the terminal, or None."""
+
+    def __init__(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> None:
+        """`show` puts on a theme by its name."""
+        rows = [PickerRow(name, name or FITTING, is_current=name == chosen) for name in ("", *names)]
+        super().__init__("Theme", rows)
+        self._show_theme = show
+
+    def on_filtered_list_moved(self) -> None:
+        """Put it on."""
+        row = self.rows.row
+        if row is not None:
+            self._show_theme(row.value)

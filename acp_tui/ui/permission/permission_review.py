@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.drawings.permission_subject import Asked, SubjectDrawing, has_changes
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
-from acp_tui.ui.permission.request_rows import RowCounts, share_out
+from acp_tui.ui.permission.request_view import RowCounts, share_out
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116

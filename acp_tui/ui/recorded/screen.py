@@ -5,40 +5,153 @@ No key reaches an agent, a program or a file.
 
 from __future__ import annotations
 
-from typing import ClassVar
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import ClassVar, Final
 
 from anyio import to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import Screen
+from textual.widgets import Static
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.events import Dropped, Event, Exited, TerminalCut
 from acp_tui.client.transcript.replay import Step
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
+from acp_tui.ui.commands.command import Command
+from acp_tui.ui.commands.help import HelpScreen
+from acp_tui.ui.commands.keymap import BY_ID, Keymap
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.replay_table import REPLAY_COMMANDS
 from acp_tui.ui.drawings.folds import folds_of
 from acp_tui.ui.kit.clipboard import copy
-from acp_tui.ui.recorded.about import about
-from acp_tui.ui.recorded.bar import Position, ReplayBar
+from acp_tui.ui.recorded.bar import Position, ReplayBar, clock
 from acp_tui.ui.recorded.film import Answer, Film
-from acp_tui.ui.recorded.finding import FindBar
 from acp_tui.ui.recorded.following import growth_of
-from acp_tui.ui.recorded.keymap import bindings
 from acp_tui.ui.recorded.moments import moment_of
 from acp_tui.ui.recorded.pace import Pace
 from acp_tui.ui.recorded.panel import ReplayPanel
-from acp_tui.ui.recorded.player import Player
-from acp_tui.ui.recorded.projector import Projector
+from acp_tui.ui.recorded.player import Player, Projector
 from acp_tui.ui.recorded.question import Reply
-from acp_tui.ui.recorded.session_line import SessionLine
 from acp_tui.ui.recorded.spot import Spot
-from acp_tui.ui.session.status import facts_of, state_of
+from acp_tui.ui.session import find_bar
+from acp_tui.ui.session.status import facts_of, state_of, title_of
 from acp_tui.ui.session.status_line import Status, StatusLine
+from acp_tui.ui.session.tab_state import LEAST_CELLS, MARKS, MOST_CELLS, state_of_tab
 from acp_tui.ui.widgets.conversation.view import ConversationView
+
+NEEDS_A_SESSION: Final = {
+    "f2": "the settings of a session",
+    "f3": "the agent's sessions",
+    "f4": "the agent",
+    "f5": "changed files",
+    "f6": "a running command",
+    "f7": "a running command",
+    "f8": "a running command",
+}
+"""Keys of a session, and what there is none of in a replay."""
+
+_ALIVE: Final = frozenset(command.like for command in REPLAY_COMMANDS) - {"interrupt"}
+_PLACES: Final = ("app", "find", "replay")
+
+
+def replay_keymap(chosen: Keymap) -> Keymap:
+    """The keys of the user without those that do nothing here: where a widget names one, it leaves the name out."""
+    return Keymap(
+        {
+            id_: keys if id_ in _ALIVE or BY_ID[id_].where in _PLACES else ()
+            for id_, keys in chosen.keys.items()
+        }
+    )
+
+
+def bindings() -> list[Binding]:
+    """Those of the replay's screen."""
+    return [
+        *(Binding(each.keys, each.action, each.title, show=False) for each in REPLAY_COMMANDS),
+        *(
+            Binding(key, f"refuse({what!r})", "Not in a replay", show=False)
+            for key, what in NEEDS_A_SESSION.items()
+        ),
+    ]
+
+
+class SessionLine(Static):
+    """Says which sessions there are, how they stand, and which one is shown."""
+
+    DEFAULT_CSS = "SessionLine { height: 1; display: none; }"
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+
+    def show(self, conversations: Mapping[SessionId, Conversation], shown: SessionId | None) -> None:
+        """Show these."""
+        self.display = len(conversations) > 1
+        if self.display:
+            width = self.app.size.width
+            room = min(MOST_CELLS, max(LEAST_CELLS, width // len(conversations)))
+            labels = [
+                _label(number, conversation, room, is_shown=session_id == shown)
+                for number, (session_id, conversation) in enumerate(conversations.items(), 1)
+            ]
+            self.update(Content.assemble(*labels).truncate(width, ellipsis=True))
+
+
+def _label(number: int, conversation: Conversation, cells: int, *, is_shown: bool) -> Content:
+    mark, style = MARKS[state_of_tab(conversation, has_news=False)]
+    look = "bold $text on $surface" if is_shown else "$foreground-muted"
+    before = f" {number} "
+    name = Content(title_of(conversation) or "session").truncate(cells - len(before) - 3, ellipsis=True)
+    return Content.assemble(
+        (before, look), (mark, f"{style} on $surface" if is_shown else style), (f" {name.plain} ", look)
+    )
+
+
+class ReplayHelp(HelpScreen):
+    """Gives the action of the command that was chosen, None where the user has only read."""
+
+    def __init__(self) -> None:
+        super().__init__(("replay", "app"), is_all=False)
+
+
+class FindBar(find_bar.FindBar):
+    """Looks through what has been replayed. Its name is that of its kind: the keys of the search are found by it."""
+
+    def action_close(self) -> None:
+        """Look for nothing any more, and go back to the conversation."""
+        self._view.look_for("")
+        self._view.focus()
+        self.remove()
+
+
+def about(film: Film) -> str:
+    """Whose it is, when and where it was made, how long it is, and what could not be read of it."""
+    return "\n".join(_lines(film))
+
+
+def _lines(film: Film) -> Iterator[str]:
+    header = film.header
+    yield f"File     {film.recording.path}"
+    yield f"Agent    {film.agent}: {shlex.join(header.argv)}"
+    yield f"Folder   {header.cwd or 'not known'}"
+    yield f"Begun    {header.started_at or 'not known'}"
+    yield f"Length   {clock(film.length_s)}, {film.length:,} events"
+    yield f"Secrets  {'are in it' if header.is_raw else 'were left out'}"
+    if film.problems:
+        yield ""
+        yield f"Left out, since it could not be read ({len(film.problems)}):"
+        yield from (f"  line {problem.line}: {problem.why}" for problem in film.problems)
+    if film.recording.half_line:
+        yield ""
+        yield "The last line has no end: the recording is still being written, or was cut off there."
 
 
 class ReplayScreen(Screen[None]):
@@ -311,7 +424,7 @@ class ReplayScreen(Screen[None]):
     @work
     async def action_help(self) -> None:
         """Show the keys, and do what is chosen there."""
-        from acp_tui.ui.recorded.help import ReplayHelp
+        from acp_tui.ui.recorded.screen import ReplayHelp
 
         action = await self.app.push_screen_wait(ReplayHelp())
         if action is not None:
@@ -347,3 +460,44 @@ def _note_on(event: Event) -> str:
             return f"{count} bytes of a terminal are missing"
         case _:
             return ""
+
+
+class ReplayApp(BaseApp):
+    """Shows one recording."""
+
+    TITLE = "acp-tui replay"
+
+    def __init__(
+        self,
+        film: Film,
+        *,
+        pace: Pace | None = None,
+        until: Spot | None = None,
+        is_followed: bool = False,
+        settings: Settings | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """As `ReplayScreen` says; `notes` is what is wrong in the settings."""
+        super().__init__(settings, notes)
+        self.keymap = replay_keymap(self.keymap)
+        self._make_screen = partial(
+            ReplayScreen,
+            film,
+            pace=pace or Pace(),
+            until=until,
+            is_followed=is_followed,
+            settings=self.settings,
+        )
+
+    def on_mount(self) -> None:
+        """Say what is wrong in the settings, briefly."""
+        self.tell_notes(self._notes)
+        self.call_after_refresh(keep_what_is_loaded)
+
+    def get_default_screen(self) -> ReplayScreen:
+        """The replay."""
+        return self._make_screen()
+
+    def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
+        """What can be done by key, and another theme."""
+        yield from (*REPLAY_COMMANDS, *super().commands_for(screen))

@@ -361,7 +361,7 @@ class AcpTuiApp(BaseApp):
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         """Ask the user whether to use a project's settings."""
-        from acp_tui.ui.dialogs.trust_settings import (
+        from acp_tui.ui.dialogs.trust import (
             TrustSettingsDialog,  # loading point: when there is a question
         )
 

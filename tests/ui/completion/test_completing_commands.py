@@ -9,7 +9,7 @@ from acp_tui.conversation.facts import Choice, Command, SelectOption
 from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
 from acp_tui.ui.commands.table import COMMANDS, slash_action
 from acp_tui.ui.prompt.completion import Completion
-from acp_tui.ui.prompt.completion.commands import MOST_DESCRIPTION, Commands
+from acp_tui.ui.prompt.completion.assistant import MOST_DESCRIPTION, Commands
 from acp_tui.ui.prompt.completion.suggestion_list import SuggestionList
 from support.screens import AGENT, SIZE, Page, open_page
 

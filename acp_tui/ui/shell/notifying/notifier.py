@@ -6,19 +6,175 @@ A terminal that does not report its focus counts as looked at. Nothing runs here
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import time
-from collections.abc import Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from base64 import b64encode
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
+import anyio
+
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.wording import duration
 from acp_tui.ui.rendering.ascii import TABLE
+from acp_tui.ui.session.status import doing
 from acp_tui.ui.session.tab_state import MARKS, TabState
-from acp_tui.ui.shell.notifying import sequences
-from acp_tui.ui.shell.notifying.news import News, Watch
-from acp_tui.ui.shell.notifying.user_command import run_command
+from acp_tui.ui.shell.notifying import notifier as sequences
 from acp_tui.ui.tab.tabs import Tab, Tabs
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Notifications, Settings
+
+LIMIT_S: Final = 10.0
+
+
+async def run_command(argv: Sequence[str], env: Mapping[str, str], limit_s: float = LIMIT_S) -> str:
+    """Run it with `env` over our environment; gives what went wrong, "" for nothing. Nothing is left of it."""
+    try:
+        process = await anyio.open_process(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return f"cannot be run: {error}"
+    status = None
+    try:
+        with anyio.move_on_after(limit_s):
+            status = await process.wait()
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with anyio.CancelScope(shield=True):
+            await process.wait()
+    if status is None:
+        return f"took longer than {limit_s:g} s and was ended"
+    return f"ended with status {status}" if status else ""
+
+
+BELL: Final = "\a"
+MAX_TEXT: Final = 200
+KEEP_TITLE: Final = "\x1b[22;2t"
+"""The terminal is to remember the title of its window, ..."""
+PUT_TITLE_BACK: Final = "\x1b[23;2t"
+"""... and to show it again."""
+_OSC_9: Final = frozenset({"iTerm.app", "WezTerm", "ghostty", "WarpTerminal"})
+"""Values of TERM_PROGRAM."""
+_MARKS_OF_OSC_9: Final = ("ITERM_SESSION_ID", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR")
+"""Variables that are seen in tmux too."""
+
+
+def notice(channels: Iterable[str], title: str, text: str, environ: Mapping[str, str]) -> str:
+    """The sequences for the channels of the settings, each once; `command` is none of them."""
+    wanted = dict.fromkeys(best_channel(environ) if each == "desktop" else each for each in channels)
+    return "".join(_sequence(channel, plain(title), plain(text), environ) for channel in wanted)
+
+
+def best_channel(environ: Mapping[str, str]) -> str:
+    """What this terminal is known to understand; a bell where none is known."""
+    term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
+    if term == "xterm-kitty" or (environ.get("KITTY_WINDOW_ID") and program in ("", "tmux")):
+        return "osc99"
+    if program in _OSC_9 or any(name in environ for name in _MARKS_OF_OSC_9):
+        return "osc9"
+    if term.startswith(("rxvt", "foot")) or environ.get("VTE_VERSION"):
+        return "osc777"
+    return "bell"
+
+
+def _sequence(channel: str, title: str, text: str, environ: Mapping[str, str]) -> str:
+    match channel:
+        case "bell":
+            return BELL  # tmux has its own ways with a bell
+        case "osc9":
+            # A digit at the start would be another command, such as a progress bar.
+            sequences = [f"\x1b]9;acp-tui: {title}: {text}\x1b\\"]
+        case "osc99":
+            parts = (("d=0:p=title", title), ("d=1:p=body", text))
+            sequences = [f"\x1b]99;i=acp-tui:e=1:{keys};{_encoded(part)}\x1b\\" for keys, part in parts]
+        case "osc777":
+            sequences = [f"\x1b]777;notify;{title.replace(';', ',')};{text}\x1b\\"]
+        case _:
+            return ""
+    if not environ.get("TMUX"):
+        return "".join(sequences)
+    from acp_tui.ui.rendering.kitty import through_tmux  # it brings along all that pictures need
+
+    return "".join(map(through_tmux, sequences))
+
+
+def window_title(text: str) -> str:
+    """The title of the window from now on; tmux takes it for its own pane."""
+    return f"\x1b]2;{plain(text)}\x1b\\"
+
+
+def plain(text: str) -> str:
+    """A line without control characters, invisible ones and line ends, and not too long."""
+    kept = "".join(char if char.isprintable() else " " for char in text[: 4 * MAX_TEXT])
+    line = " ".join(kept.split())
+    return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
+
+
+def _encoded(text: str) -> str:
+    return b64encode(text.encode("utf-8", "replace")).decode("ascii")
+
+
+Kind: TypeAlias = Literal["needs_you", "done", "failed"]
+"""Also the names of the settings that say where each is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something has come to be so."""
+
+    kind: Kind
+    text: str
+    seconds: float = 0.0
+    """How long the turn took that has ended."""
+
+
+class Watch:
+    """Follows one tab from look to look."""
+
+    def __init__(self) -> None:
+        self._state = TabState.STARTING
+        self._begin_s = 0.0
+
+    def look(self, state: TabState, conversation: Conversation | None, now_s: float) -> News | None:
+        """What is new since the last look; None for nothing, or for what the user did."""
+        before, self._state = self._state, state
+        if state is TabState.WORKING and before is not TabState.NEEDS_YOU and before is not state:
+            self._begin_s = now_s
+        if conversation is None or state is before:
+            return None
+        if not conversation.is_connected:
+            return News("failed", "the agent is gone")
+        if state is TabState.NEEDS_YOU:
+            return News(
+                "needs_you", doing(conversation) if conversation.permissions else "asks you something"
+            )
+        if state is TabState.WORKING or before not in (TabState.WORKING, TabState.NEEDS_YOU):
+            return None
+        return _of_end(conversation.last_stop_reason, now_s - self._begin_s)
+
+
+def _of_end(stop_reason: str | None, seconds: float) -> News | None:
+    match stop_reason:
+        case None:
+            return News("failed", "the turn failed", seconds)
+        case "cancelled":
+            return None  # who did that knows
+        case "end_turn":
+            return News("done", f"done after {duration(seconds)}", seconds)
+        case other:
+            return News("done", f"the turn ended: {other}", seconds)
+
 
 TOLD: Final = (TabState.WORKING, TabState.NEEDS_YOU, TabState.FAILED, TabState.DONE)
 """What the window's title says of the tabs."""
