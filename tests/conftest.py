@@ -16,7 +16,12 @@ from support.frame_log import FrameLog, mark_answers_of_the_user
 from support.waiting import HANG_S
 
 # No example may fail for being slow; in CI the same examples are tried each time, elsewhere new ones.
-hypothesis.settings.register_profile("here", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.register_profile(
+    "here",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    max_examples=int(os.environ.get("ACP_TUI_EXAMPLES", "50")),
+)
 hypothesis.settings.load_profile("here")
 
 # Hundreds of test files, and the program in hundreds of processes, are compiled once, wherever they run.

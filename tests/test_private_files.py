@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -14,16 +15,16 @@ PACKAGE: Final = ROOT / "acp_tui"
 
 DOOR: Final = "client/files.py"
 OTHERS: Final = {
-    "cli/exec_streams.py: os.O_WRONLY": "the null device",
-    "cli/exec_terminal.py: os.O_RDWR": "the terminal itself",
+    "cli/exec_output.py: os.O_WRONLY": "the null device",
+    "cli/terminal.py: os.O_RDWR": "the terminal itself",
     "cli/main.py: os.O_WRONLY": "the null device",
-    "cli/rehearsed.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
+    "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "client/agents/demo.py: mkdtemp": "the demo agent's project: 0700, ours, and no conversation",
     "client/copies.py: TemporaryFile": "it has no name, and 0600",
     "client/safe_git.py: TemporaryFile": "the same",
-    "client/changes/swapping.py: os.O_CREAT": "the user's own files in the workspace, with the modes that they had",
-    "client/changes/swapping.py: os.O_WRONLY": "the same",
-    "client/changes/swapping.py: mkdir": "the same",
+    "client/changes/tree.py: os.O_CREAT": "the user's own files in the workspace, with the modes that they had",
+    "client/changes/tree.py: os.O_WRONLY": "the same",
+    "client/changes/tree.py: mkdir": "the same",
     "workbench/check/examination.py: TemporaryDirectory": "the folder that an agent is tried in",
     "workbench/check/examination.py: mkdir": "within it",
     "workbench/check/examination.py: write_text": "within it",
@@ -32,14 +33,14 @@ OTHERS: Final = {
     "client/workspace/writing.py: os.O_CREAT": "what an agent writes in the workspace, as an editor would",
     "client/workspace/writing.py: os.O_WRONLY": "the same",
     "client/workspace/writing.py: mkdir": "the same",
-    "workbench/demo/login.py: os.O_CREAT": "an empty mark of the demo agent, which shares no client code; 0600",
-    "workbench/demo/login.py: os.O_WRONLY": "the same",
+    "workbench/demo/main.py: os.O_CREAT": "an empty mark of the demo agent, which shares no client code; 0600",
+    "workbench/demo/main.py: os.O_WRONLY": "the same",
     "client/agents/demo.py: mkdir": "the demo's project, which is no conversation",
     "client/agents/demo.py: write_bytes": "the same",
     "workbench/testing/picture.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "testing/plugin.py: mkdir": "with 0700, in pytest's own folder",
-    "workbench/testing/workspace.py: mkdir": "the files that a test gives to its agent",
-    "workbench/testing/workspace.py: write_bytes": "the same",
+    "workbench/testing/session.py: mkdir": "the files that a test gives to its agent",
+    "workbench/testing/session.py: write_bytes": "the same",
     "ui/editor.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "ui/picturing/rehearsal.py: TemporaryDirectory": "the same",
     "ui/picturing/render.py: TemporaryDirectory": "the same",
@@ -102,6 +103,7 @@ def _may_write(call: ast.Call) -> bool:
     return isinstance(mode.value, str) and bool(set(mode.value) & set("wax+"))
 
 
+@cache
 def _found() -> set[str]:
     found = set()
     for file in sorted(PACKAGE.rglob("*.py")):

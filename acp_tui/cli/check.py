@@ -20,9 +20,8 @@ from acp_tui.cli.saying import Clean, cleaning, columns, wrapped
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
 from acp_tui.rpc import Direction
-from acp_tui.workbench.check.examination import Examination
+from acp_tui.workbench.check.examination import Examination, Report
 from acp_tui.workbench.check.procedure import PROMPT, Plan
-from acp_tui.workbench.check.report import Report
 
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3

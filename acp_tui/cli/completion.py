@@ -84,8 +84,8 @@ function __acp_tui
         case :folders
             __fish_complete_directories "$words[-1]"
         case ':behind *'
-            set -l count (string replace ':behind ' '' -- $offers[1])
-            set -l behind (string escape -- $words[-$count..-1])
+            set -l first (string replace ':behind ' - -- $offers[1])
+            set -l behind (string escape -- $words[$first..-1])
             set behind[-1] $words[-1]
             complete -C "$behind"
         case '*'

@@ -27,14 +27,15 @@ from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.saying import Clean, cleaning, wrapped
-from acp_tui.cli.session_start import mcp_servers
+from acp_tui.cli.session_start import Headless, say_left_out
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor.agent import AgentCheck
-from acp_tui.client.doctor.finding import Finding, Verdict, note, ok, wrong
-from acp_tui.client.doctor.machine import look_at_machine
+from acp_tui.client.doctor.machine import Finding, Verdict, look_at_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import additions_for
 from acp_tui.client.sessions.policy import policy_of
 from acp_tui.ui.commands.keymap import keymap_of
 from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
@@ -89,11 +90,17 @@ async def _examine(
     except SettingsError:
         read = settings.Settings()  # what is wrong is told where the machine is
     notes: list[str] = []
+
+    async def servers(agent: Agent) -> Sequence[settings.Server]:
+        added = await additions_for(agent, cwd, (), Headless(notes.append))
+        say_left_out(added, notes.append)
+        return added.servers
+
     check = AgentCheck(
         command,
         cwd,
         policy_of(read).for_agent(command),
-        lambda capabilities: mcp_servers(capabilities, cwd, notes.append),
+        servers,
     )
     await check.run(prompt)
     return (*check.findings, *(note("Settings", each) for each in notes)), check.failure

@@ -1,4 +1,4 @@
-"""`acp-tui exec`: one turn without a screen. The answer goes to stdout, all else to stderr, the outcome is the status."""
+"""`acp-tui exec`: one turn without a screen. The words go to stdout, all else to stderr; the status is the outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import signal
 import stat
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,15 +21,14 @@ from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.permissions import PermissionDesk
 from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force
 from acp_tui.cli.saying import say
-from acp_tui.cli.session_start import SlowStart, additional_directories, mcp_servers
+from acp_tui.cli.session_start import Headless, SlowStart, say_left_out
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.offers import HEADLESS
-from acp_tui.client.sessions.policy import policy_of
-from acp_tui.client.sessions.recordings import recording_plan
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import Settings
 from acp_tui.client.settings.tree import RecordingSettings
@@ -131,6 +129,8 @@ class _Turn:
         self._streams = Streams(self._stop_without_stdout, holds_stdout=is_text or sys.stdout.isatty())
         self._output: Output = TextOutput(self._streams) if is_text else NdjsonOutput(self._streams)
         self._codes: set[ExitCode] = set()
+        self._agent: Agent | None = None
+        """Once it has answered."""
         self._session: Session | None = None
         self._desk: PermissionDesk | None = None
         self._tasks: TaskGroup
@@ -173,30 +173,14 @@ class _Turn:
 
     async def _with_agent(self) -> None:
         async with open_hub() as hub:
-            agent = None
             try:
                 with SlowStart(self._tasks, self._command.name, self._output.say) as start:
-                    agent = await self._start_agent(hub, start)
-                    start.step = "opening a session"
-                    session = await self._open_session(agent)
-                await self._take_turn(session)
+                    self._session = await self._open_session(hub, start)
+                await self._take_turn(self._session)
             except ClientError as error:
                 self._fail(error)
-            if agent is not None and self._codes & FAILED:
-                self._say_last_words(agent)
-
-    async def _start_agent(self, hub: SessionHub, start: SlowStart) -> Agent:
-        agent = await hub.start_agent(
-            self._command,
-            cwd=self._cwd,
-            offer=replace(HEADLESS, trace_context=self._settings.agent.trace_context.as_mapping()),
-            tap=self._output.tap,
-            policy=policy_of(self._settings),
-            recordings=recording_plan(NOT_KEPT, self._cwd, self._output.say, to=self._record),
-        )
-        start.step = "initializing"
-        await agent.initialize(self._settings.agent.start_limit_s or None)
-        return agent
+            if self._agent is not None and self._codes & FAILED:
+                self._say_last_words(self._agent)
 
     def _say_last_words(self, agent: Agent) -> None:
         """What it said on stderr may tell why."""
@@ -207,14 +191,24 @@ class _Turn:
         self._codes.add(code_of(error))
         self._output.fail(error)
 
-    async def _open_session(self, agent: Agent) -> Session:
-        say, wanted = self._output.say, self._settings.workspace.additional_directories
-        self._session = await agent.new_session(
+    async def _open_session(self, hub: SessionHub, start: SlowStart) -> Session:
+        say, settings = self._output.say, self._settings
+        agent = self._agent = await start_agent(
+            hub,
+            self._command,
             self._cwd,
-            additional_directories=additional_directories(agent.capabilities, wanted, say),
-            mcp_servers=mcp_servers(agent.capabilities, self._cwd, say, agent.command.mcp_servers),
+            settings,
+            HEADLESS,
+            say,
+            recordings=NOT_KEPT,
+            record=self._record,
+            on_phase=start.note,
+            tap=self._output.tap,
         )
-        return self._session
+        front = Headless(say)
+        added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)
+        say_left_out(added, say)
+        return await SessionDriver(Link(agent, added), front, self._cwd).begin()
 
     async def _take_turn(self, session: Session) -> None:
         self._desk = PermissionDesk(session, self._tasks, self._output.say, self._streams.held)

@@ -14,10 +14,10 @@ from acp_tui.cli.saying import error_text
 from acp_tui.client.errors import ClientError
 from acp_tui.client.frames import update_params
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.tool_subject import subject_of
+from acp_tui.conversation.tool_text import subject_of
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 

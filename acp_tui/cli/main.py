@@ -18,7 +18,7 @@ from acp_tui.cli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
     from acp_tui.cli.command_table import Command
-    from acp_tui.conversation.visible.stream import VisibleStream
+    from acp_tui.conversation.visible.text import VisibleStream
 
 COERCED: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 
@@ -135,7 +135,7 @@ class VisibleOutput(io.TextIOBase):
         """Write `text` in its visible form; what the encoding has no letter for becomes a question mark."""
         if self._visible is None:
             # Most runs draw a screen and print nothing: the first frame should not wait for this.
-            from acp_tui.conversation.visible.stream import VisibleStream
+            from acp_tui.conversation.visible.text import VisibleStream
 
             self._visible = VisibleStream()
         self._put(self._visible.append(text))

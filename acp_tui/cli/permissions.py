@@ -12,13 +12,22 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli.terminal import Terminal, open_terminal
+from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.answering import answer_of, keys_told, kind_word, letters_of, quoted_name
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Text, UnknownBlock
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS, PermissionRequest, RequestKey
-from acp_tui.conversation.places import is_outside
-from acp_tui.conversation.reported_fields import MAX_FIELDS, reported_fields
+from acp_tui.conversation.permission_requests import (
+    MAX_FIELDS,
+    answer_of,
+    is_outside,
+    keys_told,
+    kind_word,
+    letters_of,
+    quoted_name,
+    reported_fields,
+)
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -27,7 +36,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import (
     collapse_blanks,
     collapse_blanks_in_line,
@@ -170,6 +178,9 @@ def _lines(call: ToolCall, note: str | None, cwd: str) -> Iterator[str]:
     # In the words of other titles look-alike letters may well be meant.
     title = make_visible_command(call.shown_title) if call.kind == "execute" else call.shown_title
     yield f"The agent asks for permission: {collapse_blanks_in_line(make_visible_line(title))}"
+    for warning in call_warnings(call):
+        if warning not in (note or ""):
+            yield f"  {make_visible_line(warning)}"
     for location in call.locations:
         yield f"  at {make_visible_path(location.path)}"
     for path in _paths(call):
@@ -219,7 +230,7 @@ def _options(request: PermissionRequest) -> Iterator[str]:
 
 
 def _diff_lines(diff: TextDiff) -> Iterator[str]:
-    from acp_tui.client.export.unified import told_diff  # only for questions about edits
+    from acp_tui.client.export.tool_calls import told_diff
 
     for line in told_diff(diff.path, diff.old_text, diff.new_text).split("\n"):
         yield f"  {line}"

@@ -113,7 +113,9 @@ def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = (
         inspection = inspect_file(file)
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.inspector.screen import InspectApp  # not before the terminal is asked how it looks
+            from acp_tui.ui.inspector.screen import (
+                InspectApp,  # not before the terminal is asked how it looks
+            )
 
             return InspectApp(inspection, file, settings=settings, notes=notes)
 

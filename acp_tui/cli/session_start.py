@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.client import settings
-from acp_tui.client.errors import SettingsError
-from acp_tui.client.sessions.workplaces import usable_directories, usable_servers
-from acp_tui.protocol.capabilities import AgentCapabilities
+from acp_tui.client.errors import AuthenticationRequired, SettingsError
+from acp_tui.client.sessions.driver import Additions
+from acp_tui.client.sessions.phase import Phase
 
 PATIENCE_S: Final = 3.0
 """Some agents are downloaded first; who sees nothing for longer takes it for a hang."""
@@ -39,6 +38,10 @@ class SlowStart:
         self._sleep = sleep
         self._scope = anyio.CancelScope()
 
+    def note(self, phase: Phase) -> None:
+        """The start goes on."""
+        self.step = phase.value
+
     def __enter__(self) -> Self:
         self._tasks.start_soon(self._say_late)
         return self
@@ -52,44 +55,30 @@ class SlowStart:
             self._say(f"waiting for {self._agent_name}: {self.step} ... (Ctrl+C stops it)")
 
 
-def mcp_servers(
-    capabilities: AgentCapabilities,
-    cwd: Path,
-    say: Callable[[str], None],
-    wanted: Sequence[str] | None = None,
-) -> Sequence[settings.Server]:
-    """The user's servers, and the project's where the user has trusted them: nobody is here to be asked."""
-    user = _readable(lambda: settings.servers_at_start(settings.settings_file()), say)
-    project = _readable(lambda: _trusted_servers(cwd, say), say)
-    servers, notes = usable_servers(capabilities, (user, project), wanted)
-    for note in notes:
-        say(f"MCP servers: {note}")
-    return servers
+class Headless:
+    """Nobody is here to be asked: no login, and no trust in a project that was not given before."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+
+    async def log_in(self, _: AuthenticationRequired) -> bool:
+        """Not here."""
+        return False
+
+    async def trusts(self, project: settings.ProjectServers) -> None:
+        """Undecided, as it was."""
+        self._say(
+            f"MCP servers left out: {project.file} is not trusted yet; acp-tui asks about it on the screen"
+        )
+
+    def say_error(self, error: SettingsError) -> None:
+        """In a line."""
+        self._say(str(error))
 
 
-def _readable(read: Callable[[], settings.ServerList], say: Callable[[str], None]) -> settings.ServerList:
-    try:
-        return read()
-    except SettingsError as error:
-        say(str(error))
-        return settings.ServerList()
-
-
-def _trusted_servers(cwd: Path, say: Callable[[str], None]) -> settings.ServerList:
-    project = settings.read_project_servers(cwd)
-    if project is None:
-        return settings.ServerList()
-    trust = settings.trust_state(project, settings.trust_file())
-    if trust is settings.Trust.UNDECIDED and project.declared.servers:
-        say(f"MCP servers left out: {project.file} is not trusted yet; acp-tui asks about it on the screen")
-    return settings.trusted_servers(project, trust)
-
-
-def additional_directories(
-    capabilities: AgentCapabilities, wanted: Sequence[Path], say: Callable[[str], None]
-) -> Sequence[Path]:
-    """Those of the settings, where the agent takes any and they are there."""
-    directories, notes = usable_directories(capabilities, wanted)
-    for note in notes:
+def say_left_out(additions: Additions, say: Callable[[str], None]) -> None:
+    """What sessions are without, a line each."""
+    for note in additions.directories_left_out:
         say(note)
-    return directories
+    for note in additions.servers_left_out:
+        say(f"MCP servers: {note}")

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_tui.protocol.capabilities import AuthMethod
+    from acp_tui.protocol.roles import AuthMethod
 
 
 class ClientError(Exception):

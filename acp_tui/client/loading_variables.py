@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from itertools import islice
+from typing import Any, Final
+
+from acp_tui.conversation.tool_calls import ToolCall
 
 LOADING: Final[Mapping[str, tuple[str, ...]]] = {
     "loads code into every program": ("LD_*", "DYLD_*", "GCONV_PATH", "LOCPATH", "GLIBC_TUNABLES"),
@@ -70,6 +73,11 @@ _BEGINNINGS: Final = tuple(
 )
 _HARMLESS: Final = re.compile("|".join(name.replace("*", ".*") for name in HARMLESS))
 _ASSIGNED: Final = re.compile(r"(?<![\w$-])([A-Za-z_]\w*)\+?=")
+_ENVIRONMENT: Final = re.compile(r"(?i)env|variables|\bvars?\b|exports?")
+_MOST_VALUES: Final = 5_000
+"""Of a report that are looked at, the outermost first."""
+_MOST_NAME: Final = 200
+"""Characters."""
 _MOST_CHARACTERS: Final = 100_000
 """Of a line that is looked at: somebody waits."""
 
@@ -88,6 +96,32 @@ def loading_warnings(names: Iterable[str], line: str = "") -> tuple[str, ...]:
     """A sentence for each variable among `names`, or assigned somewhere in the shell line, that decides what is run."""
     every = dict.fromkeys([*names, *_assigned(line)])
     return tuple(f"Warning: {name} {effect}." for name in every if (effect := loading_effect(name)))
+
+
+def call_warnings(call: ToolCall) -> tuple[str, ...]:
+    """As `loading_warnings`, for all that an agent reports of a call: its input, and the title of one that executes.
+
+    Agents write an environment as an object, as a list of names with values, or as `NAME=value`. Outside of one only
+    a name in capitals is taken for a variable's: `path` and `home` are ordinary words.
+    """
+    names: list[str] = []
+    lines = [call.shown_title] if call.kind == "execute" else []
+    values: list[tuple[Any, bool]] = [(call.raw_input, False)]
+    for value, is_environment in values:  # grows on the way
+        room = max(_MOST_VALUES - len(values), 0)
+        if isinstance(value, Mapping):
+            for key, inner in islice(value.items(), room):
+                if is_environment or key.isupper():
+                    names.append(key)
+                values.append((inner, is_environment or _ENVIRONMENT.search(key) is not None))
+        elif isinstance(value, list | tuple):
+            values += [(inner, is_environment) for inner in value[:room]]
+        elif isinstance(value, str):
+            if is_environment:
+                names.append(value)
+            if is_environment or call.kind == "execute":
+                lines.append(value)
+    return loading_warnings((name for name in names if len(name) <= _MOST_NAME), "\n".join(lines))
 
 
 def _assigned(line: str) -> Iterator[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, NewType, TypeAlias
 
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.elicitation import FilledIn
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.updates import ElicitationAction, Role
 

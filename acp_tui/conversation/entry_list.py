@@ -20,9 +20,12 @@ KEPT: Final = 1_000
 PACKED_AT_ONCE: Final = 200
 """It takes some 2 ms, once in so many entries."""
 
+_PACKAGE: Final = "acp_tui.conversation"
 _MODULES: Final = frozenset(
-    f"acp_tui.conversation.{name}"
-    for name in ("content", "elicitation", "entries", "text_buffer", "tool_calls", "unset")
+    (
+        _PACKAGE,
+        *(f"{_PACKAGE}.{name}" for name in ("buffers", "content", "elicitation", "entries", "tool_calls")),
+    )
 )
 """What an entry is made of."""
 

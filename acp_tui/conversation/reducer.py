@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Final, assert_never
+from itertools import islice
+from typing import Final, TypeAlias, assert_never
 
-from acp_tui.conversation import tool_calls
+from acp_tui.conversation import UNSET, or_else, tool_calls
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import (
     MAX_NOTICE_CHARACTERS,
@@ -19,7 +20,7 @@ from acp_tui.conversation.conversation import (
     Conversation,
     Echo,
 )
-from acp_tui.conversation.elicitation_reducer import apply_elicitation, forget_elicitations
+from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.entries import (
     Compaction,
     Decision,
@@ -28,16 +29,16 @@ from acp_tui.conversation.entries import (
     Failure,
     Message,
     OwnCommand,
+    Question,
     Remark,
     Restart,
+    TerminalState,
     ToolCallEntry,
     TurnEnd,
     Unknown,
 )
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, Notice, Plan, SelectOption, Turn
-from acp_tui.conversation.terminal_reducer import apply_terminal
-from acp_tui.conversation.tool_calls import TerminalContent, ToolCall, ToolCallId, ToolCallPatch
-from acp_tui.conversation.unset import UNSET, or_else
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
@@ -72,6 +73,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.conversation.web_address import place_of
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
 
@@ -437,3 +439,120 @@ def _with_value(option: ConfigOption, change: OptionChanged) -> ConfigOption:
             return replace(option, value=change.value)
         case _:
             return option
+
+
+# Terminals
+
+
+KEPT_OF_EARLIER: Final = ((50, 16 << 10), (1_000, 0))
+"""How many terminals came later, and how many bytes of such a one stay."""
+
+TerminalUpdate: TypeAlias = (
+    TerminalOpened | TerminalOutput | TerminalWaiting | TerminalExited | TerminalResized
+)
+
+
+def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change:
+    """Change what is known of one terminal."""
+    if isinstance(update, TerminalResized):
+        return _resize(conversation, update)
+    state = conversation.terminals.get(update.terminal_id)
+    if state is None:
+        state = TerminalState(update.terminal_id, is_ours=False)
+        conversation.terminals[update.terminal_id] = state
+        _shrink_earlier(conversation)
+    match update:
+        case TerminalOutput():
+            state.output.append(update.data)
+        case TerminalOpened():
+            state.command = update.command or state.command
+            state.cwd = update.cwd or state.cwd
+            state.is_ours = update.is_ours
+            state.columns, state.rows = update.columns, update.rows
+        case TerminalWaiting():
+            state.is_waiting = update.is_waiting
+        case TerminalExited():
+            state.has_exited, state.is_waiting = True, False
+            state.exit_code, state.signal, state.seconds = update.exit_code, update.signal, update.seconds
+    return _change(conversation, update.terminal_id)
+
+
+def _shrink_earlier(conversation: Conversation) -> None:
+    """An agent may open any number of terminals: of those far back only the end is kept, at last nothing."""
+    for behind, limit_bytes in KEPT_OF_EARLIER:
+        for state in islice(reversed(conversation.terminals.values()), behind, behind + 1):
+            state.output.shrink(limit_bytes)
+
+
+def _resize(conversation: Conversation, update: TerminalResized) -> Change:
+    """The size of an agent's own terminal is the agent's."""
+    state = conversation.terminals.get(update.terminal_id)
+    if state is None or not state.is_ours:
+        return NOTHING
+    state.columns, state.rows = update.columns, update.rows
+    return _change(conversation, update.terminal_id)
+
+
+def _change(conversation: Conversation, terminal_id: TerminalId) -> Change:
+    entry_id = conversation.terminal_entries.get(terminal_id)
+    return Change(() if entry_id is None else (entry_id,), (Fact.TERMINALS,), terminal_id)
+
+
+# Questions
+
+
+CHANGED: Final = Change(facts=(Fact.ELICITATIONS,))
+
+
+def apply_elicitation(
+    conversation: Conversation, update: ElicitationAsked | ElicitationAnswered | ElicitationCompleted
+) -> Change:
+    """Change `conversation`; what is not known, or answered already, is ignored."""
+    match update:
+        case ElicitationAsked(elicitation):
+            conversation.elicitations[elicitation.key] = elicitation
+            return CHANGED
+        case ElicitationAnswered():
+            return _answered(conversation, update)
+        case ElicitationCompleted(elicitation_id):
+            return _completed(conversation, elicitation_id)
+
+
+def forget_elicitations(conversation: Conversation) -> Change:
+    """The agent is gone: nobody waits for an answer, and no page will be reported done."""
+    if not conversation.elicitations and not conversation.visits:
+        return NOTHING
+    conversation.elicitations.clear()
+    conversation.visits.clear()
+    return CHANGED
+
+
+def _answered(conversation: Conversation, update: ElicitationAnswered) -> Change:
+    """What became of it stands in the conversation from here on.
+
+    A page that the user agreed to visit is shown on, unless it was done before (R-ELIC-11).
+    """
+    elicitation = conversation.elicitations.pop(update.key, None)
+    if elicitation is None:
+        return NOTHING
+    if update.action == "accept" and isinstance(elicitation, UrlVisit) and not elicitation.is_complete:
+        conversation.visits[elicitation.elicitation_id] = elicitation
+    url = place_of(elicitation.url) if isinstance(elicitation, UrlVisit) else None
+    conversation.entries.append(Question(elicitation.message, update.action, url, update.values, update.at))
+    conversation.open_message = None  # what the agent says next, it says to this answer
+    return Change((EntryId(len(conversation.entries) - 1),), CHANGED.facts)
+
+
+def _completed(conversation: Conversation, elicitation_id: str) -> Change:
+    """The user may not even have agreed yet: the question stays, and says that there is nothing left to do."""
+    waiting = [
+        elicitation
+        for elicitation in conversation.elicitations.values()
+        if isinstance(elicitation, UrlVisit)
+        and elicitation.elicitation_id == elicitation_id
+        and not elicitation.is_complete
+    ]
+    for visit in waiting:
+        conversation.elicitations[visit.key] = replace(visit, is_complete=True)
+    visited = conversation.visits.pop(elicitation_id, None)
+    return CHANGED if waiting or visited is not None else NOTHING

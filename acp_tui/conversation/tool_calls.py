@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, NewType, TypeAlias
 
+from acp_tui.conversation import UNSET, UnsetType, or_else
 from acp_tui.conversation.content import ContentBlock, Meta
-from acp_tui.conversation.unset import UNSET, UnsetType, or_else
 
 ToolCallId = NewType("ToolCallId", str)
 TerminalId = NewType("TerminalId", str)

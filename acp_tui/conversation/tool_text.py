@@ -1,16 +1,107 @@
-"""Takes the text of a tool call apart: output, of which each line counts, and what clearly is Markdown; draws neither.
+"""What a tool call works on, and the text that it brings: output, of which each line counts, and what is Markdown.
 
 Most tools print: shells, searches, JSON. So a text is output unless there are signs that it is Markdown: a fence is one
 wherever it stands; all of a text is Markdown where it has a mark that hardly anything else has, and one of another
-kind. Even there, the lines of a paragraph stay lines.
+kind. Even there, the lines of a paragraph stay lines. Nothing is drawn here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeGuard
+
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.tool_calls import Location, TerminalContent, TerminalId, ToolCall
+from acp_tui.conversation.visible import make_visible_command, make_visible_line, make_visible_path
+
+HERE: Final = "."
+"""The session's folder."""
+PROMPT: Final = "$ "
+_PLACES: Final = (
+    *("url", "uri", "query", "pattern", "regex"),
+    *("path", "file_path", "filePath", "filepath", "absolute_path", "notebook_path"),
+)
+"""What agents call it in their raw input; the first that is there counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a call is about."""
+
+    text: str
+    is_command: bool = False
+
+    @property
+    def words(self) -> str:
+        """It as it was reported, a command behind a prompt."""
+        return f"{PROMPT}{self.text}" if self.is_command else self.text
+
+    @property
+    def visible(self) -> str:
+        """The same in one line in which nothing hides."""
+        shown = make_visible_command(self.words) if self.is_command else make_visible_path(self.text)
+        return make_visible_line(shown)
+
+
+def subject_of(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> Subject | None:
+    """What is to be said beside the title; None where that says enough, or nothing is reported."""
+    if not _is_name(call):
+        return None
+    subject = _of_terminal(call, terminals) or _of_input(call)
+    return None if subject is None or subject.text in call.shown_title else subject
+
+
+def _is_name(call: ToolCall) -> bool:
+    """Whether the title is one word, or what the tool is called."""
+    return len(call.shown_title.split()) == 1 or call.shown_title == call.name
+
+
+def _of_terminal(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> Subject | None:
+    for item in call.content:
+        state = terminals.get(item.terminal_id) if isinstance(item, TerminalContent) else None
+        if state is not None and state.command:
+            return Subject(state.command.strip(), is_command=True)
+    return None
+
+
+def _of_input(call: ToolCall) -> Subject | None:
+    raw = call.raw_input
+    if not isinstance(raw, Mapping):
+        return None
+    place = next((raw[key].strip() for key in _PLACES if _is_said(raw.get(key))), None)
+    # Beside a place, "command" is what an editor does there.
+    if (call.kind == "execute" or place is None) and (line := command_line(raw)[0].strip()):
+        return Subject(line, is_command=True)
+    return None if place is None else Subject(place)
+
+
+def is_place(name: str) -> bool:
+    """Whether agents call a path or an address so in their raw input."""
+    return name in _PLACES
+
+
+def _is_said(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def command_line(raw: Mapping[str, Any]) -> tuple[str, set[str]]:
+    """The command line and the fields that are in it; "" where the fields are of another shape."""
+    command, args = raw.get("command"), raw.get("args")
+    if _are_words(command):
+        return shlex.join(command), {"command"}
+    if not isinstance(command, str):
+        return "", set()
+    if not _are_words(args):
+        return command, {"command"}
+    return (shlex.join([command, *args]) if args else command), {"command", "args"}
+
+
+def _are_words(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
 
 MOST_EXAMINED: Final = 100_000
 """Characters in which marks are looked for."""
@@ -104,3 +195,21 @@ def _behind_fence(lines: list[str], at: int, opened_by: str) -> int:
 def _with_line_breaks(part: Output | Markdown) -> str:
     """The same Markdown, in which a line of a paragraph ends where it was written to end."""
     return part.text if isinstance(part, Markdown) else _SOFT_BREAK.sub("  \n", part.text)
+
+
+# Places
+
+
+def shown_path(path: str, cwd: str) -> str:
+    """A path relative to the session's folder where it lies in it, "." for the folder itself, else as it is."""
+    if cwd and path.rstrip("/") == cwd.rstrip("/"):
+        return HERE
+    inside = path.removeprefix(cwd.rstrip("/") + "/") if cwd else path
+    # Spelled with dots it may lead out again: then it is shown whole.
+    return path if ".." in inside.split("/") else inside
+
+
+def shown_location(location: Location, cwd: str) -> str:
+    """A path and, where it is known, a line."""
+    path = shown_path(location.path, cwd)
+    return path if location.line is None else f"{path}:{location.line}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.elicitation import Elicitation, FilledIn
 from acp_tui.conversation.facts import (
@@ -20,7 +21,6 @@ from acp_tui.conversation.facts import (
     Usage,
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
-from acp_tui.conversation.unset import UNSET, UnsetType
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
 ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"]

@@ -26,8 +26,8 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, core_schema
 
-from acp_tui.conversation.unset import UNSET, UnsetType
-from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.protocol import MalformedMessage
 
 log = logging.getLogger(__name__)
 

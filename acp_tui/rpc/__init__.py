@@ -1,8 +1,17 @@
 """A JSON-RPC 2.0 peer over byte streams, one message a line; it knows nothing of ACP."""
 
-from acp_tui.rpc.errors import AnswersUnread, ConnectionLost, FrameTooLarge, RequestFailed, RpcError
-from acp_tui.rpc.messages import ErrorCode, RequestId
-from acp_tui.rpc.peer import Direction, Handler, Peer, Tap
+from acp_tui.rpc.messages import (
+    AnswersUnread,
+    ConnectionLost,
+    Direction,
+    ErrorCode,
+    FrameTooLarge,
+    RequestFailed,
+    RequestId,
+    RpcError,
+)
+from acp_tui.rpc.pairing import Pairing
+from acp_tui.rpc.peer import Handler, Peer, Tap
 
 __all__ = [
     "AnswersUnread",
@@ -11,6 +20,7 @@ __all__ = [
     "ErrorCode",
     "FrameTooLarge",
     "Handler",
+    "Pairing",
     "Peer",
     "RequestFailed",
     "RequestId",

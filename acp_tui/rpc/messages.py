@@ -1,4 +1,11 @@
-"""JSON-RPC 2.0 messages as values, read leniently and written strictly."""
+"""What passes between two peers: lines, the JSON-RPC 2.0 messages in them, read leniently and written strictly.
+
+RpcError
+├── RequestFailed     the other side answered with an error; raised in a handler, it is the answer
+└── ConnectionLost    nothing more will come: end of stream, broken pipe
+    ├── FrameTooLarge     a line over the ceiling; the stream cannot be trusted to resume
+    └── AnswersUnread     the other side does not read what it is sent
+"""
 
 from __future__ import annotations
 
@@ -6,15 +13,70 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import from_json
 
-from acp_tui.rpc.errors import RequestFailed
+
+class RpcError(Exception):
+    """Anything that goes wrong in this package."""
+
+
+class RequestFailed(RpcError):
+    """An error response, received or to be sent."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    @property
+    def detail(self) -> str | None:
+        """The cause in the sender's words, where `data` carries one."""
+        if isinstance(self.data, str):
+            return self.data
+        if isinstance(self.data, dict):
+            found = (self.data.get(key) for key in ("details", "message", "reason", "error"))
+            return next((text for text in found if isinstance(text, str) and text), None)
+        return None
+
+
+class ConnectionLost(RpcError):
+    """The other side is gone; every pending request fails with this."""
+
+
+class FrameTooLarge(ConnectionLost):
+    """A line grew over the ceiling without an end."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"a message of more than {limit_bytes:,} bytes without a line end")
+        self.limit_bytes = limit_bytes
+
+
+class AnswersUnread(ConnectionLost):
+    """The other side takes none of what waits for it, and more than may wait does."""
+
+    def __init__(self, waiting_bytes: int) -> None:
+        super().__init__(f"it has not read {waiting_bytes:,} bytes of what was sent to it")
+        self.waiting_bytes = waiting_bytes
+
 
 RequestId: TypeAlias = str | int | float | None
 """Echoed exactly as it came: 1 and "1" are two ids."""
+
+
+class Direction(Enum):
+    """Which way a frame went, seen from this side."""
+
+    IN = "in"
+    OUT = "out"
+
+    @property
+    def opposite(self) -> Direction:
+        """The other one."""
+        return Direction.OUT if self is Direction.IN else Direction.IN
 
 
 class ErrorCode(IntEnum):
@@ -236,3 +298,33 @@ def _encode(message: Any) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair: only its escape is valid UTF-8
         return json.dumps(message, separators=(",", ":")).encode()
+
+
+# Lines
+
+
+DEFAULT_MAX_FRAME_BYTES: Final = 64 << 20
+
+
+class FrameSplitter:
+    """Collects received bytes and gives back whole lines, without their line ends."""
+
+    def __init__(self, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
+        self._max_frame_bytes = max_frame_bytes
+        # The pieces of a line that has not ended: joined once, so that a line of many MiB is not copied per read.
+        self._partial: list[bytes] = []
+        self._partial_bytes = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that `data` completes. Raises FrameTooLarge for a line over the ceiling."""
+        *lines, rest = data.split(b"\n")
+        if lines and self._partial:
+            lines[0] = b"".join([*self._partial, lines[0]])
+            self._partial, self._partial_bytes = [], 0
+        if rest:
+            self._partial.append(rest)
+            self._partial_bytes += len(rest)
+        longest = max((len(line) for line in lines), default=0)
+        if max(longest, self._partial_bytes) > self._max_frame_bytes:
+            raise FrameTooLarge(self._max_frame_bytes)
+        return lines

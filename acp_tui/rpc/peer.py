@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from enum import Enum
 from itertools import count
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
@@ -17,9 +16,17 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.rpc import messages
-from acp_tui.rpc.errors import AnswersUnread, ConnectionLost, RequestFailed
-from acp_tui.rpc.framing import DEFAULT_MAX_FRAME_BYTES, FrameSplitter
-from acp_tui.rpc.messages import ErrorCode, RequestId
+from acp_tui.rpc.messages import (
+    DEFAULT_MAX_FRAME_BYTES,
+    AnswersUnread,
+    ConnectionLost,
+    Direction,
+    ErrorCode,
+    FrameSplitter,
+    RequestFailed,
+    RequestId,
+)
+from acp_tui.rpc.pairing import Pairing
 
 log = logging.getLogger(__name__)
 
@@ -43,13 +50,6 @@ UNREAD_LIMIT_S: Final = 30.0
 """A side that takes none of it for so long is given up: it may be computing, but not for ever."""
 
 T = TypeVar("T")
-
-
-class Direction(Enum):
-    """Which way a frame went, seen from this side."""
-
-    IN = "in"
-    OUT = "out"
 
 
 Tap: TypeAlias = Callable[[Direction, bytes], None]
@@ -125,8 +125,8 @@ class Peer:
         self._splitter = FrameSplitter(max_frame_bytes)
         self._tap = tap
         self._ids = count(1)
-        self._pending: dict[RequestId, _Pending[Any]] = {}
-        self._handling: dict[tuple[type, RequestId], anyio.CancelScope] = {}
+        self._pending: Pairing[_Pending[Any]] = Pairing()
+        self._handling: Pairing[anyio.CancelScope] = Pairing()
         self._under_way = self._under_way_bytes = 0
         self._outgoing: deque[bytes] = deque()
         self._outgoing_changed = anyio.Event()
@@ -154,7 +154,7 @@ class Peer:
         request_id = next(self._ids)
         pending = _Pending(read, read_error)
         self._send(messages.write_request(request_id, method, params))
-        self._pending[request_id] = pending
+        self._pending.ask(Direction.OUT, request_id, pending)
         try:
             await pending.answered.wait()
         except anyio.get_cancelled_exc_class():
@@ -308,7 +308,7 @@ class Peer:
             log.exception("a notification %s could not be applied and was dropped", method)
 
     def _on_response(self, response: messages.Result | messages.Failure) -> None:
-        pending = self._pending.pop(response.id, None) if type(response.id) is int else None
+        pending = self._pending.answer(Direction.IN, response.id)
         if pending is None:
             log.debug("a response to an unknown request %r was ignored", response.id)
             return
@@ -322,7 +322,8 @@ class Peer:
             self._answer(messages.write_failure(request.id, _as_failure(request.method, error)))
             return
         # Known at once, so that a cancellation right behind the request finds it.
-        scope = self._handling[type(request.id), request.id] = anyio.CancelScope()
+        scope = anyio.CancelScope()
+        self._handling.ask(Direction.IN, request.id, scope)
         assert self._tasks is not None
         self._under_way += 1
         self._under_way_bytes += size
@@ -346,8 +347,8 @@ class Peer:
                 frame = messages.write_failure(request.id, _as_failure(request.method, error))
         self._under_way -= 1
         self._under_way_bytes -= size
-        if self._handling.get((type(request.id), request.id)) is scope:
-            del self._handling[type(request.id), request.id]
+        if self._handling.waiting(Direction.IN, request.id) is scope:  # and none came later under its id
+            self._handling.answer(Direction.OUT, request.id)
         if scope.cancelled_caught:
             cancelled = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
             frame = messages.write_failure(request.id, cancelled)
@@ -377,10 +378,9 @@ class Peer:
 
     def _cancel_handling(self, params: Any) -> None:
         request_id = params.get("requestId") if isinstance(params, dict) else None
-        if isinstance(request_id, str | int | float):
-            scope = self._handling.get((type(request_id), request_id))
-            if scope is not None:
-                scope.cancel()
+        scope = self._handling.waiting(Direction.IN, request_id) if request_id is not None else None
+        if scope is not None:
+            scope.cancel()
 
     # The end
 
@@ -391,8 +391,8 @@ class Peer:
         self.waiting_bytes = 0
         self._signal()
         self._taken.set()
-        pending, self._pending = self._pending, {}
-        for waiting in pending.values():
+        pending, self._pending = self._pending, Pairing()
+        for waiting in pending.all_waiting(Direction.OUT):
             waiting.fail(self._lost)
 
 

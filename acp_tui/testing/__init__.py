@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from acp_tui.conversation.facts import Plan, PlanStep
     from acp_tui.conversation.tool_calls import TextDiff, ToolCall
     from acp_tui.protocol.conformance import Finding, Frame, Severity
-    from acp_tui.protocol.handler import ClientOffer
+    from acp_tui.protocol.roles import ClientOffer
     from acp_tui.workbench.testing.agent import AcpAgent
-    from acp_tui.workbench.testing.answers import ElicitationAnswers, PermissionAnswers
-    from acp_tui.workbench.testing.asked import AskedElicitation, AskedPermission
-    from acp_tui.workbench.testing.bench import StartAgent
-    from acp_tui.workbench.testing.commands import RunCommand
+    from acp_tui.workbench.testing.answers import (
+        AskedElicitation,
+        AskedPermission,
+        ElicitationAnswers,
+        PermissionAnswers,
+    )
+    from acp_tui.workbench.testing.bench import AcpRecording, StartAgent
     from acp_tui.workbench.testing.failures import (
         AgentFailure,
         AgentGone,
@@ -33,9 +36,8 @@ if TYPE_CHECKING:
         Unanswered,
     )
     from acp_tui.workbench.testing.picture import AcpSnapshot, PictureForm
-    from acp_tui.workbench.testing.recording import AcpRecording
     from acp_tui.workbench.testing.session import AcpSession, RunningTurn
-    from acp_tui.workbench.testing.turn import Turn
+    from acp_tui.workbench.testing.turn import RunCommand, Turn
 
 __all__ = [
     "AcpAgent",
@@ -91,12 +93,15 @@ _HOMES: Final = {
     "acp_tui.conversation.facts": ("Plan", "PlanStep"),
     "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
     "acp_tui.protocol.conformance": ("Finding", "Frame", "Severity"),
-    "acp_tui.protocol.handler": ("ClientOffer",),
+    "acp_tui.protocol.roles": ("ClientOffer",),
     "acp_tui.workbench.testing.agent": ("AcpAgent",),
-    "acp_tui.workbench.testing.answers": ("ElicitationAnswers", "PermissionAnswers"),
-    "acp_tui.workbench.testing.asked": ("AskedElicitation", "AskedPermission"),
-    "acp_tui.workbench.testing.bench": ("StartAgent",),
-    "acp_tui.workbench.testing.commands": ("RunCommand",),
+    "acp_tui.workbench.testing.answers": (
+        "AskedElicitation",
+        "AskedPermission",
+        "ElicitationAnswers",
+        "PermissionAnswers",
+    ),
+    "acp_tui.workbench.testing.bench": ("AcpRecording", "StartAgent"),
     "acp_tui.workbench.testing.failures": (
         "AgentFailure",
         "AgentGone",
@@ -109,9 +114,8 @@ _HOMES: Final = {
         "Unanswered",
     ),
     "acp_tui.workbench.testing.picture": ("AcpSnapshot", "PictureForm"),
-    "acp_tui.workbench.testing.recording": ("AcpRecording",),
     "acp_tui.workbench.testing.session": ("AcpSession", "RunningTurn"),
-    "acp_tui.workbench.testing.turn": ("Turn",),
+    "acp_tui.workbench.testing.turn": ("RunCommand", "Turn"),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 

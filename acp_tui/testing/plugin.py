@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from acp_tui.workbench.testing.bench import Bench, StartAgent
+    from acp_tui.workbench.testing.bench import AcpRecording, Bench, StartAgent
     from acp_tui.workbench.testing.picture import AcpSnapshot
-    from acp_tui.workbench.testing.recording import AcpRecording
 
 _BENCH = pytest.StashKey["Bench"]()
 
@@ -42,7 +41,7 @@ def acp_agent(_acp_bench: Bench) -> StartAgent:
 @pytest.fixture
 def acp_recording(_acp_bench: Bench) -> AcpRecording:
     """What passes between the test's agent and its client: to `save`, or to replay into conversations."""
-    from acp_tui.workbench.testing.recording import AcpRecording
+    from acp_tui.workbench.testing.bench import AcpRecording
 
     return AcpRecording(_acp_bench)
 

@@ -19,7 +19,7 @@ HERE = Path.cwd()
 GEMINI = AgentChoice(name="gemini")
 
 
-EXEC = {"cwd": HERE, "format": "text"}
+EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ EXEC = {"cwd": HERE, "format": "text"}
         ("-- npx x", "", {"agent": AgentChoice(argv=("npx", "x")), "cwd": HERE}),
         ("-- npx -- x --version", "", {"agent": AgentChoice(argv=("npx", "--", "x", "--version")), "cwd": HERE}),
         ("run -- exec", "run", {"agent": AgentChoice(argv=("exec",)), "cwd": HERE}),
-        ("exec gemini", "exec", {"agent": GEMINI, **EXEC}),
-        ("exec gemini --prompt hi --format ndjson", "exec", {"agent": GEMINI, **EXEC, "prompt": "hi", "format": "ndjson"}),
-        ("exec -p hi gemini", "exec", {"agent": GEMINI, **EXEC, "prompt": "hi"}),
-        ("exec -p hi -- a -p b -- c", "exec", {"agent": AgentChoice(argv=("a", "-p", "b", "--", "c")), **EXEC, "prompt": "hi"}),
+        ("exec gemini", "exec", EXEC),
+        ("exec gemini --prompt hi --format ndjson", "exec", {**EXEC, "prompt": "hi", "format": "ndjson"}),
+        ("exec -p hi gemini", "exec", {**EXEC, "prompt": "hi"}),
+        ("exec -p x -- a -p -- c", "exec", {**EXEC, "prompt": "x", "agent": AgentChoice(argv=("a", "-p", "--", "c"))}),
         ("demo", "demo", {"speed": 1.0}),
         ("demo coding --speed 0", "demo", {"word": "coding", "speed": 0.0}),
         ("demo --list", "demo", {"list": True, "speed": 1.0}),

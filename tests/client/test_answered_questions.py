@@ -27,7 +27,7 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.entries import Entry, Question
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.updates import ElicitationAnswered
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_session
 from support.peers import Counterpart, notification, request
 from support.recordings import replayed_whole, write

@@ -15,7 +15,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.elicitation import Form, FormValues, UrlVisit
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import ElicitationAction
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.agents import asked, in_memory, in_session, in_turn, open_session, shake_hands
 from support.peers import Counterpart, notification, settle
 

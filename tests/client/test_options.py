@@ -11,7 +11,7 @@ import pytest
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import BooleanOption, SelectOption
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_memory, in_session, in_turn, shake_hands
 from support.peers import notification, response, settle
 

@@ -17,9 +17,9 @@ import anyio
 import pytest
 
 from acp_tui.client.changes import ChangeTracker
-from acp_tui.client.completion.listing import list_files
+from acp_tui.client.completion.workspace_files import list_files
 from acp_tui.client.safe_git import GitFailed, ask_git
-from acp_tui.workbench.redact.identity import full_names
+from acp_tui.workbench.redact.redacting import full_names
 from support.waiting import LIMIT_S
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -31,7 +31,6 @@ NAMES_OF_GIT: Final = {
     "client/safe_git.py": "the door itself",
     "client/doctor/machine.py": "asks the program for its version only",
     "workbench/redact/names.py": "a user's name in ssh addresses",
-    "workbench/redact/addresses.py": "a user's name in ssh addresses",
 }
 STARTS_A_PROGRAM: Final = re.compile(
     r"open_process\(|run_process\(|Popen\(|subprocess\.(run|call|check_)|create_subprocess|os\.(exec|spawn|popen|system)"
@@ -41,7 +40,7 @@ STARTERS: Final = {
     "cli/plain/main_thread.py": "an agent's own login",
     "cli/terminal_check.py": "tmux, about its options",
     "client/agents/process.py": "the agents that the user starts",
-    "client/clipboard/reading.py": "the system's clipboard",
+    "client/clipboard.py": "the system's clipboard",
     "client/doctor/machine.py": "programs, for their versions",
     "client/processes/guard.py": "the guardian, which is ours",
     "client/processes/table.py": "ps",

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from acp_tui.client.workspace import Workspace
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_session
 from support.peers import Counterpart, request, settle
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import anyio
 
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_memory, in_session, in_turn, open_session, shake_hands
 
 TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "baggage": "a=1"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acp_tui.conversation.byte_ring import CHUNK_BYTES, ByteRing
+from acp_tui.conversation.buffers import CHUNK_BYTES, ByteRing
 
 
 def ring_of(limit_bytes: int, *pieces: bytes) -> ByteRing:

@@ -2,9 +2,9 @@
 
 import pytest
 
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Annotations, Image, Text, UnknownBlock, is_for_user
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.text_buffer import TextBuffer
 
 FOR_THE_MODEL = Text("not for you", Annotations(("assistant",)))
 

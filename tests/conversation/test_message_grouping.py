@@ -2,11 +2,11 @@
 
 import pytest
 
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change
 from acp_tui.conversation.entries import EntryId, Message
 from acp_tui.conversation.facts import Command, PlanStep, Usage
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,

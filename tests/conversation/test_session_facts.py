@@ -2,6 +2,7 @@
 
 import pytest
 
+from acp_tui.conversation import UNSET, Unset
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import MAX_NOTICE_CHARACTERS, MAX_NOTICES, Change
 from acp_tui.conversation.entries import Compaction, EntryId, Unknown
@@ -17,7 +18,6 @@ from acp_tui.conversation.facts import (
     SelectOption,
     Usage,
 )
-from acp_tui.conversation.unset import UNSET, Unset
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.buffers import TextBuffer
 
 
 def buffer_of(*pieces: str) -> TextBuffer:

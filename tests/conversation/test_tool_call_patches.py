@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
@@ -16,7 +17,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     UnknownContent,
 )
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import CancelRequested, TurnEnded
 from support.folding import agent, call, fold, last_change, prompt, texts
 

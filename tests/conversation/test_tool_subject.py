@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallId
-from acp_tui.conversation.tool_subject import Subject, subject_of
+from acp_tui.conversation.tool_text import Subject, subject_of
 
 TERMINAL = TerminalId("t")
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.entries import EntryId, Failure, Message, ToolCallEntry, TurnEnd
 from acp_tui.conversation.facts import Fact, PlanStep, Turn
 from acp_tui.conversation.reducer import apply
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.updates import (
     CancelRequested,
     Disconnected,

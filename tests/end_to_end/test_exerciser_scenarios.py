@@ -14,14 +14,14 @@ import pytest
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Audio, BlobResource, Image, ResourceLink, Text, TextResource
 from acp_tui.conversation.elicitation import Form, FormValues, MultiChoiceField
 from acp_tui.conversation.entries import Compaction, Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import BlockContent, ToolCall
 from acp_tui.conversation.updates import ElicitationAction
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.agents import agent_texts, running
 
 PROMPT = "show me"

@@ -197,8 +197,21 @@ def environ(folder: Path) -> dict[str, str]:
 
 def piped(*argv: str, folder: Path) -> bytes:
     """All that acp-tui with these arguments writes into pipes."""
+    return piped_each(argv, folder=folder)
+
+
+ONE_AFTER_THE_OTHER: Final = """
+import json, sys
+from acp_tui.cli.main import main
+for argv in json.loads(sys.argv.pop()):
+    main(argv)
+"""
+
+
+def piped_each(*commands: tuple[str, ...], folder: Path) -> bytes:
+    """The same of several commands; most of what one takes is its start."""
     run = subprocess.run(
-        [sys.executable, "-m", "acp_tui", *argv],
+        [sys.executable, "-P", "-c", ONE_AFTER_THE_OTHER, json.dumps(commands)],
         cwd=folder,
         env=environ(folder),
         stdin=subprocess.DEVNULL,
@@ -255,31 +268,37 @@ def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder
         terminal.type("\x04")
         terminal.end()
     assert_harmless(terminal.said)
-    for argv in (("sessions",), ("sessions", "--json"), ("agents",), ("settings",), ("keys",)):
-        assert_harmless(piped(*argv, folder=folder))
+    commands = (("sessions",), ("sessions", "--json"), ("agents",), ("settings",), ("keys",))
+    assert_harmless(piped_each(*commands, folder=folder))
+    for argv in commands:
         assert_harmless(shown(*argv, folder=folder))
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ("exec", PAYLOADS[0], "--prompt", "go"),
-        ("--" + PAYLOADS[0],),
-        ("doctor", PAYLOADS[5]),
-        ("replay", f"no{PAYLOADS[10]}"),
-        ("render", "x.jsonl", "-o", f"x{PAYLOADS[11]}"),
-        ("completion", PAYLOADS[1]),
-        ("sessions", PAYLOADS[1]),
-        ("sessions", "--export", PAYLOADS[11], "a.md"),
-        ("exec", "--prompt", "x", "--", f"./no{PAYLOADS[0]}"),
-        ("demo", PAYLOADS[12]),
-    ],
+MISTAKES: Final = (
+    ("exec", PAYLOADS[0], "--prompt", "go"),
+    ("--" + PAYLOADS[0],),
+    ("doctor", PAYLOADS[5]),
+    ("replay", f"no{PAYLOADS[10]}"),
+    ("render", "x.jsonl", "-o", f"x{PAYLOADS[11]}"),
+    ("completion", PAYLOADS[1]),
+    ("sessions", PAYLOADS[1]),
+    ("sessions", "--export", PAYLOADS[11], "a.md"),
+    ("exec", "--prompt", "x", "--", f"./no{PAYLOADS[0]}"),
+    ("demo", PAYLOADS[12]),
 )
+
+
+@pytest.mark.parametrize("argv", MISTAKES)
 def test_what_the_command_line_repeats(argv: tuple[str, ...], folder: Path) -> None:
-    written = piped(*argv, folder=folder)
+    written = shown(*argv, folder=folder)
     assert written
     assert_harmless(written)
-    assert_harmless(shown(*argv, folder=folder))
+
+
+def test_what_the_command_line_repeats_into_pipes(folder: Path) -> None:
+    written = piped_each(*MISTAKES, folder=folder)
+    assert written.count(b"acp-tui") >= len(MISTAKES)
+    assert_harmless(written)
 
 
 def test_the_screen_its_end_and_a_replay_of_it(agent: tuple[str, ...], folder: Path) -> None:

@@ -70,7 +70,7 @@ def test_no_command_leaves_anything_that_others_can_read(home: Path) -> None:
         (home / name).touch()
     acp_tui(home, "exec", "--prompt", "hello", "--record", "run.jsonl", *agent)
     acp_tui(home, "redact", "run.jsonl", "-o", "redacted.jsonl")
-    for name in ("out.md", "out.svg", "out.txt", "out.cast"):
+    for name in ("out.md", "out.svg", "out.cast"):
         acp_tui(home, "render", "run.jsonl", "-o", name)
     acp_tui(home, "doctor", "--format", "json")
     for name in ("agents", "settings", "keys"):

@@ -8,22 +8,24 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.v1.fs import ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest
-from acp_tui.protocol.v1.initialize import InitializeRequest, InitializeResponse
-from acp_tui.protocol.v1.permission import (
+from acp_tui.protocol.v1.agent_requests import (
+    ReadTextFileRequest,
+    ReadTextFileResponse,
     RequestPermissionOutcome,
     RequestPermissionRequest,
     RequestPermissionResponse,
+    WriteTextFileRequest,
 )
-from acp_tui.protocol.v1.prompt import CancelNotification, PromptRequest
+from acp_tui.protocol.v1.content import ContentBlock, ToolCallContent
+from acp_tui.protocol.v1.initialize import InitializeRequest, InitializeResponse
 from acp_tui.protocol.v1.session import (
+    CancelNotification,
     NewSessionRequest,
     NewSessionResponse,
+    PromptRequest,
     SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse,
 )
-from acp_tui.protocol.v1.tool_calls import ToolCallContent
 from acp_tui.protocol.v1.updates import SessionUpdate
 from support.golden import golden_files, read_or_skip
 

@@ -10,26 +10,31 @@ from pydantic import TypeAdapter, ValidationError
 from acp_tui.conversation.facts import Choice, PermissionOption, SelectOption
 from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import OptionsReplaced, TurnEnded
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import inbound
-from acp_tui.protocol.v1.authenticate import AuthenticateResponse, LogoutResponse
+from acp_tui.protocol.v1.agent_requests import (
+    CreateTerminalRequest,
+    KillTerminalResponse,
+    ReleaseTerminalResponse,
+    WriteTextFileResponse,
+)
 from acp_tui.protocol.v1.elicitation import (
     CreateElicitationRequest,
     ElicitationFormMode,
     StringPropertySchema,
     TitledMultiSelectItems,
 )
-from acp_tui.protocol.v1.fs import WriteTextFileResponse
-from acp_tui.protocol.v1.mcp import McpServerHttp, McpServerStdio
+from acp_tui.protocol.v1.initialize import AuthenticateResponse, LogoutResponse
 from acp_tui.protocol.v1.session import (
     CloseSessionResponse,
     DeleteSessionResponse,
     LoadSessionResponse,
+    McpServerHttp,
+    McpServerStdio,
     NewSessionRequest,
     SetSessionModeResponse,
 )
-from acp_tui.protocol.v1.terminal import CreateTerminalRequest, KillTerminalResponse, ReleaseTerminalResponse
 from acp_tui.protocol.wire import WireModel, decode, to_wire
 
 # Initialize

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import (
     Annotations,
     Audio,
@@ -26,7 +27,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallPatch,
     UnknownContent,
 )
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
@@ -45,7 +45,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
-from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.v1 import inbound
 
 

@@ -12,7 +12,7 @@ from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.updates import MessageChunk, UnknownUpdate
-from acp_tui.protocol.errors import MalformedMessage
+from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.v1 import inbound, methods
 from support.golden import TRANSCRIPTS, recorded_messages
 

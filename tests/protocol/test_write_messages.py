@@ -20,11 +20,16 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer, Workplace
 from acp_tui.protocol.v1 import content, inbound_content, outbound
-from acp_tui.protocol.v1.mcp import EnvVariable, McpServerHttp, McpServerStdio
-from acp_tui.protocol.v1.permission import RequestPermissionResponse, SelectedPermissionOutcome
-from acp_tui.protocol.v1.session import NewSessionRequest, SetSessionConfigOptionRequest
+from acp_tui.protocol.v1.agent_requests import RequestPermissionResponse, SelectedPermissionOutcome
+from acp_tui.protocol.v1.session import (
+    EnvVariable,
+    McpServerHttp,
+    McpServerStdio,
+    NewSessionRequest,
+    SetSessionConfigOptionRequest,
+)
 from acp_tui.protocol.v1.updates import (
     AgentMessageChunk,
     SessionInfoUpdate,
@@ -33,7 +38,6 @@ from acp_tui.protocol.v1.updates import (
     ToolCall,
 )
 from acp_tui.protocol.wire import to_wire
-from acp_tui.protocol.workplace import Workplace
 from support.golden import needs_schema, schema_v1
 
 NOTED = Annotations(("user", "assistant"), "2026-01-01T00:00:00Z", 0.5, {"k": 1})

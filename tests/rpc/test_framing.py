@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.rpc import FrameTooLarge
-from acp_tui.rpc.framing import FrameSplitter
+from acp_tui.rpc.messages import FrameSplitter
 
 LINES = st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"\r")), max_size=8)
 

@@ -24,7 +24,7 @@ from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 from support.peers import Counterpart, connected, notification
 from support.waiting import TEST_LIMIT_S
 

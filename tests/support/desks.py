@@ -84,7 +84,7 @@ class Desk(Page):
         self.pilot.app.screen.query_one(Input).value = command
         rows = self.pilot.app.screen.query_one(FilteredList)
         await self.until(lambda: rows.row is not None and rows.row.label == command)
-        await self.press("enter")
+        await self.press_slowly("enter")
 
     async def offers(self) -> list[str]:
         """The titles of the commands in the palette, which is opened for that and closed again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from acp_tui.conversation import KINDS
 from acp_tui.conversation.content import Image, ResourceLink, Text
 from acp_tui.conversation.facts import (
     PermissionOption,
@@ -20,7 +21,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     ToolCallPatch,
 )
-from acp_tui.conversation.tool_kinds import KINDS
 from acp_tui.conversation.updates import (
     CommandRun,
     CompactionChanged,

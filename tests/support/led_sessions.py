@@ -22,8 +22,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo import copy_project
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import logged_in
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entry_list import EntryList
 
 CLOCKS = ("at", "seconds")
 
@@ -37,7 +38,7 @@ def _lines(value: Any, place: str) -> Iterator[str]:
         yield f"{place}: {type(value).__name__}"
         names = (field.name for field in dataclasses.fields(value))
         value = {name: getattr(value, name) for name in names if name not in CLOCKS}
-    if isinstance(value, dict | list | tuple):
+    if isinstance(value, dict | list | tuple | EntryList):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _lines(item, f"{place}.{key}")
     else:

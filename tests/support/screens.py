@@ -33,11 +33,11 @@ from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
-from acp_tui.protocol.handler import ElicitationAnswer
+from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.ui.kit.answer_guard import REPEAT_S
-from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.themes import DARK
+from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
@@ -186,7 +186,11 @@ def _places(pilot: Pilot[Any]) -> dict[Widget, Region]:
 def _is_frame_due(pilot: Pilot[Any]) -> bool:
     # What is covered is not drawn before it is seen again.
     session = pilot.app.screen_stack[0]
-    return session.is_current and not all(panel.is_settled for panel in session.query(SessionPanel))
+    panels = session.query(SessionPanel)
+    # A panel that is being made has no conversation in it yet, one that is taken away none any more.
+    return session.is_current and not all(
+        panel.query(ConversationView) and panel.is_settled for panel in panels
+    )
 
 
 async def _work_off_messages(pilot: Pilot[Any]) -> None:

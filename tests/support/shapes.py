@@ -8,8 +8,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from acp_tui.conversation.byte_ring import ByteRing
-from acp_tui.conversation.text_buffer import TextBuffer
+from acp_tui.conversation.buffers import ByteRing, TextBuffer
+from acp_tui.conversation.entry_list import EntryList
 
 
 def shape(value: Any) -> Any:
@@ -31,7 +31,7 @@ def shape(value: Any) -> Any:
             )
         case set() | frozenset():
             return sorted(map(shape, value))
-        case list() | tuple():
+        case list() | tuple() | EntryList():
             return [shape(item) for item in value]
         case _ if is_dataclass(value):
             return type(value).__name__, {

@@ -17,8 +17,7 @@ from acp_tui.conversation.updates import (
     SessionUpdate,
     TerminalOpened,
 )
-from acp_tui.ui.dialogs.take_over import TakeOver
-from acp_tui.ui.dialogs.take_over import TerminalView
+from acp_tui.ui.dialogs.take_over import TakeOver, TerminalView
 from support.screens import Page, open_page
 
 RAW = """
@@ -66,8 +65,8 @@ class TakenOver(Page):
 
     @property
     def said(self) -> str:
-        """What the last toast said."""
-        return [note.message for note in self.pilot.app._notifications][-1]
+        """What the last toast said; nothing where there is none yet."""
+        return next((note.message for note in reversed([*self.pilot.app._notifications])), "")
 
 
 @asynccontextmanager

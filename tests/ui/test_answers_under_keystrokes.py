@@ -1,7 +1,7 @@
 """Keystrokes at random never allow anything that the user did not mean; the judge knows nothing of how that is done.
 
-`ACP_TUI_KEY_SEQUENCES=20000` runs so many sequences against the card itself, and one in a hundred of them on the whole
-screen and on each dialog that answers.
+`ACP_TUI_KEY_SEQUENCES=20000` runs so many sequences against the card itself, and one in three hundred of them on the
+whole screen, on each dialog that answers and on each form.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from support.folding import call as reported
 from support.screens import Clock, Page, open_page
 
 SEQUENCES = int(os.environ.get("ACP_TUI_KEY_SEQUENCES", "300"))
-ON_SCREEN = max(SEQUENCES // 100, 3)
+ON_SCREEN = max(SEQUENCES // 300, 1)
 PAUSE_S, HOLD_S = 0.4, 1.1
 """What the README promises, and how long a keyboard waits before it repeats a key."""
 WAITS = (0.0, 0.03, 0.1, 0.2, 0.38, 0.42, 0.5, 0.66, 1.0, 1.2, 3.0)

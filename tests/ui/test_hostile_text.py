@@ -195,7 +195,7 @@ def _may_belong(char: str) -> bool:
 
 
 def _raw_in(strips: Iterable[Strip]) -> set[str]:
-    return {char for row in strips for char in row.text.replace(FLAG_OF_ENGLAND, "") if _is_raw(char)}
+    return set(filter(_is_raw, set().union(*(row.text.replace(FLAG_OF_ENGLAND, "") for row in strips))))
 
 
 def _raw(page: Page) -> set[str]:

@@ -152,6 +152,34 @@ def test_a_note_and_what_lies_outside_come_first() -> None:
     ]
 
 
+LOADS = "Warning: LD_PRELOAD loads code into every program."
+
+
+@pytest.mark.parametrize(
+    "raw_input",
+    [
+        {"command": "ls", "env": {"LD_PRELOAD": "/tmp/x.so"}},
+        {"command": "ls", "env": {"ld_preload": "/tmp/x.so", "LD_PRELOAD": ""}},
+        {"command": "ls", "environment": [{"name": "LD_PRELOAD", "value": "/tmp/x.so"}]},
+        {"command": "ls", "envVars": ["LD_PRELOAD=/tmp/x.so"]},
+        {"command": "ls", "options": {"variables": [["LD_PRELOAD", "/tmp/x.so"]]}},
+        {"command": "ls", "with": {"LD_PRELOAD": "/tmp/x.so"}},
+        {"command": "LD_PRE\\LOAD=/tmp/x.so ls"},
+        {"command": ["env", "LD_PRELOAD=/tmp/x.so", "ls"]},
+        {"script": ["true", "export 'LD_PRELOAD'=/tmp/x.so; ls"]},
+        "LD_PRELOAD=/tmp/x.so ls",
+    ],
+)
+def test_variables_that_load_code_are_named_however_an_agent_reports_them(raw_input: Any) -> None:
+    assert LOADS in execute(raw_input)
+
+
+def test_a_command_in_a_title_is_read_for_variables_and_ordinary_words_are_none() -> None:
+    assert LOADS in draw(title="LD_PRELOAD=/tmp/x.so ls", kind="execute")
+    ordinary = {"path": "a", "home": "b", "editor": "c", "text": "LD_PRELOAD=x", "env": {"CI": "1"}}
+    assert not [line for line in draw(kind="edit", raw_input=ordinary) if line.startswith("Warning")]
+
+
 @pytest.mark.parametrize("path", ["/project", "/project/a/../b", "a/b", "/project/.."])
 def test_only_what_leads_out_is_called_outside(path: str) -> None:
     is_outside = path == "/project/.."

@@ -19,12 +19,9 @@ OTHER_LOOKS = {
     "light": (LIGHT.name, SIZE),
     "ansi": ("ansi-dark", SIZE),
     "80x24": (DARK.name, SMALL),
-    "80x24-light": (LIGHT.name, SMALL),
-    "80x24-ansi": ("ansi-dark", SMALL),
     "200x60": (DARK.name, LARGE),
-    "200x60-light": (LIGHT.name, LARGE),
-    "200x60-ansi": ("ansi-dark", LARGE),
 }
+"""Each theme, and each size: a size changes no colour."""
 Compare = Callable[..., bool]
 
 

@@ -12,7 +12,7 @@ import pytest
 from acp_tui.client.terminals.emulator import GhosttyEmulator, PlainEmulator, make_emulator
 from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.client.terminals.screen import AT_ONCE_BYTES, PIECE_BYTES, TerminalScreen
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.entries import TERMINAL_SCROLLBACK_BYTES, TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.drawings.terminals import MAX_AWAKE, TerminalLines, TerminalScreens

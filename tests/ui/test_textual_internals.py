@@ -19,6 +19,7 @@ OVERRIDDEN = (
     (App, "_display"),
     (App, "_prune"),
     (App, "_register"),
+    (Compositor, "_render_chops"),
     (Compositor, "clear"),
     (Compositor, "reflow"),
     (LinuxDriver, "_sigcont_application"),

@@ -18,7 +18,6 @@ from acp_tui.cli.permissions import question_text
 from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
-from acp_tui.conversation.answering import answer_of, keys_told
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -33,6 +32,7 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.permission_requests import answer_of, keys_told
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, warnings_of

@@ -5,7 +5,7 @@ Everything here runs in the event loop; the terminal is `console`'s, our own com
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,9 +26,9 @@ from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session, Unsubscribe
-from acp_tui.client.sessions.session_calls import shown_early
 from acp_tui.client.settings import Settings, state_folder
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
@@ -68,6 +68,7 @@ class Chat:
         self._outside: Questions | None = None
         self._unsubscribe: Unsubscribe = lambda: None
         self._start: AgentStart
+        self._driver: SessionDriver
         self._tasks: TaskGroup
         self._teller: Teller
         self._permissions: Permissions
@@ -90,7 +91,16 @@ class Chat:
 
     async def _converse(self) -> None:
         async with open_hub() as hub:
-            self._start = AgentStart(hub, self._command, self.cwd, self.settings, self._record)
+            self._start = AgentStart(
+                hub,
+                self._command,
+                self.cwd,
+                self.settings,
+                self._record,
+                console=self.console,
+                restart=self.start_agent,
+            )
+            self._driver = SessionDriver(self._start, self._start, self.cwd)
             try:
                 await self.start_agent()
                 await self.begin()
@@ -117,7 +127,7 @@ class Chat:
     @property
     def agent(self) -> Agent:
         """The process that runs now."""
-        return self._start.agent
+        return self._driver.agent
 
     @property
     def agent_title(self) -> str:
@@ -127,33 +137,26 @@ class Chat:
     @property
     def server_names(self) -> Sequence[str]:
         """The MCP servers of its sessions."""
-        return [server.name for server in self._start.servers]
+        return [server.name for server in self._start.additions.servers]
 
     async def start_agent(self) -> None:
         """A new process. Raises ClientError."""
         self._outside = None
-        await self._start.start(self.console, self._tasks, self._look_outside)
+        await self._start.start(self._tasks, self._look_outside)
 
-    def _look_outside(self) -> None:
+    def _look_outside(self, agent: Agent) -> None:
         """The agent asks something that belongs to no session; it may do so before it has said who it is."""
         if self._outside is None:
-            self._outside = Questions(self.agent, self.agent.title, self.console, self._outbox)
+            self._outside = Questions(agent, agent.title, self.console, self._outbox)
         self._outside.look(self._tasks)
 
-    async def begin(self, earlier: Session | None = None) -> None:
+    async def begin(self) -> None:
         """A new session. Raises ClientError."""
-        self.use(await self._logged_in(lambda agent: self._start.new_session(agent, earlier)))
-
-    async def _logged_in(self, call: Callable[[Agent], Awaitable[Session]]) -> Session:
-        return await self._start.logged_in(self.console, call, self.start_agent)
+        self.use(await self._driver.begin())
 
     async def open(self, session_id: SessionId, cwd: Path) -> None:
         """Go on with a session that the agent has kept, with its history. Raises ClientError."""
-
-        with shown_early(self.use) as attend:
-            session = await self._logged_in(
-                lambda agent: self._start.open_session(agent, session_id, cwd, attend)
-            )
+        session = await self._driver.open(session_id, cwd, self.use)
         if session is not self.session:
             self.use(session)
 
@@ -164,13 +167,13 @@ class Chat:
         if earlier is not None and earlier.conversation.is_connected:
             earlier.apply(Disconnected("you have stopped the agent to start it again"))
         await self.start_agent()
-        if earlier is not None and self.agent.capabilities.resume_session:
-            try:
-                self.use(await self._start.resume_session(earlier))
-                return
-            except AgentRefused as error:
-                self.tell_error(error)
-        await self.begin(earlier)
+        self.use(
+            await (self._driver.begin() if earlier is None else self._driver.go_on(earlier, self._refused))
+        )
+
+    def _refused(self, error: AgentRefused) -> str:
+        self.tell_error(error)
+        return ""
 
     def use(self, session: Session) -> None:
         """Talk in this session from now on; of one that goes on, what was said is not told again."""

@@ -26,6 +26,7 @@ from acp_tui.cli.plain.words import (
     title_of,
 )
 from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import (
@@ -43,7 +44,6 @@ from acp_tui.conversation.entries import (
     Unknown,
 )
 from acp_tui.conversation.facts import Fact, Plan
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import (
     FAILED,
     SETTLED,

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from acp_tui.client.export.blocks import block_parts
-from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose
-from acp_tui.client.export.unified import told_diff
+from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose, block_parts
+from acp_tui.client.export.tool_calls import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.places import HERE, shown_path
 from acp_tui.conversation.tool_calls import (
     FAILED,
     BlockContent,
@@ -24,8 +23,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_subject import subject_of
-from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.tool_text import HERE, shown_path, subject_of
 from acp_tui.conversation.visible import (
     make_visible,
     make_visible_command,

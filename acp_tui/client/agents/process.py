@@ -20,7 +20,7 @@ from acp_tui.client.agents.starting import start_of
 from acp_tui.client.errors import AgentNotFound, AgentNotRunnable
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.processes.signalling import signal_group
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 
 STDERR_KEPT_BYTES: Final = 64 << 10
 STDIN_CLOSE_S: Final = 0.2

@@ -20,8 +20,7 @@ from typing import Final, TypeVar
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.changes.areas import Areas
-from acp_tui.client.changes.baseline import Baseline
+from acp_tui.client.changes.baseline import Areas, Baseline
 from acp_tui.client.changes.git import Git, IndexEntry
 from acp_tui.client.changes.tree import Tree, join
 from acp_tui.client.changes.values import Limits

@@ -1,4 +1,4 @@
-"""Many paths, ready to be searched at every key; where they come from is not its matter.
+"""Many paths, ready to be searched at every key, and single folders that are read while a path is written.
 
 All paths stand in one text, the short ones first: finding in it is one call for thousands of them, and a search that
 has found enough has found the short ones.
@@ -6,11 +6,15 @@ has found enough has found the short ones.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from acp_tui.client.completion.matching import Match, fit, is_exact_case
@@ -155,3 +159,100 @@ def _in_order(letters: str) -> str:
     It is possessive: what leads to a letter never has to be given back, so that a line is read once.
     """
     return "".join(rf"[^\n{letter}]*+{letter}" for letter in map(re.escape, letters))
+
+
+MOST_ENTRIES: Final = 10_000
+_BEGINNINGS: Final = ("/", "~/", "./", "../")
+
+
+def is_written_out(path: str) -> bool:
+    """Whether a path says where it begins, instead of being looked for in the workspace."""
+    return path.startswith(_BEGINNINGS) or path in ("~", "..")
+
+
+def look_into_folder(path: str, cwd: Path) -> list[Match]:
+    """What of the folder that `path` names fits the name behind its last slash; folders end in one.
+
+    It reads the disk, so run it in a thread.
+    """
+    if path in ("~", ".."):
+        return [Match(f"{path}/", places=tuple(range(len(path))))]
+    folder, _, name = path.rpartition("/")
+    written = f"{folder}/"
+    try:
+        with os.scandir(_place(written, cwd)) as entries:
+            names = [_shown(entry) for entry in islice(entries, MOST_ENTRIES)]
+    except (OSError, RuntimeError):  # no such folder; no home
+        return []
+    names = [entry for entry in names if name.startswith(".") or not entry.startswith(".")]
+    if not name:
+        names.sort(key=lambda entry: (not entry.endswith("/"), entry.lower()))
+        return [Match(written + entry) for entry in names]
+    fits = (fit(name, entry) for entry in names)
+    start = len(written)
+    return best(
+        [
+            Match(written + found.text, found.score, tuple(start + at for at in found.places))
+            for found in fits
+            if found is not None
+        ]
+    )
+
+
+def _place(written: str, cwd: Path) -> Path:
+    return Path(written).expanduser() if written.startswith("~/") else cwd / written
+
+
+def _shown(entry: os.DirEntry[str]) -> str:
+    try:
+        return f"{entry.name}/" if entry.is_dir() else entry.name
+    except OSError:
+        return entry.name
+
+
+MOST_BYTES: Final = 4 << 20
+MOST_LINE: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """Some lines of a file."""
+
+    count: int
+    """How many lines it has; where `is_cut`, at least so many."""
+    is_cut: bool
+    lines: tuple[tuple[int, str], ...]
+    """Numbers, from 1, and texts of those asked for, as far as there are any."""
+
+
+def peek(path: Path, lines: str, most_lines: int) -> Peek | None:
+    """The first lines of a range such as `10-20`, `10` or nothing; None where it is no text file.
+
+    It reads the disk, so run it in a thread.
+    """
+    content = _content(path)
+    if content is None or b"\0" in content:
+        return None
+    texts = content.decode(errors="replace").splitlines()
+    first, last = _range(lines, len(texts))
+    shown = texts[first - 1 : min(last, first - 1 + most_lines)]
+    numbered = tuple((first + at, text[:MOST_LINE]) for at, text in enumerate(shown))
+    return Peek(len(texts), len(content) > MOST_BYTES, numbered)
+
+
+def _range(lines: str, count: int) -> tuple[int, int]:
+    """The numbers that are meant, as far as they are written: read as `attachments` reads them."""
+    first, has_end, last = lines.partition("-")
+    low = max(int(first or 1), 1)
+    high = max(int(last), 1) if last else count if has_end or not first else low
+    return min(low, high), max(low, high)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        # A named pipe would wait for whoever writes.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    except (OSError, ValueError):
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -13,20 +13,18 @@ import anyio
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
-from acp_tui.client.doctor.finding import Finding, Verdict, note, ok, wrong
+from acp_tui.client.doctor.machine import Finding, Verdict, note, ok, wrong
 from acp_tui.client.errors import AgentLost, AuthenticationRequired, ClientError
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.offers import HEADLESS
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.facts import Fact
-from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
-from acp_tui.protocol.workplace import McpServer
+from acp_tui.protocol.roles import AgentCapabilities, AuthMethod, McpServer
 from acp_tui.rpc import Direction
 
 START_LIMIT_S: Final = 60.0
@@ -36,8 +34,8 @@ SLOW_S: Final = 5.0
 """Whoever waits longer for a start wonders."""
 SHOWN_LINES: Final = 12
 
-Servers: TypeAlias = Callable[[AgentCapabilities], Sequence[McpServer]]
-"""The MCP servers that an agent of these capabilities is given."""
+Servers: TypeAlias = Callable[[Agent], Awaitable[Sequence[McpServer]]]
+"""Gives the MCP servers for an agent."""
 
 
 class AgentCheck:
@@ -131,7 +129,7 @@ class AgentCheck:
 
     async def _open_session(self, agent: Agent) -> Session:
         begin = time.monotonic()
-        servers = self._servers(agent.capabilities)
+        servers = await self._servers(agent)
         with anyio.move_on_after(self._start_limit_s):
             session = await agent.new_session(self._cwd, mcp_servers=servers)
             self._add(_timed("New session", time.monotonic() - begin))
@@ -159,12 +157,8 @@ class AgentCheck:
     async def _prompt(self, session: Session, prompt: str) -> ClientError | None:
         """Send it, refusing on the way what is asked for; gives what went wrong."""
         async with anyio.create_task_group() as tasks:
-
-            def on_change(change: Change) -> None:
-                if Fact.PERMISSIONS in change.facts:
-                    tasks.start_soon(self._refuse, session)
-
-            unsubscribe = session.subscribe(on_change)
+            refusing = Refusing(tasks)
+            unsubscribe = refusing.attend(session)
             with anyio.move_on_after(self._turn_limit_s + CANCEL_LIMIT_S):
                 tasks.start_soon(self._cancel_late, session)
                 try:
@@ -173,6 +167,7 @@ class AgentCheck:
                     return error
                 finally:
                     unsubscribe()
+                    self._rejected = refusing.rejected
                     tasks.cancel_scope.cancel()
                 return None
         return AgentLost(f"the turn was cancelled after {self._turn_limit_s:g} s, and did not end")
@@ -181,16 +176,6 @@ class AgentCheck:
         await anyio.sleep(self._turn_limit_s)
         self._add(note("Turn", f"cancelled, since it took longer than {self._turn_limit_s:g} s"))
         session.cancel()
-
-    async def _refuse(self, session: Session) -> None:
-        """Once each, as the agent offers it; where it does not, only cancelling the turn refuses."""
-        for request in list(session.conversation.permissions.values()):
-            self._rejected += 1
-            rejection = request.rejection_once
-            if rejection is None:
-                session.cancel()
-                return
-            session.answer_permission(request.key, rejection.option_id)
 
     # Its end
 

@@ -8,13 +8,55 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from acp_tui import __version__
-from acp_tui.client.doctor.finding import Finding, note, ok, wrong
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings import Settings, cache_folder, read_settings, settings_file, state_folder
+
+
+class Verdict(Enum):
+    """The value is what a report says, and the JSON form."""
+
+    OK = "ok"
+    NOTE = "note"
+    """Something will be missing, or odd; one can work all the same."""
+    WRONG = "wrong"
+    """This has to be mended first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    topic: str
+    """One or two words."""
+    verdict: Verdict
+    text: str
+    """What is so."""
+    hint: str = ""
+    """What to do about it."""
+    lines: tuple[str, ...] = ()
+    """What was said there, line by line, as it was."""
+
+
+def ok(topic: str, text: str) -> Finding:
+    """It is as it should be."""
+    return Finding(topic, Verdict.OK, text)
+
+
+def note(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
+    """It is good to know."""
+    return Finding(topic, Verdict.NOTE, text, hint, lines)
+
+
+def wrong(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
+    """It is in the way."""
+    return Finding(topic, Verdict.WRONG, text, hint, lines)
+
 
 VERSION_LIMIT_S: Final = 5.0
 PROGRAMS: Final = (

@@ -14,9 +14,7 @@ from html import escape
 from importlib.resources import files
 from typing import Final, assert_never
 
-from acp_tui.client.export.facts import ExportFacts
-from acp_tui.client.export.links import is_linkable
-from acp_tui.client.export.outline import header_rows, heading, sections
+from acp_tui.client.export.outline import ExportFacts, header_rows, heading, sections
 from acp_tui.client.export.parts import (
     Code,
     Folded,
@@ -28,6 +26,7 @@ from acp_tui.client.export.parts import (
     Section,
     Steps,
     Typed,
+    is_linkable,
 )
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.conversation.conversation import Conversation

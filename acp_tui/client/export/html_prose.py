@@ -16,7 +16,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from acp_tui.client.export.links import is_linkable
+from acp_tui.client.export.parts import is_linkable
 from acp_tui.conversation.visible import make_visible
 
 HEADING_SHIFT: Final = 2

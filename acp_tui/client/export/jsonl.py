@@ -46,12 +46,11 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Final
 
-from acp_tui.client.export.facts import ExportFacts
-from acp_tui.conversation import content, entries, tool_calls
+from acp_tui.client.export.outline import ExportFacts
+from acp_tui.conversation import UNSET, content, entries, tool_calls
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import Plan, Usage
-from acp_tui.conversation.text_buffer import TextBuffer
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.visible import HIDDEN
 
 FORMAT: Final = "acp-tui-conversation"

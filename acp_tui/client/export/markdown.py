@@ -6,15 +6,17 @@ backticks inside, or escaped, so that it reads as it was said. There is no raw H
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterator
-from typing import Final, assert_never
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
-from acp_tui.client.export.contained import contained, fence
-from acp_tui.client.export.facts import ExportFacts
-from acp_tui.client.export.links import is_linkable
-from acp_tui.client.export.outline import header_rows, heading, sections
+from acp_tui.client.export.outline import ExportFacts, header_rows, heading, sections
 from acp_tui.client.export.parts import (
+    WEB_OR_MAIL,
     Code,
     Folded,
     Link,
@@ -25,10 +27,15 @@ from acp_tui.client.export.parts import (
     Section,
     Steps,
     Typed,
+    is_linkable,
 )
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible import HIDDEN, make_visible, make_visible_line
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 HEADING_SHIFT: Final = 3
 """A prompt has a heading of level 2, what follows from it of level 3, what stands in a message lower ones."""
@@ -97,3 +104,187 @@ def _address(uri: str) -> str:
     """A link that shows where it leads, or the text where that is nothing to click on."""
     shown = make_visible_line(uri)
     return f"<{shown}>" if shown == uri and is_linkable(uri) else literal(uri)
+
+
+LOWEST_HEADING: Final = 6
+TAB_CELLS: Final = 4
+"""By CommonMark."""
+MOST_PASSES: Final = 8
+"""Two or three are enough for all that anybody writes."""
+
+_AUTOLINK: Final = rf"<{WEB_OR_MAIL}[^\s<>`|\\\[\]]+>"
+_TARGET: Final = rf"\s*(?:{WEB_OR_MAIL}|{_AUTOLINK})"
+_ACTIVE: Final = re.compile(
+    r"\\."
+    r"|`+"
+    rf"|{_AUTOLINK}"
+    r"|<(?=[A-Za-z/!?])"
+    r"|!(?=\[)"
+    # What is not literally an address of the web is no link: no scheme can hide in references or escapes.
+    rf"|\](?=\((?!{_TARGET})|:(?!{_TARGET}))"
+    r"|&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",
+    re.DOTALL,
+)
+_REMOTE_IMAGE: Final = re.compile(
+    r"!\[[^\[\]\\`\n]*(?=\]\(\s*<?https?://(?:[^\s/?#@\\]*@)?([\w.:-]+))", re.ASCII | re.IGNORECASE
+)
+_TICKS: Final = re.compile("`+")
+_TABLE: Final = re.compile(r"\||:-|-:")
+_CELL: Final = re.compile(r"(?:\\[^\n]|[^|\n])+")
+_LINE_OF_HTML: Final = re.compile(r"\n[ >]*<(?=[A-Za-z/!?])(?!https?://)")
+
+
+def contained(source: str, heading_shift: int) -> str:
+    """`source` made harmless to what stands around it, with headings that are `heading_shift` levels lower."""
+    source = _without_tabs(make_visible(source).strip("\n"))
+    for _ in range(MOST_PASSES):
+        tokens = _parser().parse(source)
+        lines = source.split("\n")
+        for start, stop in _written(tokens, len(lines)):
+            lines[start:stop] = escaped("\n".join(lines[start:stop])).split("\n")
+        # A link definition that was escaped is a paragraph now, which takes in what was code below it.
+        before, source = source, "\n".join(lines)
+        if source == before:
+            break
+    else:
+        return fence(source)
+    end = _missing_end(tokens, lines)
+    for opening, content in pairwise(tokens):
+        if opening.type == "heading_open" and opening.map:
+            _lower(lines, opening.map, opening.markup, content.content, heading_shift)
+    return "\n".join([*filter(_is_kept, lines), *end])
+
+
+def fence(text: str, language: str = "") -> str:
+    """`text` as a code block that ends where the text does."""
+    text = make_visible(text)
+    ticks = "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
+    return f"{ticks}{language}\n{text}\n{ticks}"
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # 20 ms that only an export has to pay
+
+    # Without HTML and tables both are paragraphs, and all that is inline is left to `escaped`.
+    parser = MarkdownIt("commonmark", {"html": False})
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _without_tabs(source: str) -> str:
+    """Spaces for the tabs that may be structure, so that it stays the same structure within a quote.
+
+    Behind "> " a tab reaches less far, and what was code by its indent, or in a list, no longer is.
+    """
+    if "\t" not in source:
+        return source
+    fences = [token for token in _parser().parse(source) if token.type == "fence" and not token.level]
+    code = {line for token in fences for line in range(*(token.map or (0, 0)))}
+    lines = enumerate(source.split("\n"))
+    return "\n".join(line if at in code else line.expandtabs(TAB_CELLS) for at, line in lines)
+
+
+def _written(tokens: Sequence[Token], line_count: int) -> Iterator[tuple[int, int]]:
+    """The lines that are no code, a paragraph at a time; what the parser left out (it was nested too deep) by line."""
+    at = 0
+    for token in tokens:
+        if token.type in ("inline", "fence", "code_block") and token.map:
+            start, stop = token.map
+            yield from ((line, line + 1) for line in range(at, start))
+            if token.type == "inline":
+                yield start, stop
+            at = max(at, stop)
+    yield from ((line, line + 1) for line in range(at, line_count))
+
+
+def _missing_end(tokens: Sequence[Token], lines: Sequence[str]) -> list[str]:
+    """The line that closes a fence which is open at the end; one in a list or a quote ends with that."""
+    last = tokens[-1] if tokens else None
+    if last is None or last.type != "fence" or last.level or not last.map:
+        return []
+    start, stop = last.map
+    closing = rf" {{0,3}}{last.markup}{last.markup[0]}*[ \t]*"
+    return [] if stop - start > 1 and re.fullmatch(closing, lines[stop - 1]) else [last.markup]
+
+
+_DROPPED: Final = "\0"
+"""No visible text has one."""
+
+
+def _is_kept(line: str) -> bool:
+    return line != _DROPPED
+
+
+def _lower(lines: list[str], place: Sequence[int], markup: str, content: str, shift: int) -> None:
+    """Rewrite one heading; an underlined one becomes one with hashes, since there are only two levels of those."""
+    start, stop = place
+    if markup[0] == "#":
+        hashes = min(len(markup) + shift, LOWEST_HEADING)
+        lines[start] = lines[start].replace(markup, "#" * hashes, 1)
+        return
+    first = content.split("\n")[0]
+    before, found, _ = lines[start].partition(first)
+    if found:
+        hashes = min({"=": 1, "-": 2}[markup[0]] + shift, LOWEST_HEADING)
+        lines[start] = f"{before}{'#' * hashes} {' '.join(content.split())}"
+        lines[start + 1 : stop] = [_DROPPED] * (stop - start - 1)
+
+
+def escaped(text: str) -> str:
+    """A paragraph with what is not plain Markdown escaped; inside of code nothing is touched.
+
+    Renderers that know tables look for code in each cell, others in the whole paragraph: what is no code for either of
+    them is escaped. So is HTML at the beginning of a line, which ends the paragraph before code is looked for.
+    """
+    edits = {found.end() - 1: _Edit("\\") for found in _LINE_OF_HTML.finditer(text)}
+    if _TABLE.search(text):
+        for cell in _CELL.finditer(text):
+            edits |= {cell.start() + at: edit for at, edit in _exposed(cell[0])}
+    edits |= _exposed(text)
+    pieces: list[str] = []
+    start = 0
+    for place in sorted(edits):
+        pieces += text[start:place], edits[place].text
+        start = place + edits[place].replaced
+    return "".join([*pieces, text[start:]])
+
+
+class _Edit(NamedTuple):
+    """What is written at a place, and over how many characters."""
+
+    text: str
+    replaced: int = 0
+
+
+def _exposed(text: str) -> Iterator[tuple[int, _Edit]]:
+    """Where HTML, an image, a link to elsewhere or a misleading reference begins that does not stand in code."""
+    runs: dict[int, list[int]] = {}
+    for run in _TICKS.finditer(text):
+        runs.setdefault(len(run[0]), []).append(run.start())
+    at = 0
+    while found := _ACTIVE.search(text, at):
+        at = found.end()
+        match found[0]:
+            case "<" | "]":
+                yield found.start(), _Edit("\\")
+            case "!":
+                yield found.start(), _Edit("image: ", 1)
+                if image := _REMOTE_IMAGE.match(text, found.start()):
+                    yield image.end(), _Edit(f" ({image[1]})")
+            case ticks if ticks[0] == "`":
+                at = _end_of_code(runs.get(len(ticks), []), at, len(ticks))
+            case reference if reference[0] == "&" and _is_misleading(reference):
+                yield found.start(), _Edit("\\")
+
+
+def _end_of_code(runs: Sequence[int], at: int, length: int) -> int:
+    """Where the code ends that begins `at`; there, if nothing closes it."""
+    index = bisect_right(runs, at)
+    return runs[index] + length if index < len(runs) else at
+
+
+def _is_misleading(reference: str) -> bool:
+    """Whether a character reference stands for what `make_visible` would replace."""
+    char = html.unescape(reference)
+    return not char or not HIDDEN.isdisjoint(char)

@@ -1,14 +1,27 @@
-"""Turns a conversation into the sections of a page, the same for every format; writes none of them."""
+"""Turns a conversation, with the facts about it, into the sections of a page, the same for every format."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final, assert_never
 
-from acp_tui.client.export.blocks import block_parts, json_code
-from acp_tui.client.export.facts import ExportFacts
-from acp_tui.client.export.parts import Code, Link, Note, Part, Prose, Section, SectionKind, Steps, Typed
+from acp_tui.client.export.parts import (
+    Code,
+    Link,
+    Note,
+    Part,
+    Prose,
+    Section,
+    SectionKind,
+    Steps,
+    Typed,
+    block_parts,
+    json_code,
+)
 from acp_tui.client.export.tool_calls import PlainText, Terminals, time_of, tool_call_section
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import (
@@ -25,9 +38,46 @@ from acp_tui.conversation.entries import (
     Unknown,
 )
 from acp_tui.conversation.facts import Plan, PlanStep, Usage
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.updates import Role
+from acp_tui.conversation.visible import HIDDEN
 from acp_tui.conversation.wording import STOP_REASONS, answer_words
+
+MAX_NAME_CHARACTERS: Final = 48
+"""Of a title in a file name, which may have 255 bytes: four for a character."""
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFacts:
+    """Where a conversation took place, with whom, and when it was exported."""
+
+    agent_title: str
+    cwd: str
+    session_id: str
+    agent_version: str | None = None
+    exported_at: str | None = None
+    """ISO 8601; None: left out, so that two exports are equal."""
+    title: str | None = None
+    """None: the conversation's own."""
+
+    @property
+    def agent(self) -> str:
+        """The agent's name and version."""
+        return f"{self.agent_title} {self.agent_version}" if self.agent_version else self.agent_title
+
+
+def default_name(facts: ExportFacts, suffix: str) -> str:
+    """A file name such as "2026-11-21-fix-the-parser.md"; whatever the title is, it leads into no other folder."""
+    date = _DATE.match(facts.exported_at or "")
+    title = _words(facts.title or "") or _words(facts.agent_title) or "conversation"
+    return "-".join(([date[0]] if date else []) + [title]) + suffix
+
+
+def _words(text: str) -> str:
+    """Its letters and digits, with a dash for all that stands between."""
+    shown = "".join(char if char.isalnum() and char not in HIDDEN else " " for char in text.lower())
+    return "-".join(shown.split())[:MAX_NAME_CHARACTERS].rstrip("-")
+
 
 _KINDS: Final[dict[Role, SectionKind]] = {"user": "user", "agent": "agent", "thought": "thought"}
 

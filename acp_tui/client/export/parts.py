@@ -5,8 +5,32 @@ All text is as it was said. It is the writer of a format who makes it visible an
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, assert_never
+
+from acp_tui.conversation.content import (
+    Audio,
+    BlobResource,
+    ContentBlock,
+    Image,
+    ResourceLink,
+    Text,
+    TextResource,
+    UnknownBlock,
+    is_for_user,
+)
+
+WEB_OR_MAIL: Final = r"(?i:https?://|mailto:)"
+"""A regular expression for how an address begins that a page may link to; all others are shown as text."""
+_LINKABLE: Final = re.compile(rf"{WEB_OR_MAIL}[^\s<>\\]+", re.ASCII)
+
+
+def is_linkable(uri: str) -> bool:
+    """Whether it leads to a page or a person: nothing of the reader's machine, and nothing that runs."""
+    return _LINKABLE.fullmatch(uri) is not None
+
 
 SectionKind: TypeAlias = Literal["user", "agent", "thought", "tool", "event", "failure"]
 
@@ -86,3 +110,41 @@ class Section:
     title: str
     parts: tuple[Part, ...] = ()
     is_folded: bool = False
+
+
+def block_parts(block: ContentBlock) -> tuple[Part, ...]:
+    """The parts that show a block; none where it is not meant for the user."""
+    return (_part(block),) if is_for_user(block) else ()
+
+
+def _part(block: ContentBlock) -> Part:
+    match block:
+        case Text(text):
+            return Prose(text)
+        case Image(data, mime_type, uri):
+            label = f"[image {mime_type}, {_size(data)}]"
+            return Picture(data, mime_type, label if uri is None else f"{label} {uri}")
+        case Audio(data, mime_type):
+            return Note(f"[audio {mime_type}, {_size(data)}]")
+        case ResourceLink(uri, name, title):
+            return Link(title or name, uri)
+        case TextResource(uri, text):
+            return Folded(uri, (Code(text),))
+        case BlobResource(uri, blob, mime_type):
+            return Note(f"[{uri}, {mime_type or 'of unknown type'}, {_size(blob)}]")
+        case UnknownBlock(kind, raw):
+            return Folded(f"{kind}: a kind of content that acp-tui does not know", (json_code(raw),))
+        case _:
+            assert_never(block)
+
+
+def json_code(value: Any) -> Code:
+    """A JSON value, indented; a string is shown as the text that it is."""
+    if isinstance(value, str):
+        return Code(value)
+    return Code(json.dumps(value, ensure_ascii=False, indent=2, default=str), "json")
+
+
+def _size(base64: str) -> str:
+    size = len(base64.rstrip("=")) * 3 // 4
+    return f"{size} bytes" if size < 1000 else f"{size / 1000:.0f} KB"

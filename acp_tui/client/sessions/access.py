@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acp_tui.client.sessions.policy import Grant
 from acp_tui.client.settings.refusal_rule import RefusalRule
-from acp_tui.conversation import tool_calls
+from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import BlockContent, Location, ToolCallContent, ToolCallId, ToolCallPatch
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
 from acp_tui.rpc import ErrorCode, RequestFailed
 

@@ -30,8 +30,8 @@ from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.stderr_lines import StderrLines
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation.updates import Disconnected, SessionUpdate
-from acp_tui.protocol.errors import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
 if TYPE_CHECKING:

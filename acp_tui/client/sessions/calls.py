@@ -13,7 +13,7 @@ from acp_tui.client.sessions.session_calls import SessionCalls
 from acp_tui.conversation.elicitation import Elicitation, FormValues, UrlVisit
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import ElicitationAction
-from acp_tui.protocol.capabilities import AuthMethod
+from acp_tui.protocol.roles import AuthMethod
 from acp_tui.rpc import RpcError
 
 

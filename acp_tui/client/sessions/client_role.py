@@ -15,13 +15,13 @@ from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.updates import SessionUpdate
-from acp_tui.protocol.errors import RESOURCE_NOT_FOUND
-from acp_tui.protocol.handler import ElicitationAnswer, ExitStatus, TerminalSnapshot
+from acp_tui.protocol import RESOURCE_NOT_FOUND
+from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, TerminalSnapshot
 from acp_tui.rpc import RequestFailed
 
 
 class ClientRole:
-    """Serves one agent (protocol.handler.ClientHandler)."""
+    """Serves one agent (protocol.roles.ClientHandler)."""
 
     def __init__(
         self, table: SessionTable, log: deque[str], elicitations: Elicitations, extensions: Extensions

@@ -19,7 +19,7 @@ from acp_tui.conversation.updates import (
     ElicitationCompleted,
     SessionUpdate,
 )
-from acp_tui.protocol.handler import ElicitationAnswer
+from acp_tui.protocol.roles import ElicitationAnswer
 
 CANCEL: Final = ElicitationAnswer("cancel")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.policy import Policy
     from acp_tui.client.transcript.plan import RecordingPlan
-    from acp_tui.protocol.handler import ClientOffer
+    from acp_tui.protocol.roles import ClientOffer
     from acp_tui.rpc import Tap
 
 log = logging.getLogger(__name__)

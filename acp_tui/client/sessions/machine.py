@@ -30,7 +30,7 @@ from acp_tui.conversation.updates import (
     TerminalResized,
     TerminalWaiting,
 )
-from acp_tui.protocol.handler import ExitStatus, TerminalSnapshot
+from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 
 HEADLESS: Final = ClientOffer()
 """Nobody can fill in a form, visit a page or log in."""

@@ -8,7 +8,7 @@ from enum import Enum
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.settings.tree import Settings
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol.roles import ClientOffer
 
 
 class Grant(Enum):

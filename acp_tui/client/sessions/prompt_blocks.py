@@ -20,7 +20,7 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
-from acp_tui.protocol.capabilities import AgentCapabilities
+from acp_tui.protocol.roles import AgentCapabilities
 
 _REACHABLE: Final = ("file", "http", "https")
 """What an agent can read by itself; a link to anything else would lose the content."""

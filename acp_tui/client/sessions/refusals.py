@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from acp_tui.client.terminals.errors import TerminalError, UnknownTerminal
 from acp_tui.client.workspace.errors import InvalidPath, NotFound, WorkspaceError
-from acp_tui.protocol.errors import RESOURCE_NOT_FOUND
+from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.rpc import ErrorCode, RequestFailed
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from acp_tui.client.transcript.reader import RecordingUnreadable
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import Disconnected
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.v1.connection import Connection
 from acp_tui.rpc import RpcError
 

@@ -56,9 +56,8 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
-from acp_tui.protocol.capabilities import AgentCapabilities
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ElicitationAnswer
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
 from acp_tui.rpc import RpcError
 
 if TYPE_CHECKING:

@@ -38,11 +38,17 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import Fact, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import (
+    AgentCapabilities,
+    AgentIdentity,
+    AuthMethod,
+    ClientOffer,
+    HttpServer,
+    McpServer,
+    Workplace,
+)
 from acp_tui.protocol.v1.connection import Connection
-from acp_tui.protocol.workplace import HttpServer, McpServer, Workplace
 from acp_tui.rpc import ErrorCode, RpcError
 
 if TYPE_CHECKING:

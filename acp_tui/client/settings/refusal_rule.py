@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from acp_tui.client.settings.setting import setting
-from acp_tui.conversation.tool_kinds import KINDS
+from acp_tui.conversation import KINDS
 
 
 @dataclass(frozen=True, slots=True)

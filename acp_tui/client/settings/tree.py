@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 
 from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.settings.setting import setting
-from acp_tui.conversation.tool_kinds import KINDS, QUIET_KINDS
+from acp_tui.conversation import KINDS, QUIET_KINDS
 
 OnAskOff: TypeAlias = Literal["on", "ask", "off"]
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
 from acp_tui.client.terminals.feeder import Feeder
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 
 RECENT_BYTES: Final = 64 * 1024
 """More than fills a screen: what was printed before does not move the cursor."""

@@ -22,7 +22,7 @@ from threading import Lock
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from acp_tui.client.terminals.plain_text import cells_of, plain_text
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 
 Color: TypeAlias = int | tuple[int, int, int]
 """A place in the palette of 256, or red, green and blue."""

@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 
 from acp_tui.client.terminals.emulator import Emulator, Line, TerminalModes
 from acp_tui.client.terminals.feeder import Feeder
-from acp_tui.conversation.byte_ring import from_character_boundary
+from acp_tui.conversation.buffers import from_character_boundary
 from acp_tui.conversation.entries import TerminalState
 
 SCROLLBACK_LINES: Final = 5_000

@@ -21,7 +21,7 @@ from acp_tui.client.terminals.input_wait import InputWatch
 from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.pty import Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, Order, spawn
-from acp_tui.conversation.byte_ring import ByteRing, from_character_boundary
+from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 
 TERMINAL_BYTES: Final = 8 << 10
 """What a terminal takes beside its output."""

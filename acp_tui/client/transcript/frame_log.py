@@ -5,12 +5,37 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from enum import Enum
 from itertools import islice
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
-from acp_tui.client.transcript.frame_line import ENDED, Kind, Line
 from acp_tui.rpc import Direction
+
+ENDED: Final = "the agent's process "
+"""How a note begins that says how it ended."""
+
+
+class Kind(Enum):
+    """Where a line stood."""
+
+    IN = "in"
+    """On the agent's stdout."""
+    OUT = "out"
+    """On its stdin: the client's."""
+    STDERR = "stderr"
+    NOTE = "note"
+    """Nowhere: what is to be known at this place, such as the agent's end."""
+
+
+class Line(NamedTuple):
+    """A line without its end. A tuple, since one is made of every frame that passes."""
+
+    at_s: float
+    """Seconds since the agent was started."""
+    kind: Kind
+    data: bytes
+
 
 MAX_BYTES: Final = 8 << 20
 """Of one agent; its last line stays, however long it is."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.facts import PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -23,7 +24,6 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     ToolCallPatch,
 )
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
@@ -44,10 +44,10 @@ from acp_tui.conversation.updates import (
     TerminalWaiting,
     ToolCallReported,
 )
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.v1 import inbound, outbound, permission, tool_calls
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.v1 import agent_requests, content, inbound, outbound
 from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
-from acp_tui.protocol.v1.prompt import PromptRequest
+from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode, to_wire
 
 MAX_CELLS: Final = 2_000
@@ -108,7 +108,7 @@ def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
             case "terminal_output":
                 return TerminalOutput(TerminalId(str(fields["terminal_id"])), from_text(fields))
             case "tool_call":
-                return ToolCallReported(read_tool_call(decode(tool_calls.ToolCallUpdate, fields["toolCall"])))
+                return ToolCallReported(read_tool_call(decode(content.ToolCallUpdate, fields["toolCall"])))
             case "permission_asked":
                 return _asked(fields)
             case _:
@@ -165,7 +165,7 @@ def _asked(fields: Mapping[str, Any]) -> PermissionAsked:
 
 
 def _option(option_id: str, name: str, kind: str) -> dict[str, Any]:
-    return to_wire(permission.PermissionOption(option_id=option_id, name=name, kind=kind))
+    return to_wire(agent_requests.PermissionOption(option_id=option_id, name=name, kind=kind))
 
 
 def _tool_call(patch: ToolCallPatch) -> dict[str, Any]:
@@ -180,19 +180,19 @@ def _tool_call(patch: ToolCallPatch) -> dict[str, Any]:
         given["content"] = [_content(item) for item in patch.content]
     if patch.locations is not UNSET:
         given["locations"] = [
-            tool_calls.ToolCallLocation(path=place.path, line=place.line) for place in patch.locations
+            content.ToolCallLocation(path=place.path, line=place.line) for place in patch.locations
         ]
     set_ones = {name: value for name, value in given.items() if value is not UNSET}
-    return to_wire(tool_calls.ToolCallUpdate(tool_call_id=patch.tool_call_id, **set_ones))
+    return to_wire(content.ToolCallUpdate(tool_call_id=patch.tool_call_id, **set_ones))
 
 
 def _content(item: ToolCallContent) -> Any:
     match item:
         case BlockContent(block):
-            return tool_calls.Content(content=outbound.content_block(block))
+            return content.Content(content=outbound.content_block(block))
         case TextDiff():
-            return tool_calls.Diff(path=item.path, new_text=item.new_text, old_text=item.old_text)
+            return content.Diff(path=item.path, new_text=item.new_text, old_text=item.old_text)
         case TerminalContent(terminal_id):
-            return tool_calls.Terminal(terminal_id=terminal_id)
+            return content.Terminal(terminal_id=terminal_id)
         case _:
             return item.raw

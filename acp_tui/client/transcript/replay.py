@@ -25,14 +25,14 @@ from acp_tui.conversation.updates import (
     SessionUpdate,
     TurnFailed,
 )
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.v1 import inbound, methods
+from acp_tui.protocol.v1.inbound import MODE, MODEL
 from acp_tui.protocol.v1.inbound_content import read_block
-from acp_tui.protocol.v1.inbound_options import MODE, MODEL
 from acp_tui.protocol.v1.inbound_requests import InboundRequests
 from acp_tui.protocol.v1.initialize import InitializeRequest
-from acp_tui.protocol.v1.prompt import PromptRequest
+from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
 from acp_tui.rpc import Direction, RequestFailed
 from acp_tui.rpc.messages import Failure, Notification, Request, Result, read_message

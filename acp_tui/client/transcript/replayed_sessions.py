@@ -1,6 +1,6 @@
 """The sessions of a recording as plain state; an agent speaks to them as it does to a client, and nobody answers.
 
-It implements protocol.handler.ClientHandler, so that a replay goes the way that everything went when it happened.
+It implements protocol.roles.ClientHandler, so that a replay goes the way that everything went when it happened.
 Nothing here touches a file or starts a process.
 """
 
@@ -41,8 +41,8 @@ from acp_tui.conversation.updates import (
     TerminalWaiting,
     UsageReported,
 )
-from acp_tui.protocol.errors import RESOURCE_NOT_FOUND
-from acp_tui.protocol.handler import ElicitationAnswer, ExitStatus, TerminalSnapshot
+from acp_tui.protocol import RESOURCE_NOT_FOUND
+from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
 
 Declaration: Final = CommandsReplaced | OptionsReplaced | OptionChanged | PlanReplaced | UsageReported

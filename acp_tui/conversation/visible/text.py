@@ -1,7 +1,8 @@
 """Replaces what cannot be seen, or does harm, in any text; which letters look like others is not its matter.
 
 Some invisible characters are parts of ordinary writing: joiners in emoji, Persian and Hindi, selectors behind emoji
-and ideographs, spaces before the colons of French. They stay where writing puts them, and nowhere else.
+and ideographs, spaces before the colons of French. They stay where writing puts them, and nowhere else. A text may come
+by pieces, and long runs of blanks, which push what follows out of view, can be shortened.
 """
 
 from __future__ import annotations
@@ -193,3 +194,57 @@ def _belonging() -> re.Pattern[str]:
             ]
         )
     )
+
+
+MOST_BLANK_LINES: Final = 3
+MOST_SPACES: Final = 32
+"""In one line; code is seldom indented further."""
+
+LF: Final = "\n"
+# Spaces, tabs, and what stands for blanks in visible text.
+_BLANK: Final = "[^\\S\n]|[\u2420\u237d\u2409\u2800\u3164]"
+_LINES: Final = re.compile(rf"^(?:(?:{_BLANK})*\n){{{MOST_BLANK_LINES + 1},}}", re.MULTILINE)
+_SPACES: Final = re.compile(rf"(?:{_BLANK}){{{MOST_SPACES + 1},}}")
+_LINE_FEEDS: Final = re.compile(rf"(?:{_BLANK}|\u240a){{{MOST_SPACES + 1},}}")
+
+
+def collapse_blanks(text: str) -> str:
+    """`text`, already made visible, with a mark in the place of each run of many blank lines or spaces."""
+    text = _LINES.sub(lambda found: f"⋯ {found[0].count(LF):,} blank lines\n", text)
+    return _SPACES.sub(lambda found: f" ⋯ {len(found[0]):,} spaces ⋯ ", text)
+
+
+def collapse_blanks_in_line(text: str) -> str:
+    """The same for a text in one line, where line ends have stand-ins."""
+    return _LINE_FEEDS.sub(lambda found: f" ⋯ {len(found[0]):,} blanks ⋯ ", text)
+
+
+_HALF: Final = re.compile("[\r\u200d\ud800-\udbff]\\Z")
+"""Half of a line end, of a character or of two joined, whose other half may be in the next piece."""
+_CONTEXT: Final = 16
+"""Characters before a piece that tell whether what it begins with belongs there."""
+
+
+class VisibleStream:
+    """One text, from its first piece to its end."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._before = ""
+
+    def append(self, text: str) -> str:
+        """What is to be shown of one more piece; half of something is held back until the rest comes."""
+        text = self._held + text
+        half = _HALF.search(text)
+        self._held = half.group() if half else ""
+        return self._visible(text[: len(text) - len(self._held)])
+
+    def finish(self) -> str:
+        """What was held back, since nothing more comes."""
+        held, self._held = self._held, ""
+        return self._visible(held)
+
+    def _visible(self, text: str) -> str:
+        visible = make_visible(text, self._before)
+        self._before = (self._before + text)[-_CONTEXT:]
+        return visible

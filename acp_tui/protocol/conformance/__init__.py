@@ -1,11 +1,133 @@
 """Rules of ACP v1 for agents, judged from the frames of a connection as they pass: `Linter` runs them all.
 
 Each module holds the rules of one matter and the check that judges them. Where the frames come from (a live
-connection, a recording) is the caller's matter.
+connection, a recording) is the caller's matter. What is remembered has a limit, however long a connection lasts.
 """
 
-from acp_tui.protocol.conformance.linter import RULES, Linter
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from acp_tui.protocol.conformance import (
+    client_requests,
+    exchange,
+    handshake,
+    lines,
+    messages,
+    options,
+    sessions,
+    tool_calls,
+    values,
+)
+from acp_tui.protocol.conformance.exchange import Event, Exchange
+from acp_tui.protocol.conformance.lines import LineCheck
 from acp_tui.protocol.conformance.messages import PROBE
-from acp_tui.protocol.conformance.rule import Finding, Frame, Rule, Severity
+from acp_tui.protocol.conformance.rule import Finding, Frame, Judge, Rule, Severity
+from acp_tui.protocol.conformance.scene import Scene
+from acp_tui.rpc import Direction
 
 __all__ = ["PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    *lines.RULES,
+    *exchange.RULES,
+    *messages.RULES,
+    *values.RULES,
+    *handshake.RULES,
+    *sessions.RULES,
+    *options.RULES,
+    *sessions.TURN_RULES,
+    *tool_calls.RULES,
+    *tool_calls.PERMISSION_RULES,
+    *client_requests.TERMINAL_RULES,
+    *client_requests.QUESTION_RULES,
+    *lines.END_RULES,
+)
+"""From the line to the end of the agent."""
+
+
+class Check(Protocol):
+    """The rules of one matter."""
+
+    def see(self, event: Event) -> None:
+        """A message passes; what is remembered of it by the scene is not there yet."""
+
+    def finish(self) -> None:
+        """Nothing comes any more."""
+
+
+class Linter:
+    """One connection. It raises nothing, whatever the frames hold."""
+
+    def __init__(self) -> None:
+        self._judge = Judge()
+        self._lines = LineCheck(self._judge)
+        self._exchange = Exchange(self._judge)
+        self._scene = Scene()
+        calls = tool_calls.ToolCallCheck(self._judge, self._scene)
+        self._checks: tuple[Check, ...] = (
+            messages.MessageCheck(self._judge),
+            values.ValueCheck(self._judge),
+            handshake.HandshakeCheck(self._judge, self._scene),
+            sessions.SessionCheck(self._judge, self._scene),
+            options.OptionCheck(self._judge, self._scene),
+            sessions.TurnCheck(self._judge, self._scene),
+            tool_calls.PermissionCheck(self._judge, self._scene, calls),
+            calls,
+            client_requests.TerminalCheck(self._judge),
+            client_requests.ElicitationCheck(self._judge),
+        )
+        self._count = 0
+
+    @property
+    def looked_at(self) -> frozenset[str]:
+        """The ids of the rules for which there was an occasion; the others can neither be called kept nor broken."""
+        return frozenset(self._judge.looked_at)
+
+    def feed(self, frame: Frame) -> tuple[Finding, ...]:
+        """Look at the next frame, of either direction; gives what it, with those before, breaks."""
+        self._judge.frame = self._count
+        self._count += 1
+        event = self._read(frame)
+        if event is not None:
+            for check in self._checks:
+                check.see(event)
+            self._scene.follow(event)
+        return self._judge.taken()
+
+    def _read(self, frame: Frame) -> Event | None:
+        assert self._judge.frame is not None
+        if frame.direction is Direction.IN:
+            value = self._lines.read(self._judge.frame, frame)
+        else:
+            try:
+                value = frame.value()
+            except ValueError:
+                return None
+        return self._exchange.read(self._judge.frame, frame, value) if isinstance(value, dict) else None
+
+    def finish(self) -> tuple[Finding, ...]:
+        """The connection is over; gives what only its end shows."""
+        self._judge.frame = None
+        self._lines.finish()
+        self._exchange.finish()
+        for check in self._checks:
+            check.finish()
+        return self._judge.taken()
+
+    def ended(
+        self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool
+    ) -> tuple[Finding, ...]:
+        """The agent's stdin was closed, and it ended; `exit_code` None: it is not known."""
+        lines.judge_end(
+            self._judge,
+            exit_code=exit_code,
+            waited_s=waited_s,
+            had_to_be_terminated=had_to_be_terminated,
+        )
+        return self._judge.taken()
+
+    def died(self, how: str) -> tuple[Finding, ...]:
+        """The agent ended while it was wanted."""
+        lines.judge_death(self._judge, how)
+        return self._judge.taken()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.conformance.rule import Frame, Judge, Rule, Severity, shown
 from acp_tui.protocol.v1.methods import INITIALIZE, SESSION_PROMPT
-from acp_tui.rpc import Direction
+from acp_tui.rpc import Direction, Pairing
+from acp_tui.rpc.pairing import Key, Recent, key_of
 
 VERSION: Final = Rule(
     "A-RPC-1",
@@ -155,7 +155,6 @@ KEPT_OPEN: Final = 1000
 """Requests that wait for an answer; a peer that has more of them is lost anyway."""
 
 Event: TypeAlias = Asked | Told | Answered
-_Key: TypeAlias = tuple[type, Any]
 
 
 class Exchange:
@@ -163,9 +162,8 @@ class Exchange:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        self._open: dict[bool, Recent[_Key, Asked]] = {True: Recent(KEPT_OPEN), False: Recent(KEPT_OPEN)}
-        """By whether the agent asked."""
-        self._done: Recent[_Key, int] = Recent()
+        self._open: Pairing[Asked] = Pairing(KEPT_OPEN)
+        self._done: Recent[Key, int] = Recent()
         """Answers of the agent."""
         self._is_whole = False
         """It was followed from its first request on: else answers may come to what was asked before."""
@@ -188,7 +186,7 @@ class Exchange:
         params = self._params(is_agents, method, value.get("params"))
         if "id" in value:
             request = Asked(index, frame.at_s, is_agents, method, params, value["id"])
-            self._open_request(request)
+            self._open_request(request, frame.direction)
             return request
         told = Told(index, frame.at_s, is_agents, method, params)
         self._last_told = None if is_agents else told
@@ -200,21 +198,19 @@ class Exchange:
             self._judge.check(PARAMS, is_right, f"the params of {method} are {shown(params)}")
         return params if isinstance(params, dict) else {}
 
-    def _open_request(self, request: Asked) -> None:
-        key, name = _key(request.request_id), shown(request.request_id)
-        is_open = self._open[request.is_agents]
+    def _open_request(self, request: Asked, asker: Direction) -> None:
+        name, is_id = shown(request.request_id), _is_id(request.request_id)
         if request.is_agents:
-            self._judge.check(ID, key is not None, f"{request.method} has the id {name}")
+            self._judge.check(ID, is_id, f"{request.method} has the id {name}")
         elif request.method == INITIALIZE:
             self._is_whole = True
-        if key is None:
+        if not is_id:
             return
+        earlier = self._open.ask(asker, request.request_id, request)
         if request.is_agents:
-            earlier = is_open.get(key)
             frames = () if earlier is None else (earlier.index,)
             text = f"{request.method} has the id {name} of a request that is still open"
             self._judge.check(UNIQUE_ID, earlier is None, text, *frames)
-        is_open[key] = request
 
     # Answers
 
@@ -226,18 +222,19 @@ class Exchange:
             self._judge.check(MESSAGE, "id" in value, "an object has neither a method nor an id")
             if "id" not in value:
                 return None
-        key = _key(value.get("id"))
-        request = self._open[not is_agents].pop(key, None) if key is not None else None
-        if is_agents and not self._is_expected(key, value.get("id"), request):
+        request_id = value.get("id")
+        answerer = Direction.IN if is_agents else Direction.OUT
+        request = self._open.answer(answerer, request_id) if _is_id(request_id) else None
+        if is_agents and not self._is_expected(request_id, request):
             return None
         if request is None:
             return None
-        if is_agents and key is not None:
+        if is_agents and (key := key_of(request_id)) is not None:
             self._done[key] = index
             self._look_at_body(request, has_result, "error" in value, error)
         return Answered(index, at_s, request, value.get("result"), error if isinstance(error, dict) else None)
 
-    def _is_expected(self, key: _Key | None, request_id: Any, request: Asked | None) -> bool:
+    def _is_expected(self, request_id: Any, request: Asked | None) -> bool:
         told, self._last_told = self._last_told, None
         if request is not None:
             self._judge.check(KNOWN_ID, True, "")
@@ -246,10 +243,10 @@ class Exchange:
             return True
         if request_id is None and told is not None:
             self._judge.check(NO_ANSWER, False, f"the notification {told.method} was answered", told.index)
-        elif key is not None and key in self._done:
+        elif _is_id(request_id) and (key := key_of(request_id)) in self._done and key is not None:
             text = f"the request {shown(request_id)} was answered a second time"
             self._judge.check(KNOWN_ID, False, text, self._done[key])
-        elif self._is_whole and not (self._open[False].has_forgotten or self._done.has_forgotten):
+        elif self._is_whole and not (self._open.has_forgotten(Direction.OUT) or self._done.has_forgotten):
             self._judge.check(KNOWN_ID, False, f"nobody asked anything under the id {shown(request_id)}")
         return False
 
@@ -269,15 +266,13 @@ class Exchange:
 
     def finish(self) -> None:
         """Nothing comes any more; prompts have a rule of their own."""
-        for request in self._open[False].values():
+        for request in self._open.all_waiting(Direction.OUT):
             if request.method != SESSION_PROMPT:
                 self._judge.check(ANSWERED, False, f"{request.method} was never answered", request.index)
         if self._done:
             self._judge.check(ANSWERED, True, "")
 
 
-def _key(request_id: Any) -> _Key | None:
-    """An id with its type; None for what cannot be one. JSON-RPC advises against null, and allows it."""
-    if request_id is None or isinstance(request_id, str) or type(request_id) is int:
-        return type(request_id), request_id
-    return None
+def _is_id(request_id: Any) -> bool:
+    """Whether ACP allows it. JSON-RPC advises against null, and allows it."""
+    return request_id is None or isinstance(request_id, str) or type(request_id) is int

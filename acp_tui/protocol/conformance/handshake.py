@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from acp_tui.protocol import AUTH_REQUIRED
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity
 from acp_tui.protocol.conformance.scene import Scene, as_object, objects, offers
-from acp_tui.protocol.errors import AUTH_REQUIRED
 from acp_tui.protocol.v1 import methods
 from acp_tui.rpc import ErrorCode
 

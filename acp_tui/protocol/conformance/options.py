@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from acp_tui.protocol.conformance.exchange import Answered, Event, Told
-from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import OPENING, Scene, as_object, objects, offers
 from acp_tui.protocol.v1 import methods
+from acp_tui.rpc.pairing import Recent
 
 MODE: Final = Rule(
     "A-MODE-1",

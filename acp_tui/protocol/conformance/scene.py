@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
-from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.protocol.v1 import methods
+from acp_tui.rpc.pairing import Recent
 
 CROSSING_S: Final = 1.0
 """What comes so soon behind a cancel may have been on its way before, in a flood of updates."""

@@ -13,16 +13,25 @@ from typing import Any, Final, TypeAlias, TypeVar
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId, SessionPage
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import MalformedMessage, UnsupportedVersion
-from acp_tui.protocol.handler import ClientHandler, ClientOffer
+from acp_tui.protocol import MalformedMessage, UnsupportedVersion
+from acp_tui.protocol.roles import (
+    AgentCapabilities,
+    AgentIdentity,
+    AuthMethod,
+    ClientHandler,
+    ClientOffer,
+    Workplace,
+)
 from acp_tui.protocol.v1 import inbound, methods, outbound
-from acp_tui.protocol.v1.authenticate import AuthenticateRequest, LogoutRequest
 from acp_tui.protocol.v1.inbound_requests import InboundRequests
-from acp_tui.protocol.v1.prompt import CancelNotification, PromptRequest
-from acp_tui.protocol.v1.session import CloseSessionRequest, DeleteSessionRequest
+from acp_tui.protocol.v1.initialize import AuthenticateRequest, LogoutRequest
+from acp_tui.protocol.v1.session import (
+    CancelNotification,
+    CloseSessionRequest,
+    DeleteSessionRequest,
+    PromptRequest,
+)
 from acp_tui.protocol.wire import to_wire
-from acp_tui.protocol.workplace import Workplace
 from acp_tui.rpc import ConnectionLost, Peer, RequestFailed
 
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")

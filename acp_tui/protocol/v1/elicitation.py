@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from acp_tui.protocol.v1.prompt import RequestId
+from acp_tui.protocol.v1.session import RequestId
 from acp_tui.protocol.wire import (
     UNKNOWN,
     DefaultOnError,

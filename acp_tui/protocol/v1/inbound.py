@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Meta, Text
 from acp_tui.conversation.facts import (
+    BooleanOption,
+    Choice,
     Command,
+    ConfigOption,
     PermissionOption,
     PlanStep,
+    SelectOption,
     SessionId,
     SessionPage,
     SessionSummary,
     Usage,
 )
 from acp_tui.conversation.tool_calls import ToolCallPatch
-from acp_tui.conversation.unset import UNSET
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
@@ -35,11 +39,10 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
-from acp_tui.protocol.capabilities import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.errors import MalformedMessage
-from acp_tui.protocol.v1 import initialize, permission, prompt, session, updates
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call
-from acp_tui.protocol.v1.inbound_options import MODE, read_options, read_setup
 from acp_tui.protocol.wire import decode
 
 Updates: TypeAlias = tuple[SessionUpdate, ...]
@@ -188,7 +191,7 @@ def read_permission_request(
     params: Any,
 ) -> tuple[SessionId, ToolCallPatch, tuple[PermissionOption, ...], Meta | None]:
     """Whose request, what it says of the tool call, the answers to offer, its `_meta`. Raises MalformedMessage."""
-    request = decode(permission.RequestPermissionRequest, params)
+    request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
         PermissionOption(option.option_id, option.name, option.kind, option.meta)
         for option in request.options
@@ -268,5 +271,59 @@ def read_config_options(result: Any) -> OptionsReplaced:
 
 def read_prompt_response(result: Any) -> TurnEnded:
     """How the turn ended. Raises MalformedMessage."""
-    response = decode(prompt.PromptResponse, result)
+    response = decode(session.PromptResponse, result)
     return TurnEnded(response.stop_reason, response.meta)
+
+
+MODE: str = "mode"
+"""Id, category and source of the option that stands for the modes."""
+MODEL: str = "model"
+"""The same for the models of old (R-OLD-1)."""
+
+
+def read_setup(setup: session.SessionSetup) -> tuple[OptionsReplaced, ...]:
+    """The options that a session starts with; config options, where there are any, are all of them (R-CFG-1)."""
+    if setup.config_options is not None:
+        return (OptionsReplaced(read_options(setup.config_options)),)
+    legacy = tuple(_legacy_options(setup))
+    return (OptionsReplaced(legacy),) if legacy else ()
+
+
+def read_options(options: Iterable[session.SessionConfigOption]) -> tuple[ConfigOption, ...]:
+    """The options in the agent's order."""
+    return tuple(map(_option, options))
+
+
+def _option(option: session.SessionConfigOption) -> ConfigOption:
+    match option:
+        case session.SessionConfigSelect():
+            choices = tuple(_choices(option.options))
+            return SelectOption(
+                option.id, option.name, option.current_value, choices, option.category, option.description
+            )
+        case session.SessionConfigBoolean():
+            return BooleanOption(
+                option.id, option.name, option.current_value, option.category, option.description
+            )
+        case _:
+            assert_never(option)
+
+
+def _choices(options: session.SessionConfigSelectOptions) -> Iterator[Choice]:
+    for option in options:
+        if isinstance(option, session.SessionConfigSelectGroup):
+            for member in option.options:
+                yield Choice(member.value, member.name, member.description, option.name)
+        else:
+            yield Choice(option.value, option.name, option.description)
+
+
+def _legacy_options(setup: session.SessionSetup) -> Iterator[SelectOption]:
+    if (modes := setup.modes) is not None:
+        choices = tuple(Choice(mode.id, mode.name, mode.description) for mode in modes.available_modes)
+        yield SelectOption(MODE, "Mode", modes.current_mode_id, choices, MODE, source=MODE)
+    if (models := setup.models) is not None:
+        choices = tuple(
+            Choice(model.model_id, model.name, model.description) for model in models.available_models
+        )
+        yield SelectOption(MODEL, "Model", models.current_model_id, choices, MODEL, source=MODEL)

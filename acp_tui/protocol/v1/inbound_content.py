@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, assert_never
 
+from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import (
     Annotations,
     Audio,
@@ -28,9 +29,8 @@ from acp_tui.conversation.tool_calls import (
     ToolCallPatch,
     UnknownContent,
 )
-from acp_tui.conversation.unset import UNSET, UnsetType
 from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
-from acp_tui.protocol.v1 import content, tool_calls, updates
+from acp_tui.protocol.v1 import content, updates
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -88,7 +88,7 @@ def _resource(block: content.EmbeddedResource) -> TextResource | BlobResource:
 # Tool calls
 
 
-def read_tool_call(call: updates.ToolCall | tool_calls.ToolCallUpdate) -> ToolCallPatch:
+def read_tool_call(call: updates.ToolCall | content.ToolCallUpdate) -> ToolCallPatch:
     """A report as a patch: null is the same as absent, and a list replaces the one before (R-TOOL-2)."""
     return ToolCallPatch(
         ToolCallId(call.tool_call_id),
@@ -112,13 +112,13 @@ def _each(read: Callable[[S], T], items: Iterable[S] | None) -> tuple[T, ...] | 
     return UNSET if items is None else tuple(map(read, items))
 
 
-def _tool_call_content(item: tool_calls.ToolCallContent) -> ToolCallContent:
+def _tool_call_content(item: content.ToolCallContent) -> ToolCallContent:
     match item:
-        case tool_calls.Content():
+        case content.Content():
             return BlockContent(read_block(item.content), item.meta)
-        case tool_calls.Diff():
+        case content.Diff():
             return TextDiff(item.path, item.new_text, item.old_text, item.meta)
-        case tool_calls.Terminal():
+        case content.Terminal():
             return TerminalContent(TerminalId(item.terminal_id), item.meta)
         case dict():
             return UnknownContent(item["type"], item)
@@ -126,7 +126,7 @@ def _tool_call_content(item: tool_calls.ToolCallContent) -> ToolCallContent:
             return BlockContent(read_block(item))
 
 
-def _location(location: tool_calls.ToolCallLocation) -> Location:
+def _location(location: content.ToolCallLocation) -> Location:
     return Location(location.path, location.line, location.meta)
 
 

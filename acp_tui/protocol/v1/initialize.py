@@ -1,4 +1,4 @@
-"""The handshake: versions, capabilities of both sides, who they are, how to log in."""
+"""The handshake: what either side can do and who it is; and how to log in and out."""
 
 from __future__ import annotations
 
@@ -185,3 +185,21 @@ class InitializeResponse(WireModel):
     )
     auth_methods: Items[AuthMethod] = Field(default_factory=list)
     agent_info: Lenient[Implementation] = None
+
+
+class AuthenticateRequest(WireModel):
+    """`authenticate`."""
+
+    method_id: str
+
+
+class AuthenticateResponse(WireModel):
+    """Nothing: logged in."""
+
+
+class LogoutRequest(WireModel):
+    """`logout`."""
+
+
+class LogoutResponse(WireModel):
+    """Nothing: logged out."""

@@ -16,10 +16,9 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
-from acp_tui.protocol.handler import ClientOffer
-from acp_tui.protocol.v1 import content, initialize, mcp, methods, session
+from acp_tui.protocol.roles import ClientOffer, HttpServer, McpServer, Workplace
+from acp_tui.protocol.v1 import content, initialize, methods, session
 from acp_tui.protocol.wire import WireModel
-from acp_tui.protocol.workplace import HttpServer, McpServer, Workplace
 
 M = TypeVar("M", bound=WireModel)
 _WireBlock: TypeAlias = (
@@ -116,12 +115,14 @@ def _workplace(workplace: Workplace) -> dict[str, Any]:
     return fields
 
 
-def _mcp_server(server: McpServer) -> mcp.McpServer:
+def _mcp_server(server: McpServer) -> session.McpServer:
     if not isinstance(server, HttpServer):
-        env = [mcp.EnvVariable(name=name, value=value) for name, value in server.env]
-        return mcp.McpServerStdio(name=server.name, command=server.command, args=list(server.args), env=env)
-    headers = [mcp.HttpHeader(name=name, value=value) for name, value in server.headers]
-    model = mcp.McpServerHttp if server.kind == "http" else mcp.McpServerSse
+        env = [session.EnvVariable(name=name, value=value) for name, value in server.env]
+        return session.McpServerStdio(
+            name=server.name, command=server.command, args=list(server.args), env=env
+        )
+    headers = [session.HttpHeader(name=name, value=value) for name, value in server.headers]
+    model = session.McpServerHttp if server.kind == "http" else session.McpServerSse
     return model(name=server.name, url=server.url, headers=headers)
 
 

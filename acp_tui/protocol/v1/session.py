@@ -1,13 +1,77 @@
-"""Messages that open, list and end sessions, and the modes and options that come with a session."""
+"""Messages that open, list and end sessions, with their MCP servers, modes and options; and those of a turn."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from acp_tui.protocol.v1.mcp import McpServer
-from acp_tui.protocol.wire import Items, Lenient, NullIsEmpty, OptionalItems, Variant, WireModel
+from acp_tui.protocol.v1.content import ContentBlock
+from acp_tui.protocol.wire import (
+    Int64,
+    Items,
+    Lenient,
+    NullIsEmpty,
+    OptionalItems,
+    Variant,
+    WireModel,
+    kind_of,
+)
+
+
+class EnvVariable(WireModel):
+    """One variable of an environment."""
+
+    name: str
+    value: str
+
+
+class HttpHeader(WireModel):
+    """One header of a request."""
+
+    name: str
+    value: str
+
+
+class McpServerStdio(WireModel):
+    """A server that the agent starts; it has no type on the wire."""
+
+    name: str
+    command: str
+    args: NullIsEmpty[str]
+    env: NullIsEmpty[EnvVariable]
+
+
+class McpServerHttp(Variant):
+    """A server over streamable HTTP."""
+
+    type: Literal["http"] = "http"
+    name: str
+    url: str
+    headers: NullIsEmpty[HttpHeader]
+
+
+class McpServerSse(Variant):
+    """A server over server-sent events."""
+
+    type: Literal["sse"] = "sse"
+    name: str
+    url: str
+    headers: NullIsEmpty[HttpHeader]
+
+
+def _transport(value: Any) -> str:
+    kind = kind_of(value)
+    return kind if kind is not None and kind in ("http", "sse") else "stdio"
+
+
+McpServer: TypeAlias = Annotated[
+    Annotated[McpServerHttp, Tag("http")]
+    | Annotated[McpServerSse, Tag("sse")]
+    | Annotated[McpServerStdio, Tag("stdio")],
+    Discriminator(_transport),
+]
+
 
 # Modes
 
@@ -231,3 +295,34 @@ class CloseSessionRequest(WireModel):
 
 class CloseSessionResponse(WireModel):
     """Nothing: the session is closed."""
+
+
+StopReason: TypeAlias = str
+"""end_turn, max_tokens, max_turn_requests, refusal, cancelled, or one we do not know (R-PROMPT-6)."""
+
+RequestId: TypeAlias = Int64 | str | None
+
+
+class PromptRequest(WireModel):
+    """`session/prompt`."""
+
+    session_id: str
+    prompt: list[ContentBlock]
+
+
+class PromptResponse(WireModel):
+    """The turn is over."""
+
+    stop_reason: StopReason
+
+
+class CancelNotification(WireModel):
+    """`session/cancel`: stop the turn."""
+
+    session_id: str
+
+
+class CancelRequestNotification(WireModel):
+    """`$/cancel_request`: stop the work on one request."""
+
+    request_id: RequestId

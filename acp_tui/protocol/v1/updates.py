@@ -6,10 +6,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import AliasChoices, Field, Tag
 
-from acp_tui.conversation.unset import UNSET
-from acp_tui.protocol.v1.content import ContentBlock
+from acp_tui.conversation import UNSET
+from acp_tui.protocol.v1.content import ContentBlock, ToolCallFields, ToolCallUpdate
 from acp_tui.protocol.v1.session import SessionConfigOption
-from acp_tui.protocol.v1.tool_calls import ToolCallFields, ToolCallUpdate
 from acp_tui.protocol.wire import (
     UNKNOWN,
     Items,

@@ -6,8 +6,9 @@ Which keys those are is worked out in `keymap`.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from textual import events
 from textual.app import App
@@ -15,9 +16,12 @@ from textual.widget import Widget
 
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, is_writing, places_of
-from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.textual_gaps.internals import has_priority
+
+ACTING_KEYS: Final = frozenset({"enter", "escape"})
+"""They send the draft, cancel the turn, or choose what is marked in a dialog."""
 
 
 class Keys:
@@ -31,8 +35,8 @@ class Keys:
         """When something was pressed, clicked or pasted last, by the clock."""
         self.pause_s = 0.0
         """How long nothing was, before that."""
-        self._gone: AnswerGuard | None = None
-        """Until something is pressed behind a pause after a question that had the keyboard went away."""
+        self._stray: tuple[str, float] | None = None
+        """The key pressed last, and when, since a question with the keyboard went away; None behind a pause."""
         self._gone_took_text = False
         self._has_told_stray = False
 
@@ -79,20 +83,24 @@ class Keys:
         return False
 
     def note_question_gone(self, *, took_text: bool) -> None:
-        """What is pressed from now on without a pause was meant for the question that had the keyboard.
+        """An Enter or Esc from now on without a pause was meant for the question that had the keyboard.
 
-        `took_text`: text was as well, since the user was writing into a field of it.
+        `took_text`: all else was as well, since the user was writing into a field of it.
         """
-        self._gone, self._gone_took_text, self._has_told_stray = AnswerGuard(self._clock), took_text, False
+        self._stray, self._gone_took_text, self._has_told_stray = ("enter", self._clock()), took_text, False
 
     def is_stray(self, event: events.Key | events.Paste) -> bool:
         """Whether it was meant for a question that is gone."""
-        if self._gone is None:
+        if self._stray is None:
             return False
-        if self._gone.takes(event):
-            self._gone = None
+        key = event.key if isinstance(event, events.Key) else ""
+        before, before_s = self._stray
+        at_s = self._clock() - age_of(event.time, time.monotonic())
+        if at_s - before_s >= (REPEAT_S if key == before else GUARD_S):
+            self._stray = None
             return False
-        return self._gone_took_text or (isinstance(event, events.Key) and not event.is_printable)
+        self._stray = key, max(at_s, before_s)
+        return self._gone_took_text or key in ACTING_KEYS
 
     def _tell_stray(self) -> None:
         if not self._has_told_stray:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
-from acp_tui.conversation.places import shown_path
 from acp_tui.conversation.tool_calls import TextDiff
+from acp_tui.conversation.tool_text import shown_path
 from acp_tui.ui.rendering.diff import DiffRenderer
 
 STEPS_AT_ONCE: Final = 3

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.client.settings.tree import ConversationSettings
-from acp_tui.conversation.tool_kinds import QUIET_KINDS
+from acp_tui.conversation import QUIET_KINDS
 from acp_tui.ui.rendering.palette import Palette
 
 

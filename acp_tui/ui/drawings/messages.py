@@ -8,9 +8,9 @@ from typing import Final
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.ui.drawings.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.drawings.folds import folded
 from acp_tui.ui.drawings.images import BlockLines

@@ -13,11 +13,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.client.loading_variables import call_warnings
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock, Text, TextResource, UnknownBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
-from acp_tui.conversation.places import HERE, is_outside, shown_location, shown_path
-from acp_tui.conversation.reported_fields import MAX_FIELDS, ReportedField, reported_fields
+from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -27,8 +28,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     UnknownContent,
 )
-from acp_tui.conversation.tool_subject import is_place
-from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.tool_text import HERE, is_place, shown_location, shown_path
 from acp_tui.conversation.visible import (
     collapse_blanks,
     collapse_blanks_in_line,
@@ -374,6 +374,10 @@ def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip
     """What is to be known beforehand: the client's own note, where it happens, and what lies outside."""
     call, palette = asked.call, look.palette
     lines = [] if asked.request.note is None else plain_lines(asked.request.note, look.width, palette.warning)
+    for warning in call_warnings(call):
+        # The client's own note names those of its own question.
+        if warning not in (asked.request.note or ""):
+            lines += plain_lines(warning, look.width, palette.warning)
     diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
     for location in call.locations:
         if location.path not in diffs:

@@ -10,8 +10,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation.answering import kind_word, letters_of, quoted_name
 from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import (
     collapse_blanks_in_line,

@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.tool_subject import PROMPT, command_line
+from acp_tui.conversation.tool_text import PROMPT, command_line
 from acp_tui.conversation.visible import collapse_blanks, make_visible_command
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS

@@ -12,12 +12,11 @@ from typing import Final
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation import tool_calls
-from acp_tui.conversation.answering import chosen_words
+from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, ToolCallEntry
 from acp_tui.conversation.facts import REJECTIONS
-from acp_tui.conversation.places import HERE, shown_location, shown_path
+from acp_tui.conversation.permission_requests import chosen_words
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     TerminalContent,
@@ -25,9 +24,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCall,
     ToolCallContent,
 )
-from acp_tui.conversation.tool_kinds import QUIET_KINDS
-from acp_tui.conversation.tool_subject import Subject, subject_of
-from acp_tui.conversation.unset import UNSET
+from acp_tui.conversation.tool_text import HERE, Subject, shown_location, shown_path, subject_of
 from acp_tui.conversation.visible import make_visible, make_visible_line, make_visible_path
 from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.drawings.command_output import terminal_runs

@@ -16,7 +16,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from acp_tui.client.transcript.frame_line import Kind
+from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.inspector.line_window import LineWindow
@@ -26,8 +26,7 @@ from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
 from acp_tui.workbench.inspect.entry import Form
-from acp_tui.workbench.inspect.inspection import Detail
-from acp_tui.workbench.inspect.linting import LintNote
+from acp_tui.workbench.inspect.inspection import Detail, LintNote
 from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
 
 INDENT: Final = 2

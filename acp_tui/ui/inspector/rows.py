@@ -9,13 +9,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.client.transcript.frame_line import Kind
+from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, width_cells
-from acp_tui.workbench.inspect.entry import Form
-from acp_tui.workbench.inspect.glimpse import Glimpse
+from acp_tui.workbench.inspect.entry import Form, Glimpse
 from acp_tui.workbench.inspect.index import Row
 
 NARROW_CELLS: Final = 56

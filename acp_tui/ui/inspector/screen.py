@@ -37,7 +37,7 @@ from acp_tui.ui.recorded.spot import read_spot
 from acp_tui.workbench.inspect.index import Row
 from acp_tui.workbench.inspect.inspection import Detail, Inspection
 from acp_tui.workbench.inspect.outline import pretty
-from acp_tui.workbench.inspect.query import Query, QueryError, Term, read_query, toggled
+from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
 
 
 class InspectorHelp(HelpScreen):

@@ -59,15 +59,16 @@ class FilteredList(Vertical, can_focus=True):
         self._all = tuple(rows)
         self._empty = empty
         self._has_search = has_search
+        # Kept, not asked for: what a worker has read may come while the list is being taken away.
+        self._search = self.make_search(placeholder="Type to search", classes="row-search", compact=True)
         self._list = RowList(rows_around_low=8)
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        search = self.make_search(placeholder="Type to search", classes="row-search", compact=True)
-        search.cursor_blink = False  # it would draw while nothing happens
-        search.display = self._has_search
-        yield search
+        self._search.cursor_blink = False  # it would draw while nothing happens
+        self._search.display = self._has_search
+        yield self._search
         yield self._list
         yield self._about
 
@@ -76,10 +77,6 @@ class FilteredList(Vertical, can_focus=True):
         current = next((index for index, row in enumerate(self._all) if row.is_current), 0)
         self._show(self._all, current)
         (self._search if self._has_search else self).focus()
-
-    @property
-    def _search(self) -> Input:
-        return self.query_one(Input)
 
     @property
     def row(self) -> PickerRow[Any] | None:

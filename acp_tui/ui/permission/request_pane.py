@@ -15,8 +15,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.timer import Timer
 
-from acp_tui.conversation.answering import KIND_WORDS, LETTERS, answer_of, keys_told
 from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told
 from acp_tui.ui.drawings.permission_subject import SubjectDrawing
 from acp_tui.ui.drawings.permissions import MAX_NUMBER
 from acp_tui.ui.permission.request_view import RequestView

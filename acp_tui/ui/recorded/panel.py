@@ -11,9 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from acp_tui.conversation.answering import chosen_words
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.conversation.permission_requests import chosen_words
 from acp_tui.ui.drawings.folds import Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.permission_subject import Asked

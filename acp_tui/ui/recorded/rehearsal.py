@@ -23,8 +23,8 @@ from acp_tui.client.agents.demo import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import logged_in
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.logins import logged_in
 from acp_tui.client.sessions.offers import INTERACTIVE
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Event, Own

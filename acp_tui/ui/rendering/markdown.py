@@ -6,7 +6,7 @@ block not even that. So a chunk costs what the open block costs, however long th
 
 from __future__ import annotations
 
-from acp_tui.conversation.visible.stream import VisibleStream
+from acp_tui.conversation.visible.text import VisibleStream
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream, References
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.rows import Rows

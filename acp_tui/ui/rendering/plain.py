@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible
-from acp_tui.conversation.visible.stream import VisibleStream
+from acp_tui.conversation.visible.text import VisibleStream
 from acp_tui.ui.rendering.marks import CUT, JOINT
 from acp_tui.ui.rendering.rows import Rows
 from acp_tui.ui.rendering.wrapping import break_words, has_one_cell_each, wrap

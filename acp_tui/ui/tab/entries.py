@@ -18,6 +18,7 @@ from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, expor
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.terminals import plain_text
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import (
     Audio,
     BlobResource,
@@ -28,9 +29,8 @@ from acp_tui.conversation.content import (
 )
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Compaction, Entry, Message, OwnCommand, TerminalState, ToolCallEntry
-from acp_tui.conversation.places import shown_location
-from acp_tui.conversation.text_buffer import TextBuffer
 from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
+from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.dialogs.export import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver

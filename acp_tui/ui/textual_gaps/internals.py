@@ -8,9 +8,12 @@ parser of keys).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from rich.cells import cell_len
+from rich.segment import Segment
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
 from textual.await_remove import AwaitRemove
@@ -26,8 +29,12 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
 
+OBEYED: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal obeys, or shows what stands beside it in another order by."""
+
+
 class TellingCompositor(Compositor):
-    """A compositor that sends every new widget its first Resize.
+    """A compositor that sends every new widget its first Resize, and the terminal nothing that it would obey.
 
     A layout compares with the map of widgets, which Textual also rebuilds whenever somebody asks for the region of a
     widget. A rebuild between a widget's mount and its layout adds the widget in silence: no Show, no Resize, and what
@@ -45,10 +52,44 @@ class TellingCompositor(Compositor):
         self._laid_out = self._full_map
         return result
 
+    def _render_chops(
+        self, crop: Region, is_rendered_line: Callable[[int], bool]
+    ) -> Sequence[Mapping[int, Strip]]:
+        """All that is painted goes through here: what a widget has forgotten to make visible stops here.
+
+        Styles are no text: colors and links become sequences only afterwards.
+        """
+        chops = super()._render_chops(crop, is_rendered_line)
+        return [
+            {cut: _obeyed_by_none(strip) for cut, strip in line.items()} if _has_obeyed(line) else line
+            for line in chops
+        ]
+
     def clear(self) -> None:
         """Forget all widgets."""
         super().clear()
         self._laid_out.clear()
+
+
+def _has_obeyed(line: Mapping[int, Strip | None]) -> bool:
+    for strip in line.values():
+        for part in strip or ():
+            text = part.text
+            if not text.isprintable() and OBEYED.search(text):  # the first is quick, and nearly always enough
+                return True
+    return False
+
+
+def _obeyed_by_none(strip: Strip) -> Strip:
+    """As wide as before: most of these characters take no cell."""
+    if strip is None:  # nothing is painted there
+        return strip
+    parts = [Segment(OBEYED.sub(_stand_in, part.text), part.style) for part in strip]
+    return Strip(parts, strip.cell_length)
+
+
+def _stand_in(found: re.Match[str]) -> str:
+    return "\N{REPLACEMENT CHARACTER}" * cell_len(found[0])
 
 
 def tell_every_first_size(screen: Screen[Any]) -> None:

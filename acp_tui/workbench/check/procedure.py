@@ -15,11 +15,11 @@ import anyio
 
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
 from acp_tui.protocol.conformance import PROBE
-from acp_tui.workbench.check.refusing import Refusing
 
 T = TypeVar("T")
 

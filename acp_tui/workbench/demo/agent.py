@@ -1,6 +1,6 @@
 """The agent's side of one ACP connection: handshake, login, sessions, prompts and their cancellation.
 
-What a turn says and does is the scenario's, played by `turn`.
+What a turn says and does is in its scenario; `playing` plays it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
 from acp_tui.workbench.demo import scenario as scenarios
 from acp_tui.workbench.demo.client_calls import ClientCalls
 from acp_tui.workbench.demo.faults import AUTH_REQUIRED
+from acp_tui.workbench.demo.playing import play
 from acp_tui.workbench.demo.script import Scenario, ScriptedTurn, Wire
-from acp_tui.workbench.demo.session import Session
-from acp_tui.workbench.demo.sessions import Sessions
+from acp_tui.workbench.demo.session import Session, Sessions
 from acp_tui.workbench.demo.turn import Pace, Turn
 
 PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": True}
@@ -101,8 +101,8 @@ class DemoAgent:
         """Cancel a turn; anything else is not for this agent."""
         if method == "session/cancel" and isinstance(params, dict):
             session = self._sessions.get(params.get("sessionId"))
-            if session is not None and session.turn is not None:
-                session.turn.cancel()
+            if session is not None and session.cancel_turn is not None:
+                session.cancel_turn()
 
     def on_junk(self, line: bytes, reason: str) -> None:
         """The client writes no junk; if it does, that is no reason to stop."""
@@ -155,7 +155,7 @@ class DemoAgent:
         session = self._sessions.reopen(params.get("sessionId"), self._cwd(params))
         past, session.past = session.past or [], []
         replay = Turn(session, self._client, Pace(), "", self._scenario.texts)
-        await replay.play(self._sessions.untold(session))
+        await play(replay, self._sessions.untold(session))
         for update in past:
             replay.send(update)
         return self._declare(session)
@@ -215,14 +215,15 @@ class DemoAgent:
     def _prompt(self, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
         """Begin a turn inside the read loop, so that a cancellation right behind the prompt finds it."""
         session = self._session(params)
-        if session.turn is not None:
+        if session.cancel_turn is not None:
             raise _invalid("The session is in the middle of a turn")
         text = _prompt_text(params.get("prompt"))
         scenario, scripted = self._answer_to(session, text)
         session.remember_prompt(text, params["prompt"])
         request_id = json.loads(self._last_line)["id"]
-        session.turn = Turn(session, self._client, self._pace, text, scenario.texts, request_id)
-        return self._play(session, session.turn, scripted)
+        turn = Turn(session, self._client, self._pace, text, scenario.texts, request_id)
+        session.cancel_turn = turn.cancel
+        return self._play(session, turn, scripted)
 
     def _answer_to(self, session: Session, text: str) -> tuple[Scenario, ScriptedTurn]:
         scenario = self._scenario
@@ -244,11 +245,11 @@ class DemoAgent:
         ending = None
         try:
             with turn.scope:
-                ending = await turn.play(scripted.steps)
+                ending = await play(turn, scripted.steps)
         finally:
-            session.turn = None
+            session.cancel_turn = None
         if turn.late:
-            self._tasks.start_soon(turn.play, turn.late)
+            self._tasks.start_soon(play, turn, turn.late)
         if isinstance(ending, RequestFailed):
             self._logged_in &= ending.code != AUTH_REQUIRED
             raise ending

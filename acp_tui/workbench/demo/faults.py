@@ -9,15 +9,13 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import anyio
 
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.workbench.demo import script
-
-if TYPE_CHECKING:
-    from acp_tui.workbench.demo.turn import Ending, Turn
+from acp_tui.workbench.demo.turn import Ending, Turn
 
 AUTH_REQUIRED: Final = -32000
 FLOOD_FLUSH: Final = 64

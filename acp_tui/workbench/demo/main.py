@@ -1,17 +1,18 @@
 """`python -m acp_tui.demo [SCENARIO] [--speed X]`: plays a scenario on stdin and stdout until stdin closes.
 
-With `--login` it is not an agent but the program by which one logs in to it.
+With `--login` it is not an agent but the program by which one logs in to it, on a terminal.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import sys
+from pathlib import Path
 
 import anyio
 
-from acp_tui.workbench.demo import login
 from acp_tui.workbench.demo.agent import DemoAgent
 from acp_tui.workbench.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
 from acp_tui.workbench.demo.stdio import StdioStream
@@ -24,13 +25,13 @@ def main(argv: list[str] | None = None) -> int:
     """Serve one client; the exit status."""
     arguments = _parser().parse_args(argv)
     if arguments.login:
-        return login.ask()
+        return _log_in()
     try:
         scenario = load(arguments.scenario)
     except ScenarioError as error:
         sys.stderr.write(_explained(error))
         return EXIT_USAGE
-    logged_in = scenario.auth.required and login.take_mark()
+    logged_in = scenario.auth.required and _take_login()
     run = secrets.token_hex(3) if arguments.own_ids else ""
     agent = DemoAgent(scenario, speed=arguments.speed, logged_in=logged_in, run=run)
     try:
@@ -60,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         help="give sessions ids that no other run gives (default: demo-1, ...)",
     )
     parser.add_argument(
-        login.OPTION, action="store_true", help="log in on this terminal, for the agent that is started next"
+        "--login", action="store_true", help="log in on this terminal, for the agent that is started next"
     )
     return parser
 
@@ -81,5 +82,33 @@ def _explained(error: ScenarioError) -> str:
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+# The login in a terminal leaves a mark, a file of the program that starts both: it holds for its next agent, once.
+
+
+def _log_in() -> int:
+    """Ask on the terminal; the exit status: 0 where something was entered."""
+    sys.stdout.write("The demo asks for a login. Enter any name, or nothing to give up.\n\nName: ")
+    sys.stdout.flush()
+    name = sys.stdin.readline().strip()
+    if not name:
+        sys.stdout.write("No name, no login.\n")
+        return 1
+    _login_mark().unlink(missing_ok=True)
+    # Made anew: what somebody else put at a path that can be guessed is not written to.
+    os.close(os.open(_login_mark(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    sys.stdout.write(f"Hello, {name}: you are logged in.\n")
+    return 0
+
+
+def _take_login() -> bool:
+    """Whether somebody has logged in since an agent was started last."""
+    try:
+        is_ours = _login_mark().lstat().st_uid == os.getuid()
+        _login_mark().unlink()
+    except OSError:
+        return False
+    return is_ours
+
+
+def _login_mark() -> Path:
+    return Path(os.environ.get("TMPDIR", "/tmp")) / f"acp-tui-demo-login-{os.getuid()}-{os.getppid()}"

@@ -1,6 +1,6 @@
 """What a scenario says, as values: its turns, their steps and what the agent declares of itself.
 
-It neither reads files (`reading`) nor plays anything (`turn`). What goes out on the wire as it stands (tool calls,
+It neither reads files (`reading`) nor plays anything (`playing`). What goes out on the wire as it stands (tool calls,
 content blocks, config options) is kept in the shape of the wire; `turn` fills in placeholders and absolute paths.
 """
 
@@ -35,7 +35,7 @@ class Say:
     )
     repeat: int = 1
     chunk_s: float = DEFAULT_CHUNK_S
-    message: str | None = None
+    id: str | None = None
     """The scenario's own name for the message; those of one name are one. None: its chunks have no message id."""
 
 
@@ -57,7 +57,7 @@ class Plan:
 class ToolPatch:
     """What is to be said about one tool call."""
 
-    name: str | None
+    id: str | None
     """The scenario's own name for the call; each turn gives it a fresh id. None: a call that is not named again."""
     fields: Wire
 
@@ -81,10 +81,10 @@ class Read:
     """Read a file through the client, as a tool call."""
 
     path: str
-    name: str | None
-    line: int | None
-    limit: int | None
-    missing: tuple[Step, ...]
+    id: str | None = None
+    line: int | None = None
+    limit: int | None = None
+    missing: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Write:
 
     path: str
     content: str
-    name: str | None
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ class Permission:
 
     patch: ToolPatch
     options: tuple[Wire, ...]
-    allowed: tuple[Step, ...]
-    rejected: tuple[Step, ...]
+    allowed: tuple[Step, ...] = ()
+    rejected: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +111,16 @@ class Run:
     """Run a command in a terminal of the client's, embedded in a tool call, to its end."""
 
     command: str
-    args: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: str | None
-    title: str | None
-    name: str | None
-    output_limit_bytes: int | None
-    kill_after_s: float | None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    title: str | None = None
+    id: str | None = None
+    output_limit_bytes: int | None = None
+    kill_after_s: float | None = None
     """For a command that does not end by itself; being killed then counts as success."""
-    succeeded: tuple[Step, ...]
-    failed: tuple[Step, ...]
+    succeeded: tuple[Step, ...] = ()
+    failed: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +129,14 @@ class Elicit:
 
     question: Wire
     """What is asked, in the shape of the wire: mode, message, and the form's schema or the page's address."""
-    name: str | None
+    id: str | None = None
     """The scenario's own name for a page, to complete it by."""
-    tool_call: str | None
-    scope: Literal["session", "request"]
+    tool_call: str | None = None
+    scope: Literal["session", "request"] = "session"
     """What the question belongs to: the session, or the prompt's request and so no session."""
-    accepted: tuple[Step, ...]
-    declined: tuple[Step, ...]
-    cancelled: tuple[Step, ...]
+    accepted: tuple[Step, ...] = ()
+    declined: tuple[Step, ...] = ()
+    cancelled: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ class CallExtension:
 
     method: str
     params: Wire
-    answered: tuple[Step, ...]
-    refused: tuple[Step, ...]
+    answered: tuple[Step, ...] = ()
+    refused: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +176,9 @@ class Compact:
     """Shorten the context: begin, stream a summary, end."""
 
     summary: str
-    error: str | None
+    error: str | None = None
     """Why it fails in the end; None: it does not."""
-    chunk_s: float
+    chunk_s: float = DEFAULT_CHUNK_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ class ChangeConfig:
 class Together:
     """Play steps at the same time; done when all are."""
 
-    steps: tuple[Step, ...]
+    together: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +313,11 @@ class KeptSession:
     """A session of an earlier day."""
 
     session_id: str
-    title: str | None
-    updated_at: str | None
-    cwd: str
+    title: str | None = None
+    updated_at: str | None = None
+    cwd: str = "."
     """Relative to the folder of the session that was opened last."""
-    history: tuple[Step, ...]
+    history: tuple[Step, ...] = ()
     """What was said in it: steps that ask nothing of the client."""
 
 

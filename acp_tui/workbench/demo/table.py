@@ -1,16 +1,16 @@
-"""One TOML table and its place in the file: every key is taken once, and what is wrong is said with its place.
+"""Reads TOML tables by their shapes: which keys a table has, and what each of them is. It knows no scenario.
 
-It knows no scenario: which keys a table has is for its readers.
+What is wrong is said with its place in the file, the key and what is allowed there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from math import inf
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
-D = TypeVar("D")
 
 
 class Count(int):
@@ -43,83 +43,101 @@ KINDS: Final[dict[type, str]] = {
     dict: "a table",
 }
 
+Kind: TypeAlias = Any
+"""What a value is: a type of KINDS, `object` for anything, a tuple of the texts that are allowed, a list of one kind
+for a list of such values, a Shape, or a function that reads a table and its place."""
+
 
 class ScenarioError(Exception):
     """A scenario is not what it should be: where, and what is allowed there."""
 
 
-class Table:
-    """Hands out the keys of one table; `close()` refuses what nobody asked for."""
+class Wrong(Exception):
+    """What is wrong with a table as a whole; whoever reads it knows its place."""
 
-    def __init__(self, values: dict[str, Any], place: str) -> None:
-        self._values = dict(values)
-        self._asked_for: list[str] = []
-        self._place = place
 
-    def has(self, key: str) -> bool:
-        """Whether the key is there and not taken yet."""
-        self._asked_for.append(key)
-        return key in self._values
+class Place(NamedTuple):
+    """Where a value stands, as errors say it: of the value itself, and of what is in it."""
 
-    @property
-    def keys(self) -> list[str]:
-        """The keys that nobody has taken yet."""
-        return list(self._values)
+    itself: str
+    inside: str
 
-    def need(self, key: str, kind: type[T]) -> T:
-        """The value of a key that must be there."""
-        if not self.has(key):
-            raise self.error(f'"{key}" is missing; it is {KINDS[kind]}')
-        return _checked(self._values.pop(key), kind, f'{self._place}: "{key}"')
+    def key(self, name: str) -> Place:
+        """A key of this table."""
+        return Place(f'{self.inside}: "{name}"', f"{self.inside}, {name}")
 
-    def get(self, key: str, kind: type[T], default: D) -> T | D:
-        """The value of a key that may be absent."""
-        return self.need(key, kind) if self.has(key) else default
-
-    def given(self, kinds: Mapping[str, type]) -> dict[str, Any]:
-        """Those of several keys that are there."""
-        return {key: self.need(key, kind) for key, kind in kinds.items() if self.has(key)}
-
-    def one_of(self, key: str, allowed: Collection[str]) -> str:
-        """A text that must be there and be one of a set."""
-        value = self.need(key, str)
-        if value not in allowed:
-            raise self.error(f'"{key}" is {value!r}; allowed: {_listed(allowed)}')
-        return value
-
-    def anything(self, key: str) -> Any:
-        """The value of a key that is there, whatever it is."""
-        return self._values.pop(key)
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; absent is empty."""
-        items = self.get(key, list, [])
-        return tuple(_checked(item, str, f'{self._place}: "{key}" {n}') for n, item in enumerate(items, 1))
-
-    def all_of(self, kind: type[T]) -> dict[str, T]:
-        """Every key of this table, each with a value of one kind."""
-        return {key: self.need(key, kind) for key in tuple(self._values)}
-
-    def table(self, key: str) -> Table:
-        """A table in this one; absent is empty."""
-        return Table(self.get(key, dict, {}), f"{self._place}, {key}")
-
-    def tables(self, key: str) -> list[Table]:
-        """A list of tables in this one; absent is empty."""
-        if isinstance(self._values.get(key), dict):
-            raise self.error(f'"{key}" is one table; it must be a list of them: a header in double brackets')
-        items = enumerate(self.get(key, list, []), 1)
-        places = [(f"{self._place}, {key} {n}", item) for n, item in items]
-        return [Table(_checked(item, dict, place), place) for place, item in places]
-
-    def close(self) -> None:
-        """Raises ScenarioError when a key is left that nobody asked for."""
-        for key in self._values:
-            raise self.error(f'unknown key "{key}"; allowed: {_listed(self._asked_for)}')
+    def item(self, number: int) -> Place:
+        """An item of this list, from 1."""
+        return Place(f"{self.itself} {number}", f"{self.inside} {number}")
 
     def error(self, message: str) -> ScenarioError:
         """What is wrong with this table."""
-        return ScenarioError(f"{self._place}: {message}")
+        return ScenarioError(f"{self.inside}: {message}")
+
+
+def _as_it_is(**values: Any) -> dict[str, Any]:
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The keys of a table and what they are; a key that may be absent ends in "?"."""
+
+    keys: Mapping[str, Kind]
+    make: Callable[..., Any] = _as_it_is
+    """Makes the value, of the keys that are there. May raise Wrong."""
+
+
+def read(kind: Kind, value: Any, place: Place) -> Any:
+    """The value as this kind of thing. Raises ScenarioError."""
+    if kind is object:
+        return value
+    if isinstance(kind, type):
+        return _checked(value, kind, place.itself)
+    if isinstance(kind, tuple):
+        if _checked(value, str, place.itself) not in kind:
+            raise ScenarioError(f"{place.itself} is {value!r}; allowed: {listed(kind)}")
+        return value
+    if isinstance(kind, list):
+        if isinstance(value, dict):
+            so = "is one table; it must be a list of them: a header in double brackets"
+            raise ScenarioError(f"{place.itself} {so}")
+        items = enumerate(_checked(value, list, place.itself), 1)
+        return tuple(read(kind[0], item, place.item(number)) for number, item in items)
+    values = _checked(value, dict, place.itself)
+    return _read_table(kind, values, place) if isinstance(kind, Shape) else kind(values, place)
+
+
+def each_key(kind: Kind) -> Kind:
+    """A table of any keys, with values of one kind."""
+    return lambda values, place: {key: read(kind, value, place.key(key)) for key, value in values.items()}
+
+
+def _read_table(shape: Shape, values: dict[str, Any], place: Place) -> Any:
+    kinds = {key.rstrip("?"): kind for key, kind in shape.keys.items()}
+    for key, kind in shape.keys.items():
+        if not key.endswith("?") and key not in values:
+            raise place.error(f'"{key}" is missing; it is {_called(kind)}')
+    given = {key: read(kind, values[key], place.key(key)) for key, kind in kinds.items() if key in values}
+    for key in values:
+        if key not in kinds:
+            raise place.error(f'unknown key "{key}"; allowed: {listed(kinds)}')
+    try:
+        return shape.make(**given)
+    except Wrong as error:
+        raise place.error(str(error)) from error
+
+
+def require_one_of(key: str, value: Any, allowed: Collection[Any]) -> None:
+    """Raises Wrong where a value is not among those that the table itself names."""
+    if value not in allowed:
+        raise Wrong(f'"{key}" is {value!r}; allowed: {listed(allowed)}')
+
+
+def _called(kind: Kind) -> str:
+    if isinstance(kind, type):
+        return KINDS.get(kind, "any value")
+    return KINDS[str] if isinstance(kind, tuple) else KINDS[list] if isinstance(kind, list) else KINDS[dict]
 
 
 def _checked(value: Any, kind: type[T], place: str) -> T:
@@ -132,5 +150,6 @@ def _checked(value: Any, kind: type[T], place: str) -> T:
     return cast(T, value)
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(names)) or "nothing"
+def listed(names: Iterable[str]) -> str:
+    """What is allowed, for an error."""
+    return ", ".join(names) or "nothing"

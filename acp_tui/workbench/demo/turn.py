@@ -1,22 +1,19 @@
-"""Plays the steps of one turn; what a step asks of the client is in `client_steps`, what goes wrong in `faults`.
-
-It sends updates in the order of the steps and keeps no state past the turn's end.
-"""
+"""One turn as far as it has come: its session, client and ids, and what its steps are made of. `playing` plays it."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias
 
 import anyio
 
 from acp_tui.rpc import RequestFailed
-from acp_tui.workbench.demo import client_steps, faults, question_steps, script
+from acp_tui.workbench.demo import script
 from acp_tui.workbench.demo.client_calls import ClientCalls
 from acp_tui.workbench.demo.session import Session
 
@@ -27,6 +24,8 @@ PROGRAMS: Final = Path(__file__).with_name("programs.py")
 
 Ending: TypeAlias = str | RequestFailed | None
 """How a step ended the turn: a stop reason or an error; None where the turn goes on."""
+Outcome: TypeAlias = Ending | tuple[script.Step, ...]
+"""The same, or the branch that is to be played next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,122 +76,21 @@ class Turn:
         if not self.deaf:
             self.scope.cancel()
 
-    async def play(self, steps: Sequence[script.Step]) -> Ending:
-        """Play steps one after the other, until one ends the turn."""
-        for step in steps:
-            ending = await self._play(step)
-            if ending is not None:
-                return ending
-        return None
-
-    async def _play(self, step: script.Step) -> Ending:
-        match step:
-            case script.Say():
-                await self._stream(step)
-            case script.Block(block):
-                self.send({"sessionUpdate": "agent_message_chunk", "content": self.fill(block)})
-            case script.Plan(entries):
-                self.send({"sessionUpdate": "plan", "entries": self.fill(entries)})
-            case script.Tool(patch):
-                self.send({"sessionUpdate": "tool_call"} | self.tool_call(patch))
-            case script.Update(patch):
-                self.send({"sessionUpdate": "tool_call_update"} | self.tool_call(patch))
-            case script.Read():
-                return await client_steps.read(self, step)
-            case script.Write():
-                await client_steps.write(self, step)
-            case script.Permission():
-                return await client_steps.ask(self, step)
-            case script.Run():
-                return await client_steps.run(self, step)
-            case script.Elicit():
-                return await question_steps.elicit(self, step)
-            case script.Complete(name):
-                question_steps.complete(self, name)
-            case script.CallExtension():
-                return await question_steps.call_extension(self, step)
-            case script.NotifyExtension(method, params):
-                self.client.notify_extension(method, self.fill(params))
-            case script.Notice(fields):
-                self._notify(fields)
-            case script.Compact():
-                await self._compact(step)
-            case script.Wait(seconds):
-                await self.pace.wait(seconds)
-            case script.SendUpdate(update):
-                self.send(self.fill(update))
-            case script.SwitchMode(mode_id):
-                self._switch_mode(mode_id)
-            case script.ChangeConfig(values):
-                self._change_config(values)
-            case script.Together(steps):
-                return await self._play_together(steps)
-            case script.Stop(reason):
-                return reason
-            case script.Stderr(text):
-                sys.stderr.write(self.fill(text) + "\n")
-                sys.stderr.flush()
-            case script.Fault():
-                return await faults.play(self, step)
-            case _:
-                assert_never(step)
-        return None
-
-    async def _play_together(self, steps: Sequence[script.Step]) -> Ending:
-        endings: list[Ending] = [None] * len(steps)
-
-        async def play(index: int, step: script.Step) -> None:
-            endings[index] = await self._play(step)
-
-        async with anyio.create_task_group() as tasks:
-            for index, step in enumerate(steps):
-                tasks.start_soon(play, index, step)
-        return next((ending for ending in endings if ending is not None), None)
-
-    async def _stream(self, step: script.Say) -> None:
+    async def stream(self, step: script.Say) -> None:
+        """Send what is said, a few characters at a time."""
         update: dict[str, Any] = {"sessionUpdate": step.update}
-        if step.message is not None:
-            update["messageId"] = self.id_of("message", step.message)
-        await self._stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
+        if step.id is not None:
+            update["messageId"] = self.id_of("message", step.id)
+        await self.stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
 
-    async def _stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
+    async def stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
+        """Send a text in chunks of this update."""
         chunks = self._whole_places.findall(text)
         for number, chunk in enumerate(chunks * repeat, 1):
             self.send({**update, "content": {"type": "text", "text": chunk}})
             if number % CHUNKS_PER_FLUSH == 0:
                 await self.client.flush()
             await self.pace.wait(chunk_s)
-
-    def _notify(self, fields: script.Wire) -> None:
-        if self.client.takes_notices:
-            # Past the session's memory: a notice is no history.
-            self.client.update(self.session.id, {"sessionUpdate": "notice"} | self.fill(fields))
-        else:
-            self.lack("notices", f"“{fields['title']}” was not shown")
-
-    async def _compact(self, step: script.Compact) -> None:
-        if not self.client.takes_compaction:
-            self.lack("compaction", "the context was shortened in silence")
-            return
-        named = {"compactionId": self.id_of("compaction", None)}
-        update = {"sessionUpdate": "compaction_update"} | named
-        self.send(update | {"status": "in_progress"})
-        chunk = {"sessionUpdate": "compaction_summary_chunk"} | named
-        await self._stream_text(chunk, self.fill(step.summary), 1, step.chunk_s)
-        ending = {"status": "failed", "error": step.error} if step.error else {"status": "completed"}
-        self.send(update | ending)
-
-    def _switch_mode(self, mode_id: str) -> None:
-        self.session.set_mode(mode_id)
-        self.send({"sessionUpdate": "current_mode_update", "currentModeId": mode_id})
-
-    def _change_config(self, values: Mapping[str, str | bool]) -> None:
-        for option_id, value in values.items():
-            self.session.set_option(option_id, value)
-        options = self.session.config_options()
-        self.send({"sessionUpdate": "config_option_update", "configOptions": options})
-
-    # What the steps are made of
 
     def send(self, update: script.Wire) -> None:
         """Send a session update as it is."""
@@ -229,7 +127,7 @@ class Turn:
 
     def tool_call(self, patch: script.ToolPatch) -> dict[str, Any]:
         """A patch as it goes on the wire: filled in, with its id and absolute paths."""
-        fields: dict[str, Any] = {"toolCallId": self.call_id(patch.name)} | self.fill(patch.fields)
+        fields: dict[str, Any] = {"toolCallId": self.call_id(patch.id)} | self.fill(patch.fields)
         if "content" in fields:
             fields["content"] = [self._content(item) for item in fields["content"]]
         if "locations" in fields:

@@ -1,4 +1,4 @@
-"""What passed between acp-tui and an agent, to be looked at: kept, indexed, searched, checked. It draws nothing.
+"""What passed between acp-tui and an agent, to be looked at: indexed, searched, checked. It draws nothing.
 
-Nothing here costs anything before somebody looks, but for `frame_log`, which keeps the last lines of each agent.
+Nothing here costs anything before somebody looks. `client.transcript.frame_log` keeps the last lines of each agent.
 """

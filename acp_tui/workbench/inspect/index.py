@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from acp_tui.client.transcript.frame_line import Kind
+from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.workbench.inspect.entry import Entry, Form
 
 MAX_NAMES: Final = 10_000

@@ -1,31 +1,33 @@
-"""One look at the lines of an agent: reads, indexes, searches and checks them in slices, as long as somebody looks.
+"""One look at the lines of an agent: reads, indexes, searches, checks and masks them in slices, while somebody looks.
 
 Nothing is done before `run`. All but the slices runs on the event loop; what is found is there while it goes on.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from array import array
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from threading import Lock
+from typing import Any, Final, TypeVar
 
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.transcript.frame_line import Kind, Line
-from acp_tui.client.transcript.frame_log import FrameLog
-from acp_tui.workbench.inspect.entry import Entry, Form, read_entry
-from acp_tui.workbench.inspect.glimpse import Glimpse, glimpse
+from acp_tui.client.secrets.masking import Masker
+from acp_tui.client.transcript.frame_log import FrameLog, Kind, Line
+from acp_tui.client.transcript.lines import line as json_line
+from acp_tui.protocol.conformance import Finding, Frame, Linter
+from acp_tui.protocol.conformance.rule import read_json
+from acp_tui.rpc import Direction
+from acp_tui.workbench.inspect.entry import Entry, Form, Glimpse, glimpse, read_entry
 from acp_tui.workbench.inspect.index import FrameIndex, Row
-from acp_tui.workbench.inspect.linting import MAX_NOTES, Linting, LintNote
-from acp_tui.workbench.inspect.mask import Mask
 from acp_tui.workbench.inspect.outline import Outline
-from acp_tui.workbench.inspect.query import Query
-from acp_tui.workbench.inspect.search import Search
+from acp_tui.workbench.inspect.search import Query, Search
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LiveSource, Source
 
 BATCH_S: Final = 0.03
@@ -365,3 +367,105 @@ def inspect_file(path: Path) -> Inspection:
     """A look at a recording. It blocks. Raises RecordingUnreadable."""
     source = FileSource(path)
     return Inspection(source, Mask(is_needed=source.header.is_raw))
+
+
+MAX_NOTES: Final = 10_000
+"""That are kept in words; lines with more of them are still marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintNote:
+    """A rule that a line breaks, in words."""
+
+    severity: str
+    """error, warning or note."""
+    rule_id: str
+    text: str
+    """What happened; it may hold what the agent said."""
+    advice: str
+    reference: str
+    """Where to read on."""
+    earlier: tuple[int, ...] = ()
+    """The lines that it began with."""
+
+
+class Linting:
+    """One pass over the lines; for a thread, since rules take their time."""
+
+    def __init__(self, first: int = 0) -> None:
+        self.examined = first
+        """Behind the last line that was looked at."""
+        self._first = first
+        self._linter = Linter()
+        self._counted = 0
+        """By the linter, which sees frames only."""
+        self._between = array("I")
+        """How many frames stood before each other line."""
+
+    def feed(self, lines: Mapping[int, Line]) -> list[tuple[int, LintNote]]:
+        """The next lines; gives what is broken, each with where it shows."""
+        found: list[tuple[int, LintNote]] = []
+        for position, line in lines.items():
+            self.examined = position + 1
+            if line.kind not in (Kind.IN, Kind.OUT):
+                self._between.append(self._counted)
+                continue
+            self._counted += 1
+            direction = Direction.IN if line.kind is Kind.IN else Direction.OUT
+            findings = self._linter.feed(Frame(direction, line.at_s, line.data))
+            found += [self._note(finding) for finding in findings]
+        return found
+
+    def _note(self, finding: Finding) -> tuple[int, LintNote]:
+        *earlier, at = map(self._position, finding.frames)
+        rule = finding.rule
+        note = LintNote(
+            rule.severity.value, rule.rule_id, finding.text, rule.advice, rule.reference, tuple(earlier)
+        )
+        return at, note
+
+    def _position(self, frame: int) -> int:
+        return self._first + frame + bisect_right(self._between, frame)
+
+
+class Mask:
+    """Learns secrets where they pass, and hides them wherever they come back; callable from any thread."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None, *, is_needed: bool = True) -> None:
+        """It is not where the lines have come through one already."""
+        self.is_needed = is_needed
+        self._masker = Masker(environ)
+        self._lock = Lock()
+
+    def learn(self, line: Line) -> None:
+        """Take note of the secrets in it."""
+        if self.is_needed and line.kind in (Kind.IN, Kind.OUT):
+            self.hidden(line)
+
+    def hidden(self, line: Line, *, is_answer_to_form: bool = False) -> Line:
+        """The line without its secrets; the same one where there are none."""
+        if not self.is_needed:
+            return line
+        with self._lock:
+            if not is_answer_to_form and not self._masker.is_suspect(line.data):
+                return line
+            return line._replace(data=self._without_secrets(line, is_answer_to_form))
+
+    def _without_secrets(self, line: Line, is_answer_to_form: bool) -> bytes:
+        value = _message(line)
+        if value is None:
+            text = line.data.decode("utf-8", "surrogateescape")
+            return self._masker.line(text).encode("utf-8", "surrogateescape")
+        hidden = self._masker.message(value, is_answer_to_form=is_answer_to_form)
+        return line.data if hidden == value else json_line(hidden)[:-1]
+
+
+def _message(line: Line) -> Any:
+    """What a frame says; None for what is no message."""
+    if line.kind not in (Kind.IN, Kind.OUT):
+        return None
+    try:
+        value = read_json(line.data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) else None

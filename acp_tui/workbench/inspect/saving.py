@@ -15,7 +15,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.files import create_private
 from acp_tui.client.transcript import lines as recorded
 from acp_tui.client.transcript.events import Exited, Header, Stderr
-from acp_tui.client.transcript.frame_line import ENDED, Kind, Line
+from acp_tui.client.transcript.frame_log import ENDED, Kind, Line
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect.outline import pretty
 

@@ -15,16 +15,16 @@ Where the client departs from the recording, that is said with the frame and its
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId
-from acp_tui.rpc.framing import FrameSplitter
 from acp_tui.rpc.messages import (
     Failure,
+    FrameSplitter,
     Junk,
     Notification,
     Request,
@@ -34,13 +34,17 @@ from acp_tui.rpc.messages import (
     write_result,
 )
 from acp_tui.rpc.peer import CANCEL_REQUEST
-from acp_tui.workbench.mock.answers import CANCELLED, differences, kind_of
-from acp_tui.workbench.mock.mapping import Mapping
-from acp_tui.workbench.mock.offers import no_longer_asked
-from acp_tui.workbench.mock.outgoing import Outgoing
-from acp_tui.workbench.mock.progress import Progress
-from acp_tui.workbench.mock.script import CANCEL, PROMPT, Script, Step, session_of
-from acp_tui.workbench.mock.surprises import Surprises
+from acp_tui.workbench.mock.progress import Mapping, Progress, Surprises
+from acp_tui.workbench.mock.script import (
+    CANCEL,
+    CANCELLED,
+    PROMPT,
+    Script,
+    Step,
+    differences,
+    kind_of,
+    session_of,
+)
 
 RECEIVE_BYTES: Final = 64 << 10
 PATIENCE_S: Final = 2.0
@@ -390,3 +394,91 @@ def _place(step: Step) -> str:
 
 def _is_same_id(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
+
+
+ROOM_BYTES: Final = 64 << 10
+"""Of lines that wait to be written: a client that departs is heard before more is said."""
+PIECE_BYTES: Final = 16 << 10
+"""So much is taken at a time: what a client takes of a long line counts, too."""
+
+
+class Outgoing:
+    """Lines for one stream, written by one task. With a timeout, a client that takes nothing is not waited for."""
+
+    def __init__(self, stream: ByteStream, timeout_s: float = math.inf) -> None:
+        self._stream = stream
+        self._timeout_s = timeout_s
+        self._lines: list[bytes] = []
+        self._bytes = 0
+        self._changed = anyio.Event()
+
+    def put(self, line: bytes) -> None:
+        """Say it, behind all that was said before."""
+        self._lines.append(line)
+        self._bytes += len(line)
+        if len(self._lines) == 1:  # else nobody waits for it
+            self._signal()
+
+    async def has_room(self) -> None:
+        """Wait until the client has taken enough."""
+        while self._bytes > ROOM_BYTES:
+            await self._changed.wait()
+
+    async def is_empty(self) -> None:
+        """Wait until the client has taken all."""
+        while self._bytes:
+            await self._changed.wait()
+
+    async def write(self) -> None:
+        """Write until this is cancelled.
+
+        Raises BrokenResourceError when nobody can read, TimeoutError when nobody does.
+        """
+        while True:
+            while not self._lines:
+                await self._changed.wait()
+            lines, self._lines = self._lines, []
+            await self._send(b"\n".join([*lines, b""]))
+            self._bytes -= sum(map(len, lines))
+            self._signal()
+
+    async def _send(self, data: bytes) -> None:
+        for start in range(0, len(data), PIECE_BYTES):
+            with anyio.fail_after(self._timeout_s):
+                await self._stream.send(data[start : start + PIECE_BYTES])
+
+    def _signal(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+TERMINAL: Final = "terminal/"
+FILES: Final = {"fs/read_text_file": ("fs", "readTextFile"), "fs/write_text_file": ("fs", "writeTextFile")}
+
+
+def no_longer_asked(steps: Iterable[Step], then: Any, now: Any) -> Iterator[tuple[Step, str]]:
+    """The agent's questions that a client which says `now` at `initialize` does not offer to answer, with the offer.
+
+    What the recorded client did not offer either was asked all the same, and is.
+    """
+    for step in steps:
+        if step.is_ours and isinstance(step.message, Request):
+            path = _needs(step.message)
+            if path and _offers(then, path) and not _offers(now, path):
+                yield step, ".".join(path)
+
+
+def _needs(question: Request) -> tuple[str, ...]:
+    if question.method.startswith(TERMINAL):
+        return ("terminal",)
+    if question.method == "elicitation/create":
+        mode = question.params.get("mode") if isinstance(question.params, dict) else None
+        return ("elicitation", mode if isinstance(mode, str) else "form")
+    return FILES.get(question.method, ())
+
+
+def _offers(params: Any, path: tuple[str, ...]) -> bool:
+    value = params.get("clientCapabilities") if isinstance(params, dict) else None
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value is not None and value is not False

@@ -1,19 +1,22 @@
-"""How far a recording has been played: which step is next, and what of the client's has come; it says nothing itself.
+"""How far a recording has been played: the next step, what the client said of it, and its names for what was recorded.
 
 The order is that of the recording. Where the client leaves the agent waiting for something (it is overdue), only what
 depends on that waits on: the rest of its session for a prompt, an answer, a cancellation or the opening of a session,
-nothing for any other request.
+nothing for any other request. `Surprises` answers requests that the recording does not have, or not so often.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from typing import Any, Final, cast
 
-from acp_tui.rpc import RequestId
-from acp_tui.rpc.messages import Failure, Notification, Request, Result
-from acp_tui.workbench.mock.script import OPENERS, PROMPT, Step
+from acp_tui.rpc import ErrorCode, RequestFailed, RequestId
+from acp_tui.rpc.messages import Failure, Notification, Request, Result, write_failure, write_result
+from acp_tui.workbench.mock.script import NEW, OPENERS, PROMPT, Step, session_of
 
 
 class Progress:
@@ -151,3 +154,161 @@ def _is_at_any_time(step: Step) -> bool:
     """A request of the client's that is no prompt, and the answer to it."""
     request = step if step.answers is None else step.answers
     return isinstance(request.message, Request) and not request.is_ours and request.method != PROMPT
+
+
+class Surprises:
+    """Of one client."""
+
+    def __init__(self, progress: Progress, mapping: Mapping) -> None:
+        self._progress = progress
+        self._mapping = mapping
+        self._sessions = 0
+        """How many were made up."""
+
+    def answer(self, request: Request) -> tuple[Step | None, str, bytes]:
+        """The step that it is like, what to say of it, and the answer."""
+        before = self._last_like(request)
+        if request.method == PROMPT:
+            return before, *self._refuse(request, before)
+        if request.method == NEW and before is not None and before.answer is not None:
+            return before, *self._open_another(request, before.answer)
+        if before is not None and before.answer is not None:
+            what = f"{request.method} came again, and is answered as then"
+            return before, what, self._mapping.response(before.answer.data, request.id)
+        error = RequestFailed(
+            ErrorCode.METHOD_NOT_FOUND,
+            f"Method not found: {request.method}",
+            {"details": "the recording does not have it"},
+        )
+        return None, f"{request.method} is not in the recording", write_failure(request.id, error)
+
+    def _last_like(self, request: Request) -> Step | None:
+        """Of those that came: the same method, in the same session."""
+        session = None if request.method in OPENERS else session_of(request.params)
+        for step in reversed([*self._progress.came]):
+            is_there = session is None or self._mapping.name("sessionId", step.session) == session
+            if isinstance(step.message, Request) and step.method == request.method and is_there:
+                return step
+        return None
+
+    def _refuse(self, request: Request, before: Step | None) -> tuple[str, bytes]:
+        what = "came once more than in the recording" if before else "came, and is not in the recording"
+        so = f"{PROMPT} {what}, so it ends with refusal (session {session_of(request.params)!r})"
+        return so, write_result(request.id, {"stopReason": "refusal"})
+
+    def _open_another(self, request: Request, answer: Step) -> tuple[str, bytes]:
+        """A session of its own; what was recorded of the first one is said there, unless that has begun."""
+        value = answer.message.value if isinstance(answer.message, Result) else None
+        first = session_of(value)
+        if first is None:
+            return f"{NEW} came again, and is answered as then", self._mapping.response(
+                answer.data, request.id
+            )
+        self._sessions += 1
+        another = f"{first}-{self._sessions + 1}"
+        has_begun = any(step.method == PROMPT and step.session == first for step in self._progress.came)
+        if not has_begun:
+            self._mapping.learn_name("sessionId", first, another)
+        gets = "a session without turns" if has_begun else "the session of then under another name"
+        opened = write_result(request.id, {**cast(dict[str, Any], value), "sessionId": another})
+        return f"{NEW} came again, and opens {gets}, {another!r}", opened
+
+
+NAMED: Final = ("sessionId", "terminalId", "requestId")
+"""The keys of which the values are names."""
+ESCAPES: Final = (rb"\/", rb"\u")
+"""By which a name may be hidden."""
+
+
+class Mapping:
+    """Which live name stands for which recorded one."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, type, Any], Any] = {}
+        self._folders: dict[str, str] = {}
+        self._pattern: re.Pattern[str] | None = None
+        self._traces: set[bytes] = set()
+        """One of these is in every frame that holds something to be mapped."""
+
+    def learn(self, recorded: Any, live: Any) -> None:
+        """Take note of what two messages of the same kind call things."""
+        for key in NAMED:
+            self.learn_name(key, _at(recorded, key), _at(live, key))
+        before, now = _at(recorded, "cwd"), _at(live, "cwd")
+        if isinstance(before, str) and isinstance(now, str) and before != now and before.strip("/"):
+            self._folders[before.rstrip("/")] = now.rstrip("/")
+            longest_first = sorted(map(re.escape, self._folders), key=len, reverse=True)
+            self._pattern = re.compile(rf"(?<![\w.~-])(?:{'|'.join(longest_first)})(?![\w-]|\.\w)")
+            self._traces |= {_trace(before.rstrip("/")), *ESCAPES}
+
+    def learn_name(self, key: str, recorded: Any, live: Any) -> None:
+        """Take note of one name."""
+        if isinstance(recorded, str | int | float) and live is not None and recorded != live:
+            self._names[key, type(recorded), recorded] = live
+            # A number of a request may stand anywhere.
+            self._traces |= {_trace(recorded) if isinstance(recorded, str) else key.encode(), *ESCAPES}
+
+    def name(self, key: str, recorded: Any) -> Any:
+        """The live name."""
+        return self._names.get((key, type(recorded), recorded), recorded)
+
+    def frame(self, data: bytes) -> bytes:
+        """A recorded frame in live names; to the byte where nothing changes."""
+        if not any(trace in data for trace in self._traces):
+            return data
+        value = _read(data)
+        mapped = self._mapped(value)
+        return data if _is_same(mapped, value) else _write(mapped)
+
+    def response(self, data: bytes, request_id: RequestId) -> bytes:
+        """A recorded response, to a request that has another id now."""
+        value = _read(data)
+        mapped = {**self._mapped(value), "id": request_id}
+        return data if _is_same(mapped, value) else _write(mapped)
+
+    def _mapped(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._in_folder(value)
+        if isinstance(value, list):
+            return [self._mapped(item) for item in value]
+        if isinstance(value, dict):
+            return {self._in_folder(key): self._named(key, item) for key, item in value.items()}
+        return value
+
+    def _named(self, key: str, item: Any) -> Any:
+        if key in NAMED and isinstance(item, str | int | float):
+            return self.name(key, item)
+        return self._mapped(item)
+
+    def _in_folder(self, text: str) -> str:
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda found: self._folders[found[0]], text)
+
+
+def _read(data: bytes) -> Any:
+    """What it says, as leniently as messages are read; None for what says nothing."""
+    try:
+        return json.loads(data.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _write(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _trace(name: str) -> bytes:
+    return json.dumps(name, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return one == other and type(one) is type(other) and _id_type(one) is _id_type(other)
+
+
+def _id_type(value: Any) -> type:
+    return type(value.get("id")) if isinstance(value, dict) else type(value)
+
+
+def _at(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None

@@ -1,23 +1,39 @@
 """The passes over a recording: one finds what is secret in it, one where that is split, the last writes the lines anew.
 
-Which file the lines come from, and where they go, is `redacting`'s.
+Which file the lines come from, and where they go, is in `redacting`. `Shortcuts` are ways past a close look at a line,
+which nearly all lines can take: a line whose strings are all known to hold nothing need not be read, one in which no
+string tells what another is can have them replaced one by one, and a piece of a text stands among the same words as
+the piece before.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 from acp_tui.client.secrets.names import counts_tokens
 from acp_tui.client.secrets.shapes import looks_random
-from acp_tui.workbench.redact.contents import Contents
-from acp_tui.workbench.redact.json_strings import JsonString, rewritten, strings
-from acp_tui.workbench.redact.pictures import blanked
+from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - with them all models of the protocol are loaded
+from acp_tui.protocol.wire import WireModel
+from acp_tui.workbench.redact.json_strings import (
+    JsonString,
+    Path,
+    decoded,
+    encoded,
+    literals,
+    rewritten,
+    strings,
+)
+from acp_tui.workbench.redact.ledger import NUMBER, Secret, number_stand_in
 from acp_tui.workbench.redact.places import (
     Blob,
+    Contents,
     FileContent,
     Media,
     Named,
@@ -25,13 +41,52 @@ from acp_tui.workbench.redact.places import (
     Place,
     Places,
     Reading,
+    may_have_blocks,
+    tells_a_place,
 )
-from acp_tui.workbench.redact.shortcuts import Framed, Shortcuts, framed, may_hold_a_piece
-from acp_tui.workbench.redact.stand_ins import NUMBER, Secret, number_stand_in
-from acp_tui.workbench.redact.streams import OVERLAP, Streams
-from acp_tui.workbench.redact.texts import Redacted, Redactor, as_bytes, as_text, bytes_of, total
-from acp_tui.workbench.redact.wishes import Report, Wishes
-from acp_tui.workbench.redact.words import is_own_word
+from acp_tui.workbench.redact.texts import (
+    OVERLAP,
+    Hit,
+    Redacted,
+    Redactor,
+    Streams,
+    as_bytes,
+    as_text,
+    bytes_of,
+    total,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is to be replaced beyond what is found by itself."""
+
+    secrets: Sequence[str] = ()
+    drop_contents: Sequence[str] = ()
+    keep_contents: Sequence[str] | None = None
+    """Where given, the contents of all other files are left out."""
+    drops_media: bool = False
+
+    @property
+    def leaves_contents_out(self) -> bool:
+        """Whether those of some files are."""
+        return bool(self.drop_contents) or self.keep_contents is not None
+
+
+@dataclass(slots=True)
+class Report:
+    """What was done, without any secret."""
+
+    replaced: Sequence[Secret] = ()
+    files_left_out: int = 0
+    media_left_out: int = 0
+    media_kept: int = 0
+    """Images and sounds that nobody has looked into."""
+    blobs_kept: int = 0
+    """Bytes that are no text: only what stands in them as text was found."""
+    bad_lines: int = 0
+    """Lines that are no event; they were looked at as text."""
+
 
 MAX_READINGS: Final = 2
 """The first finds secrets, the second where they are split: also those that were only found behind that place."""
@@ -291,3 +346,186 @@ def _event(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+MAX_PLAIN: Final = 50_000
+MAX_PLAIN_CHARS: Final = 100
+MAX_FRAMES: Final = 1_000
+
+_TIME: Final = re.compile(r'\{"t":\d+(?:\.\d+)?,')
+_FRAME_KEY: Final = '"frame":'
+_TEXT_KEY: Final = '"text":"'
+_PLAIN: Final = r'[^"\\\x00-\x1f]*+'
+_TEXT: Final = re.compile(rf'{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{{4}}){_PLAIN})*+(?=")')
+_STREAMED: Final = ('_chunk"', "terminal_output", '"session/prompt"')
+
+
+class Framed(NamedTuple):
+    """A line that looks like one piece of a text, and what stands around it, but for the time."""
+
+    around: tuple[str, str]
+    start: int
+    """Where the text begins, its quote included."""
+    end: int
+    literal: str
+
+    @property
+    def text(self) -> str:
+        """What the piece says."""
+        return decoded(self.literal)
+
+    @property
+    def string(self) -> JsonString:
+        """The piece itself."""
+        return JsonString(self.start, self.end, self.text, (), is_key=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line without its secrets."""
+
+    text: str
+    found: tuple[Hit, ...] = ()
+
+
+class Shortcuts:
+    """Knows what need not be looked at again; all of it is forgotten when more is known to be secret."""
+
+    def __init__(self, redactor: Redactor, *, every_place_counts: bool) -> None:
+        """Where contents of files are left out, any line may tell of another."""
+        self._redactor = redactor
+        self._every_place_counts = every_place_counts
+        self._plain: set[str] = set()
+        """Strings, as they are written, that hold nothing and tell of no place."""
+        self._pieces: dict[tuple[str, str], Piece] = {}
+        self._known_then = -1
+
+    def piece(self, framed: Framed | None) -> Piece | None:
+        """Which text a line is a piece of, if that is known by what stands around it."""
+        self._forget_what_may_be_wrong()
+        return None if framed is None else self._pieces.get(framed.around)
+
+    def remember(self, framed: Framed, piece: Piece) -> None:
+        """In a line of this kind there is but the piece to look at."""
+        if not self._every_place_counts:
+            self._forget_what_may_be_wrong()
+            self._pieces[framed.around] = piece
+
+    def line(self, text: str) -> Line | None:
+        """A line that is JSON without its secrets; None where their places count."""
+        if self._every_place_counts or _FRAME_KEY not in text or '"headers"' in text or may_have_blocks(text):
+            return None
+        if any(map(text.__contains__, self._redactor.ledger.numbers)):
+            return None
+        self._forget_what_may_be_wrong()
+        written = literals(text)
+        if self._plain.issuperset(written):
+            return Line(text)
+        return self._replaced(text, {*written} - self._plain)
+
+    def _replaced(self, text: str, written: set[str]) -> Line | None:
+        found: list[Hit] = []
+        for each in written:
+            said = decoded(f'"{each}"')
+            if tells_a_place(said):
+                return None
+            redacted = self._redactor.redact(said)
+            if not redacted.found:
+                if len(each) <= MAX_PLAIN_CHARS:
+                    self._plain.add(each)
+                continue
+            if (
+                may_be_own_word(said) or each[0] in " ,:[]{}"
+            ):  # what stands between two strings, too, may read so
+                return None
+            old = f'"{each}"'
+            found += redacted.found * text.count(old)
+            text = text.replace(old, encoded(redacted.text, old))
+        return Line(text, tuple(found))
+
+    def _forget_what_may_be_wrong(self) -> None:
+        known = self._redactor.ledger.version
+        if known != self._known_then or len(self._plain) > MAX_PLAIN or len(self._pieces) > MAX_FRAMES:
+            self._plain.clear()
+            self._pieces.clear()
+            self._known_then = known
+
+
+def framed(line: str) -> Framed | None:
+    """The line as a text with what is around it; None where it does not look like one."""
+    at = line.find(_TEXT_KEY)
+    time = _TIME.match(line) if at >= 0 else None
+    if time is None:
+        return None
+    start = at + len(_TEXT_KEY) - 1
+    text = _TEXT.match(line, start + 1)
+    if text is None:
+        return None
+    end = text.end() + 1
+    return Framed((line[time.end() : start], line[end:]), start, end, line[start:end])
+
+
+def may_hold_a_piece(line: str) -> bool:
+    """Whether it has to be read to know that none of its strings is a piece of a text."""
+    return _FRAME_KEY not in line or any(map(line.__contains__, _STREAMED)) or may_have_blocks(line)
+
+
+# fmt: off
+_NAMING: Final = frozenset((
+    "type", "method", "sessionUpdate", "kind", "status", "stopReason", "jsonrpc", "outcome", "action", "priority",
+    "role", "mode", "format", "version",
+))
+"""The keys of which the values are such words, too."""
+_RPC: Final = frozenset((
+    "jsonrpc", "id", "method", "params", "result", "error", "code", "message", "data", "requestId",
+))
+# fmt: on
+_WORD: Final = re.compile(r"[a-z][a-z0-9]*(?:[_/-][a-z0-9]+)*|2\.0")
+
+
+def is_own_word(text: str, path: Path, *, is_key: bool) -> bool:
+    """Whether a string of a line belongs to the protocol, or to the recording."""
+    if is_key:
+        return len(path) == 1 or text in _keys()
+    return path[-1:] != () and path[-1] in _NAMING and _WORD.fullmatch(text) is not None
+
+
+def may_be_own_word(text: str) -> bool:
+    """Whether it is one in some place."""
+    return _WORD.fullmatch(text) is not None or text in _keys()
+
+
+@cache
+def _keys() -> frozenset[str]:
+    return _RPC | {
+        field.alias or name for model in _models(WireModel) for name, field in model.model_fields.items()
+    }
+
+
+def _models(model: type[WireModel]) -> list[type[WireModel]]:
+    below = [each for sub in model.__subclasses__() for each in _models(sub)]
+    return [model, *below]
+
+
+GREY: Final = 128
+MAX_PIXELS: Final = 50_000_000
+_SILENCE: Final = (
+    b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00"
+    b"\x02\x00\x10\x00data\x00\x00\x00\x00"
+)
+
+
+def blanked(data: str) -> str:
+    """A grey image of the same size and format, or silence; both in base64."""
+    from PIL import Image, UnidentifiedImageError  # only where somebody asked for it
+
+    try:
+        with Image.open(io.BytesIO(bytes_of(data))) as image:
+            size, kind = image.size, image.format or "PNG"
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+        return b64encode(_SILENCE).decode()
+    if size[0] * size[1] > MAX_PIXELS:
+        size, kind = (1, 1), "PNG"
+    blank = io.BytesIO()
+    Image.new("L", size, GREY).save(blank, kind)
+    return b64encode(blank.getvalue()).decode()

@@ -1,17 +1,22 @@
 """What the strings of a recording are, as far as their place tells: pieces of a stream, contents of a file, a secret.
 
-It reads along and changes nothing.
+It reads along and changes nothing. `Contents` knows which files are left out, and what stands for their text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import count
 from typing import Any, Final, TypeAlias
 
+from acp_tui.client.path_globs import is_spelled_in
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.shapes import looks_random
-from acp_tui.workbench.redact.contents import Contents
 from acp_tui.workbench.redact.json_strings import Path
 
 MAX_ASKED: Final = 10_000
@@ -310,3 +315,67 @@ def _files_of(call: Mapping[str, Any]) -> list[str]:
 
 def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+_LETTERS: Final = "xwvz"
+_WIDE_LETTERS: Final = "ｘｗｖｚ"
+_FILLED: Final = re.compile(rf"[{_LETTERS}{_WIDE_LETTERS}\s]*")
+
+
+@dataclass(slots=True)
+class Contents:
+    """Whose contents are left out, and of how many files that was so.
+
+    Lines that were equal stay so, and others differ, so that a diff keeps its shape; what they were cannot be had from
+    what stands for them, since that depends on a number that nobody keeps.
+    """
+
+    drop: Sequence[str] = ()
+    """Globs: of these files."""
+    keep: Sequence[str] | None = None
+    """Globs: of all files but these."""
+    dropped: set[str] = field(default_factory=set)
+    """The files, as they were called."""
+    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+
+    def drops(self, path: str, roots: Sequence[str]) -> bool:
+        """Whether this file's contents are to be left out.
+
+        `roots` are the folders of sessions. What is kept lies where a glob says, seen from one of them; what is left
+        out, from any folder: in doubt a file is left out.
+        """
+        path = path.replace("\\", "/")
+        if self.keep is not None:
+            return not any(is_spelled_in(path, glob, roots) for glob in self.keep)
+        return any(is_spelled_in(path, _at_any_depth(glob), (*roots, "/")) for glob in self.drop)
+
+    def filler(self, path: str, text: str) -> str:
+        """What stands for the file's text."""
+        filled = "".join(map(self._fill, text.splitlines(keepends=True)))
+        if filled != text:
+            self.dropped.add(path)
+        return filled
+
+    def _fill(self, line: str) -> str:
+        if _FILLED.fullmatch(line):
+            return line
+        digits = _digits(line.strip(), self._key)
+        return "".join(_letter(char, digit) for char, digit in zip(line, digits, strict=False))
+
+
+def _digits(line: str, key: bytes) -> Iterator[int]:
+    """Numbers from 0 to 3 without end, which the line and nothing less gives."""
+    data = line.encode("utf-8", "surrogatepass")
+    for number in count():
+        for byte in blake2b(data, key=key, salt=number.to_bytes(8, "big")).digest():
+            yield from ((byte >> shift) & 3 for shift in (0, 2, 4, 6))
+
+
+def _letter(char: str, digit: int) -> str:
+    if char.isspace() or unicodedata.category(char)[0] in "MC":
+        return char
+    return (_WIDE_LETTERS if unicodedata.east_asian_width(char) in "WF" else _LETTERS)[digit]
+
+
+def _at_any_depth(glob: str) -> str:
+    return glob if glob.startswith(("/", "~")) else f"**/{glob.removeprefix('./')}"

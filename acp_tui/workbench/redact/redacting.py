@@ -1,4 +1,4 @@
-"""Makes a recording that can be given away of one that cannot; what is done with its lines is `passes`'.
+"""Makes a recording that can be given away of one that cannot; what is done with its lines is in `passes`.
 
 It is there whole or not at all, and replaces no other file.
 """
@@ -6,19 +6,20 @@ It is there whole or not at all, and replaces no other file.
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.safe_git import ask_git_global
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.client.transcript.store import create
 from acp_tui.workbench.redact.ledger import Ledger
-from acp_tui.workbench.redact.passes import Redaction
+from acp_tui.workbench.redact.passes import Redaction, Report, Wishes
 from acp_tui.workbench.redact.texts import Redactor
-from acp_tui.workbench.redact.wishes import Report, Wishes
 
 __all__ = ["RedactionFailed", "Report", "Wishes", "redact"]
 
@@ -91,3 +92,21 @@ def _lines(file: BinaryIO, size: int) -> Iterator[bytes]:
     while size > 0 and (line := file.readline()):
         size -= len(line)
         yield line
+
+
+_VARIABLES: Final = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "FULLNAME", "DEBFULLNAME")
+
+
+def full_names(environ: Mapping[str, str]) -> frozenset[str]:
+    """All that are known; it blocks for as long as git takes."""
+    names = {environ.get(name, "") for name in _VARIABLES}
+    # Of git what is global only: the settings of a project are whoever's it is.
+    names |= {_of_account(), ask_git_global("user.name", environ)}
+    return frozenset(name for each in names if (name := each.strip()))
+
+
+def _of_account() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0]
+    except KeyError:  # a container with a number for a user
+        return ""

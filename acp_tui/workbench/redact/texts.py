@@ -1,24 +1,29 @@
-"""Replaces what is secret in one text, in every way it can be read; the text keeps its length and its width."""
+"""Replaces what is secret in one text, in every way it can be read; the text keeps its length and its width.
+
+`Streams` does so for texts that come in pieces, where a secret may begin in one and end in a later one.
+"""
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
 
-from acp_tui.client.secrets.looks import Find, has_sign, look
-from acp_tui.workbench.redact.addresses import addresses, may_hold_address
-from acp_tui.workbench.redact.beginnings import cut_keys
-from acp_tui.workbench.redact.encodings import Encoded, encoded_in, may_be_encoded
-from acp_tui.workbench.redact.ledger import Ledger
-from acp_tui.workbench.redact.names import may_name_someone, users
-from acp_tui.workbench.redact.stand_ins import NARROW, Secret, blank
+from acp_tui.client.secrets.looks import Find, has_sign, look, open_block
+from acp_tui.workbench.redact.ledger import NARROW, Ledger, Secret, blank, cut_keys
+from acp_tui.workbench.redact.names import addresses, may_hold_address, may_name_someone, users
+from acp_tui.workbench.redact.places import Piece
 from acp_tui.workbench.redact.views import (
+    Encoded,
     View,
+    encoded_in,
     has_entities,
     has_marks,
     is_wrapped,
+    may_be_encoded,
     spelled_as,
     unbroken,
     views,
@@ -33,7 +38,7 @@ MAX_LEVELS: Final = 3
 """So often may bytes be encoded in what is encoded."""
 
 
-class Place(NamedTuple):
+class Hit(NamedTuple):
     """Where in a text a secret begins."""
 
     at: int
@@ -45,7 +50,7 @@ class Redacted:
     """A text without its secrets, and which they were."""
 
     text: str
-    found: tuple[Place, ...] = ()
+    found: tuple[Hit, ...] = ()
 
 
 class Redactor:
@@ -246,7 +251,7 @@ class _Canvas:
         self._chars: list[str] | None = None
         self._painted = bytearray()
         """Of each character, as soon as there are `_chars`, whether it is."""
-        self._found: list[Place] = []
+        self._found: list[Hit] = []
 
     def paint(self, view: View, start: int, end: int, secret: Secret) -> None:
         """Put a stand-in where a view has a secret; where only a part of it is left, something that says nothing."""
@@ -258,7 +263,7 @@ class _Canvas:
         for at in free:
             old = view.text[at]
             self._put(*view.place(at), secret.stand_in[at - start] if is_whole else blank(old), old)
-        self._found.append(Place(view.place(start)[0], secret))
+        self._found.append(Hit(view.place(start)[0], secret))
 
     def paint_found(self, text: str, secret: Secret) -> None:
         """The same for a secret that stands in the text as it is."""
@@ -275,7 +280,7 @@ class _Canvas:
         for begin, end, new, old in free:
             self._put(begin, end, new, old)
         if free:
-            self._found += [Place(free[0][0], place.secret) for place in inside.found]
+            self._found += [Hit(free[0][0], place.secret) for place in inside.found]
 
     def _is_free(self, at: int) -> bool:
         return self._chars is None or not self._painted[at]
@@ -328,7 +333,146 @@ def _broken_as(encoded: str, like: str) -> str:
     return "".join(next(chars, "") if char.isalnum() or char in "+/-_=" else char for char in like)
 
 
-def total(places: Iterable[Place]) -> None:
+def total(places: Iterable[Hit]) -> None:
     """Count what was replaced."""
     for place in places:
         place.secret.count += 1
+
+
+BATCH: Final = 16 << 10
+"""Characters of a text that come until it is looked at."""
+OVERLAP: Final = 4 << 10
+"""Of those that were looked at, so many are looked at again with the next: more than nearly any secret takes."""
+MAX_OVERLAP: Final = 32 << 10
+"""A private key may be longer."""
+_LONG_WORD: Final = re.compile(r"[A-Za-z0-9][\w.~+/=-]{15}")
+MAX_STREAMS: Final = 64
+"""Texts that go on at the same time."""
+
+Where: TypeAlias = tuple[int, int]
+"""A line, and a place in it."""
+
+
+@dataclass(slots=True)
+class _Part:
+    where: Where
+    text: str
+    line_end: str
+    skip: int = 0
+    """So many characters are no longer looked at."""
+
+    @property
+    def rest(self) -> str:
+        return (self.text + self.line_end)[self.skip :]
+
+
+@dataclass(slots=True)
+class _Stream:
+    parts: list[_Part] = field(default_factory=list)
+    fresh: int = 0
+    """Characters that have come since it was looked at."""
+
+
+class Streams:
+    """Looks at the pieces of each text together."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._streams: OrderedDict[tuple[str, ...], _Stream] = OrderedDict()
+        self._messages: dict[tuple[str, ...], str] = {}
+        """Which message of a text a piece was of last."""
+        self.split: dict[Where, Redacted] = {}
+        """Pieces in which something is to be replaced."""
+
+    def see(self, where: Where, piece: Piece, text: str) -> None:
+        """The next piece of a text."""
+        stream = self._stream((*piece.stream, self._message(piece)))
+        # A message may begin with a key, right behind another that ended without a space.
+        begins_anew = _LONG_WORD.match(text) is not None and stream.parts and not stream.parts[-1].line_end
+        if piece.is_alone or begins_anew:
+            alone = self._redactor.redact(text, goes_on=not piece.is_alone)
+            if alone.found:
+                self.split[where] = alone
+        stream.parts.append(_Part(where, text, piece.line_end))
+        stream.fresh += len(text)
+        if stream.fresh >= BATCH:
+            self._look(stream, goes_on=True)
+            self._forget(stream)
+
+    def end(self) -> None:
+        """No text goes on."""
+        for stream in self._streams.values():
+            self._look(stream, goes_on=False)
+        self._streams.clear()
+        self._messages.clear()
+
+    def _message(self, piece: Piece) -> str:
+        before = self._messages.get(piece.stream, "")
+        if piece.message is None:
+            return before
+        if piece.is_alone and piece.message != before:
+            ended = self._streams.pop((*piece.stream, before), _Stream())
+            self._look(ended, goes_on=False)
+        if piece.message:
+            self._messages[piece.stream] = piece.message
+        return piece.message
+
+    def _stream(self, key: tuple[str, ...]) -> _Stream:
+        stream = self._streams.get(key)
+        if stream is not None:
+            self._streams.move_to_end(key)
+            return stream
+        stream = self._streams[key] = _Stream()
+        if len(self._streams) > MAX_STREAMS:
+            _, oldest = self._streams.popitem(last=False)
+            self._look(oldest, goes_on=False)
+        return stream
+
+    def _look(self, stream: _Stream, *, goes_on: bool) -> None:
+        redacted = self._redactor.redact(_together(stream.parts), goes_on=goes_on)
+        stream.fresh = 0
+        if not redacted.found:
+            return
+        found = deque(sorted(redacted.found, key=lambda place: place.at))
+        begin = 0
+        for part in stream.parts:
+            end = begin + len(part.rest)
+            its = []
+            while found and found[0].at < end:
+                place = found.popleft()
+                its.append(Hit(place.at - begin + part.skip, place.secret))
+            self._settle(part, redacted.text[begin:end], its)
+            begin = end
+
+    def _settle(self, part: _Part, text: str, found: list[Hit]) -> None:
+        """Where the whole text shows something it is right; else what was seen before, of less of the text."""
+        text = part.text[: part.skip] + text[: max(len(part.text) - part.skip, 0)]
+        if text == part.text and not found:
+            return
+        before = self.split.get(part.where, Redacted(part.text))
+        merged = zip(part.text, before.text, text, strict=True)
+        both = {place.at: place for place in (*before.found, *found)}
+        self.split[part.where] = Redacted(
+            "".join(earlier if now == old else now for old, earlier, now in merged), tuple(both.values())
+        )
+
+    def _forget(self, stream: _Stream) -> None:
+        """Keep as much as a secret may have begun in."""
+        text = _together(stream.parts)
+        begun = open_block(text)
+        kept = max(
+            OVERLAP, self._redactor.ledger.longest_with_line_end, 0 if begun is None else len(text) - begun
+        )
+        surplus = len(text) - min(kept, MAX_OVERLAP)
+        gone = 0
+        for part in stream.parts:
+            if surplus < len(part.rest):
+                part.skip += max(surplus, 0)
+                break
+            surplus -= len(part.rest)
+            gone += 1
+        del stream.parts[:gone]
+
+
+def _together(parts: list[_Part]) -> str:
+    return "".join(part.rest for part in parts)

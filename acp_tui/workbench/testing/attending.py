@@ -1,34 +1,50 @@
 """The user of an agent under test: passes on what the test has answered, and nothing else. It runs on the kit's loop.
 
 A question that the test says nothing of is never allowed: the turn is cancelled, and what was asked is remembered.
+`Watch` notes what happens in one session.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import partial
+from pathlib import Path
+from typing import Final
 
 import anyio
 
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    Field,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+)
+from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry
+from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.protocol.conformance import Frame
 from acp_tui.workbench.testing.answers import (
     CANCEL_TURN,
+    AskedElicitation,
+    AskedPermission,
     ElicitationAnswers,
     PermissionAnswers,
     Reply,
     option_of,
 )
-from acp_tui.workbench.testing.asked import AskedElicitation, AskedPermission
-from acp_tui.workbench.testing.evidence import call_line
-from acp_tui.workbench.testing.forms import described, example
+from acp_tui.workbench.testing.failures import call_line
+from acp_tui.workbench.testing.turn import RunCommand, Turn, run_command
 
 
 class Attendant:
@@ -196,3 +212,158 @@ def _misfit(elicitation: Elicitation, error: ValueError) -> str:
     message = make_visible_line(elicitation.message)
     lines = [f"asks {message!r}, and what the test answers does not fit: {error}", ""]
     return "\n".join([*lines, *(f"  {line}" for line in described(elicitation))])
+
+
+OWN_CALL: Final = "acp-tui_"
+"""So begin the ids of the questions that the client asks of its own."""
+
+
+class Watch:
+    """Follows one session from before it is open; `session` is set once it is."""
+
+    session: Session
+
+    def __init__(self, attendant: Attendant, frames: list[Frame], recording: Path) -> None:
+        self._changed = anyio.Event()
+        self._attendant = attendant
+        self._frames = frames
+        self._recording = recording
+        self._touched: dict[EntryId, None] = {}
+        self._has_planned = False
+        self._begin = (0, 0, 0)
+        self._terminals_before: frozenset[TerminalId] = frozenset()
+
+    def attend(self, session: Session) -> None:
+        """Follow what happens in the session."""
+        session.subscribe(self._note)
+
+    def _note(self, change: Change) -> None:
+        self._touched.update(dict.fromkeys(change.entries))
+        self._has_planned |= Fact.PLAN in change.facts
+        self.wake()
+        self._attendant.note()
+
+    def begin_turn(self) -> None:
+        """What comes from now on belongs to the next turn."""
+        self._touched.clear()
+        self._has_planned = False
+        self._begin = self._counts()
+        self._terminals_before = frozenset(self.session.conversation.terminals)
+
+    def _counts(self) -> tuple[int, int, int]:
+        attendant = self._attendant
+        return len(self._frames), len(attendant.permissions.asked), len(attendant.elicitations.asked)
+
+    def wake(self) -> None:
+        """Have whoever waits look again."""
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def until(self, is_so: Callable[[], bool], is_over: Callable[[], bool]) -> bool:
+        """Wait until the one holds; False where the other does instead, or the agent is gone."""
+        while not is_so():
+            if is_over() or not self.session.conversation.is_connected:
+                return False
+            await self._changed.wait()
+        return True
+
+    def turn(self, prompt: str, *, is_over: bool) -> Turn:
+        """The turn so far."""
+        conversation, session_id = self.session.conversation, self.session.session_id
+        entries = list(self._entries())
+        frames, permissions, elicitations = self._begin
+        asked, elicited = self._attendant.permissions.asked, self._attendant.elicitations.asked
+        return Turn(
+            prompt,
+            session_id,
+            stop_reason=conversation.last_stop_reason if is_over else None,
+            messages=_texts(entries, "agent"),
+            thoughts=_texts(entries, "thought"),
+            tool_calls=_calls(entries),
+            commands=tuple(self._commands()),
+            plan=conversation.plan if self._has_planned else None,
+            permissions=tuple(each for each in asked[permissions:] if each.session_id == session_id),
+            elicitations=tuple(each for each in elicited[elicitations:] if each.session_id == session_id),
+            frames=tuple(self._frames[frames:]),
+            workspace=self.session.cwd,
+            recording=self._recording,
+        )
+
+    def _commands(self) -> Iterator[RunCommand]:
+        for terminal_id, state in self.session.conversation.terminals.items():
+            if terminal_id not in self._terminals_before:
+                yield run_command(state)
+
+    def _entries(self) -> Iterator[Entry]:
+        for entry_id in sorted(self._touched):
+            yield self.session.conversation.entries[entry_id]
+
+
+def _calls(entries: list[Entry]) -> tuple[ToolCall, ...]:
+    """The agent's own."""
+    calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
+    return tuple(copy(call) for call in calls if not call.tool_call_id.startswith(OWN_CALL))
+
+
+def _texts(entries: list[Entry], role: str) -> tuple[str, ...]:
+    return tuple(entry.text for entry in entries if isinstance(entry, Message) and entry.role == role)
+
+
+def described(elicitation: Elicitation) -> list[str]:
+    """What is to be filled in, a line a field; the address of a page."""
+    if not isinstance(elicitation, Form):
+        return [f"page {make_visible_line(elicitation.url)}"]
+    return [make_visible_line(_line(field)) for field in elicitation.fields]
+
+
+def _line(field: Field) -> str:
+    required = "; required" if field.is_required else ""
+    return f"field {field.name!r}: {_wanted(field)}{required}"
+
+
+def _wanted(field: Field) -> str:
+    match field:
+        case TextField():
+            return "a text" if field.format is None else f"a text, {field.format}"
+        case NumberField():
+            return "a whole number" if field.is_integer else "a number"
+        case BooleanField():
+            return "True or False"
+        case ChoiceField():
+            return f"one of {', '.join(repr(choice.value) for choice in field.choices)}"
+        case MultiChoiceField():
+            return f"a list, of {', '.join(repr(choice.value) for choice in field.choices)}"
+        case _:
+            return f"{field.kind}, which acp-tui does not know"
+
+
+def example(elicitation: Elicitation) -> str:
+    """Arguments that fill in what is required, or all where nothing is; "" for a page."""
+    if not isinstance(elicitation, Form):
+        return ""
+    required = [field for field in elicitation.fields if field.is_required]
+    return make_visible_line(_arguments(dict(_values(required or elicitation.fields))))
+
+
+def _values(fields: list[Field] | tuple[Field, ...]) -> Iterator[tuple[str, object]]:
+    for field in fields:
+        match field:
+            case TextField():
+                yield field.name, field.default or "..."
+            case NumberField():
+                yield (
+                    field.name,
+                    next((each for each in (field.default, field.minimum) if each is not None), 1),
+                )
+            case BooleanField():
+                yield field.name, True
+            case ChoiceField():
+                yield field.name, field.choices[0].value if field.choices else "..."
+            case MultiChoiceField():
+                yield field.name, [choice.value for choice in field.choices[:1]]
+
+
+def _arguments(values: dict[str, object]) -> str:
+    if all(name.isidentifier() for name in values):
+        return ", ".join(f"{name}={value!r}" for name, value in values.items())
+    return f"**{values!r}"

@@ -1,8 +1,9 @@
-"""Where the agents of one test run: an event loop in a thread, a hub on it, and folders to work in. All of it ends."""
+"""Where the agents of one test run: an event loop in a thread, a hub on it, folders, recordings. All of it ends."""
 
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,14 +15,16 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
-from acp_tui.client.files import make_private
+from acp_tui.client.files import make_private, replacing
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.protocol.handler import ClientOffer
+from acp_tui.client.transcript.replay import replayed
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.workbench.testing.agent import AcpAgent
 from acp_tui.workbench.testing.failures import AgentFailure, AgentNotStarted, failure_of
 from acp_tui.workbench.testing.link import SCREEN, Link
-from acp_tui.workbench.testing.workspace import fill
+from acp_tui.workbench.testing.session import fill
 
 TIMEOUT_S: Final = 30.0
 OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
@@ -162,3 +165,37 @@ def _name(argv: Sequence[str]) -> str:
         program.startswith(("python", "node", "deno", "bun", "ruby", "npx", "uvx")) and "-c" not in argv
     )
     return words[0] if has_script and words else program
+
+
+class AcpRecording:
+    """The fixture `acp_recording`: the recording of the agent that was started last, or any other."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    @property
+    def path(self) -> Path:
+        """The file, with all that has happened so far in it."""
+        return self._agent.recording
+
+    @property
+    def _agent(self) -> AcpAgent:
+        if not self._bench.agents:
+            raise ValueError("nothing is recorded yet: start an agent by acp_agent before")
+        return self._bench.agents[-1]
+
+    def save(self, path: str | Path) -> Path:
+        """Copy all that has happened so far; gives the path."""
+        target = Path(path)
+        make_private(target.parent)
+        with self.path.open("rb") as recording, replacing(target) as copy:
+            shutil.copyfileobj(recording, copy)
+        return target
+
+    def conversations(self, source: str | Path | None = None) -> dict[str, Conversation]:
+        """The conversations by session id, replayed from this file, or from what has happened so far.
+
+        Raises RecordingUnreadable.
+        """
+        file = self.path if source is None else Path(source)
+        return {str(session_id): each for session_id, each in replayed(file).items()}

@@ -15,15 +15,23 @@ from anyio.from_thread import BlockingPortal
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.transcript.events import Event, Stderr
+from acp_tui.client.transcript.events import Event, Exited, Resized, Stderr
+from acp_tui.client.transcript.reader import open_recording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.conformance import Frame
 from acp_tui.rpc import Direction
-from acp_tui.workbench.testing.attending import Attendant
-from acp_tui.workbench.testing.evidence import frames_text, junk_in, quoted, recording_text, stderr_text
-from acp_tui.workbench.testing.failures import NotAsked, TimedOut, Unanswered, failure_of
-from acp_tui.workbench.testing.recorded import events_until
-from acp_tui.workbench.testing.watching import Watch
+from acp_tui.workbench.testing.attending import Attendant, Watch
+from acp_tui.workbench.testing.failures import (
+    NotAsked,
+    TimedOut,
+    Unanswered,
+    failure_of,
+    frames_text,
+    junk_in,
+    quoted,
+    recording_text,
+    stderr_text,
+)
 
 T = TypeVar("T")
 
@@ -172,3 +180,23 @@ class Link:
 async def _within(call: Callable[[], Awaitable[T]], limit_s: float) -> T:
     with anyio.fail_after(limit_s):
         return await call()
+
+
+WRITTEN_S: Final = 10.0
+POLL_S: Final = 0.01
+"""The writer is a thread, which tells nobody how far it is."""
+
+
+def events_until(path: Path, marks: int) -> list[Event]:
+    """The events up to so many sizes of the screen, or to the agent's end. Raises TimeoutError."""
+    limit = time.monotonic() + WRITTEN_S
+    events: list[Event] = []
+    with open_recording(path) as recording:
+        while time.monotonic() < limit:
+            for event in recording:
+                events.append(event)
+                marks -= isinstance(event, Resized)
+                if not marks or isinstance(event, Exited):
+                    return events
+            time.sleep(POLL_S)
+    raise TimeoutError(f"{path} has not been written within {WRITTEN_S:g} s: is the disk full?")

@@ -1,9 +1,14 @@
-"""A session with an agent under test, as a test calls it: every call blocks, and fails with what it has seen."""
+"""A session with an agent under test, as a test calls it: every call blocks, and fails with what it has seen.
+
+The files of its workspace are compared before and after a turn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import anyio
@@ -15,12 +20,10 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import Command, ConfigOption, Plan, SelectOption, Usage
-from acp_tui.workbench.testing.evidence import calls_text, quoted
-from acp_tui.workbench.testing.failures import AgentFailure, TimedOut, failure_of
+from acp_tui.workbench.testing.attending import Watch
+from acp_tui.workbench.testing.failures import AgentFailure, TimedOut, calls_text, failure_of, quoted
 from acp_tui.workbench.testing.link import Link
 from acp_tui.workbench.testing.turn import Turn, updates_in
-from acp_tui.workbench.testing.watching import Watch
-from acp_tui.workbench.testing.workspace import changes_between, contents_of
 
 CANCEL_GRACE_S: Final = 2.0
 """How long the turn of a test that has failed may take to be cancelled."""
@@ -268,3 +271,38 @@ def _wait_until(
     __tracebackhide__ = True
     if not link.ask("what the test waits for", lambda: watch.until(is_so, is_over), timeout_s):
         raise AgentFailure(f"{link.name} came to an end before what the test waits for", seen=link.seen())
+
+
+LEFT_OUT: Final = frozenset({".git", "__pycache__"})
+"""Folders in which programs write as they please."""
+
+Contents = dict[str, bytes]
+"""By the path from the workspace, with slashes."""
+
+
+def fill(workspace: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write these files. Raises ValueError for a path that leads out of the workspace."""
+    workspace.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        file = Path(os.path.normpath(workspace / name))
+        if not file.is_relative_to(workspace):
+            raise ValueError(f"files: {name!r} does not lie in the workspace; name it by a relative path")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def contents_of(workspace: Path) -> Contents:
+    """Every regular file in it, but for those `LEFT_OUT`; links are not followed."""
+    contents: Contents = {}
+    for folder, folders, names in os.walk(workspace):
+        folders[:] = [name for name in folders if name not in LEFT_OUT]
+        for file in (Path(folder, name) for name in names):
+            if file.is_file() and not file.is_symlink():
+                contents[file.relative_to(workspace).as_posix()] = file.read_bytes()
+    return contents
+
+
+def changes_between(before: Contents, after: Contents) -> dict[str, str | None]:
+    """What has another content now, as text; None: it is gone."""
+    changed = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
+    return {name: after[name].decode("utf-8", "replace") if name in after else None for name in changed}

@@ -1,4 +1,4 @@
-"""A turn of an agent under test as plain values, and what can be asserted of it."""
+"""A turn of an agent under test as plain values, with the commands that it ran, and what can be asserted of it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from acp_tui.client.export import unified
+from acp_tui.client.export.tool_calls import unified_diff
 from acp_tui.client.frames import update_params
+from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import Plan
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.conformance import Frame
-from acp_tui.workbench.testing.asked import AskedElicitation, AskedPermission, Wanted, fits
-from acp_tui.workbench.testing.commands import RunCommand, commands_text
-from acp_tui.workbench.testing.evidence import calls_text, frames_text, paths_of, quoted, recording_text
-from acp_tui.workbench.testing.failures import AgentFailure
+from acp_tui.workbench.testing.answers import AskedElicitation, AskedPermission, Wanted, fits
+from acp_tui.workbench.testing.failures import (
+    AgentFailure,
+    calls_text,
+    frames_text,
+    paths_of,
+    quoted,
+    recording_text,
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -178,7 +186,7 @@ class Turn:
         return wanted == path or os.path.normpath(self.workspace / wanted) == os.path.normpath(path)
 
     def _diffs_text(self) -> str:
-        diffs = [unified.unified_diff(diff.path, diff.old_text, diff.new_text) for diff in self.diffs]
+        diffs = [unified_diff(diff.path, diff.old_text, diff.new_text) for diff in self.diffs]
         return "\n".join(map(quoted, diffs)) or "  none"
 
     def _failure(self, what: str, instead: str, *parts: bytes) -> AgentFailure:
@@ -199,3 +207,37 @@ def updates_in(frames: Iterable[Frame], session_id: str) -> list[dict[str, Any]]
     read = (update_params(frame.direction, frame.raw) for frame in frames)
     params = [each for each in read if isinstance(each, dict) and each.get("sessionId") == session_id]
     return [each["update"] for each in params if isinstance(each.get("update"), dict)]
+
+
+SHOWN_OUTPUT_LINES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """A command in a terminal: of the client, or of the agent's own where it reports one."""
+
+    command: str
+    """The whole line; "" where the agent does not say it."""
+    output: str
+    """Without escape sequences, lines end with \\n."""
+    exit_code: int | None = None
+    """None: it still runs, or ended by a signal."""
+    signal: str | None = None
+    cwd: str | None = None
+
+
+def run_command(state: TerminalState) -> RunCommand:
+    """As it is now."""
+    output = plain_text(state.output.read(), is_complete=state.has_exited)
+    return RunCommand(state.command or "", output, state.exit_code, state.signal, state.cwd)
+
+
+def commands_text(commands: Iterable[RunCommand]) -> str:
+    """Commands with their ends and the last of their output."""
+    return "\n".join(map(_command_text, commands)) or "  none"
+
+
+def _command_text(run: RunCommand) -> str:
+    end = f"signal {run.signal}" if run.signal is not None else f"exit code {run.exit_code}"
+    output = quoted(quoted(run.output, SHOWN_OUTPUT_LINES))
+    return f"  {make_visible_line(run.command)!r}: {end}\n{output}"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, reading
+from acp_tui.client import clipboard as reading
+from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 XCLIP = """#!/bin/sh

@@ -8,8 +8,9 @@ import anyio
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor.agent import AgentCheck
-from acp_tui.client.doctor.finding import Finding, Verdict
+from acp_tui.client.doctor.machine import Finding, Verdict
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
+from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.policy import Grant, Policy
 from support.agents import our_children, scripted
 from support.waiting import LIMIT_S
@@ -19,6 +20,10 @@ handshake()
 answer(expect("session/new"), sessionId="s1")
 serve_until_closed()
 """
+
+
+async def _no_servers(_: Agent) -> tuple[()]:
+    return ()
 
 
 async def checked(
@@ -31,7 +36,7 @@ async def checked(
     """A check that is done."""
     command = scripted(script) if isinstance(script, str) else script
     check = AgentCheck(
-        command, cwd, policy or Policy(), lambda _: (), start_limit_s=limit_s, turn_limit_s=limit_s
+        command, cwd, policy or Policy(), _no_servers, start_limit_s=limit_s, turn_limit_s=limit_s
     )
     with anyio.fail_after(LIMIT_S):
         await check.run(prompt)
@@ -141,7 +146,7 @@ async def test_a_turn_without_an_end_is_cancelled_and_given_up(tmp_path: Path, m
 
 def test_what_the_user_turned_off_stays_off(tmp_path: Path):
     policy = Policy(read=Grant.OFF, write=Grant.OFF, terminals=Grant.ON)
-    check = AgentCheck(scripted(SESSION), tmp_path, policy, lambda _: ())
+    check = AgentCheck(scripted(SESSION), tmp_path, policy, _no_servers)
     assert (check._policy.read, check._policy.write, check._policy.terminals) == (
         Grant.OFF,
         Grant.OFF,

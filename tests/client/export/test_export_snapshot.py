@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 from acp_tui.client.export import ExportFacts, snapshot, to_jsonl
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry

@@ -14,7 +14,7 @@ import pytest
 from acp_tui.client.terminals import TerminalSpawnFailed
 from acp_tui.client.terminals import terminals as terminals_module
 from acp_tui.client.terminals.pty import READ_BYTES, WAKE_BYTES, ReadBudget
-from acp_tui.conversation.byte_ring import ByteRing
+from acp_tui.conversation.buffers import ByteRing
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 if TYPE_CHECKING:

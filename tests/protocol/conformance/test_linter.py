@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from acp_tui.protocol.conformance import PROBE, RULES, Frame, Linter
-from acp_tui.protocol.conformance.recent import Recent
 from acp_tui.rpc import Direction
+from acp_tui.rpc.pairing import Recent
 from support.golden import TRANSCRIPTS, needs_schema
 from support.linting import Talk, talk_in_turn, talk_with_session
 from support.messages_from_schema import WRONG, Messages

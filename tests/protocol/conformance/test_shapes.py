@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from acp_tui.protocol.conformance.messages import NOTIFICATIONS, REQUESTS, RESULTS
-from acp_tui.protocol.conformance.shapes import own_keys, shape_of, strange_values
+from acp_tui.protocol.conformance.messages import (
+    NOTIFICATIONS,
+    REQUESTS,
+    RESULTS,
+    own_keys,
+    shape_of,
+    strange_values,
+)
 from support import schema
 from support.golden import needs_schema, schema_v1
 from support.messages_from_schema import Messages

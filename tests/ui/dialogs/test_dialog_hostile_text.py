@@ -25,7 +25,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
 from acp_tui.conversation.visible import HIDDEN
-from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
 from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
 from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
 from acp_tui.ui.dialogs.options import OptionsDialog

@@ -3,7 +3,7 @@
 import anyio
 
 from acp_tui.client.errors import ClientError
-from acp_tui.protocol.capabilities import AuthMethod
+from acp_tui.protocol.roles import AuthMethod
 from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
 from acp_tui.ui.kit.reading import ReadingScreen
 from support.dialogs import NOTHING, open_dialog

@@ -12,7 +12,7 @@ from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
-from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionsDialog, Wish
+from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog, Wish
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import MOST_FOLDER_CELLS, short_folder, short_time
 from support.dialogs import NOTHING, DialogPage, open_dialog
@@ -409,3 +409,18 @@ async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view
         await loaded(page)
         (row,) = (line for line in page.lines if "Mend the parser" in line)
         assert row.rstrip("│ ").endswith("…   agent   yesterday, 10:00   /elsewhere")
+
+
+async def test_what_is_read_while_the_dialog_goes_away_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = anyio.Event()
+
+    class Late(Pages):
+        async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
+            await gone.wait()
+            return [recorded("r", "Late")]
+
+    monkeypatch.setattr(SessionList, "on_unmount", lambda _: gone.set(), raising=False)
+    async with open_dialog(SessionsDialog(Late(((listed("old"),), None)))) as page:
+        await page.press("escape")
+        await page.until(gone.is_set)
+        await page.settled()

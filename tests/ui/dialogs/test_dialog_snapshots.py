@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.facts import BooleanOption, Choice, SelectOption
-from acp_tui.protocol.capabilities import AgentCapabilities, AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
 from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod

@@ -83,7 +83,7 @@ def calls(work: Callable[[], object]) -> int:
 
 @pytest.mark.parametrize("name", MARKDOWN)
 def test_markdown(name: str) -> None:
-    short, long = (MARKDOWN[name](times * 2 * SIZE) for times in (1, 2))
+    short, long = (MARKDOWN[name](times * SIZE) for times in (1, 2))
 
     assert calls(lambda: markdown(long)) < MOST * calls(lambda: markdown(short)) + 10_000
 

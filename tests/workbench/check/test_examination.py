@@ -14,9 +14,8 @@ from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequir
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.workbench.check import procedure
-from acp_tui.workbench.check.examination import Examination
+from acp_tui.workbench.check.examination import Examination, Report
 from acp_tui.workbench.check.procedure import Plan
-from acp_tui.workbench.check.report import Report
 from support.agents import our_children, scripted
 from support.waiting import LIMIT_S
 

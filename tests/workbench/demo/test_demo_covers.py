@@ -11,24 +11,24 @@ import pytest
 
 from acp_tui.protocol.v1.updates import KINDS
 from acp_tui.rpc import Direction
-from acp_tui.workbench.demo import form_reading, scenario, step_reading, tool_reading
+from acp_tui.workbench.demo import reading, scenario
 from support.scenario_frames import ANSWERS, frames_of
 
 EXPECTED: Mapping[str, Collection[Any]] = {
     "sessionUpdate": KINDS,
-    "kind": (*tool_reading.TOOL_KINDS, *tool_reading.OPTION_KINDS),
-    "status": tool_reading.TOOL_STATUSES,
-    "stopReason": set(step_reading.STOP_REASONS) - {"cancelled"},  # that is for the user to bring about
-    "severity": step_reading.SEVERITIES,
+    "kind": (*reading.TOOL_KINDS, *reading.OPTION_KINDS),
+    "status": reading.TOOL_STATUSES,
+    "stopReason": set(reading.STOP_REASONS) - {"cancelled"},  # that is for the user to bring about
+    "severity": reading.SEVERITIES,
     "priority": ("high", "medium", "low"),
     "category": ("mode", "model", "thought_level"),
     "mode": ("form", "url"),
-    "format": form_reading.FORMATS,
+    "format": reading.FORMATS,
     "code": (-32000, -32603),
     "type": (
         *("text", "image", "audio", "resource_link", "resource"),
         *("content", "diff", "terminal"),
-        *("select", *form_reading.LIMITS),
+        *("select", *reading.LIMITS),
     ),
     "method": (
         *("session/update", "session/request_permission", "elicitation/create", "elicitation/complete"),

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from acp_tui.client.agents.demo import copy_project
-from acp_tui.workbench.demo import faults, scenario, script, step_reading
+from acp_tui.workbench.demo import faults, reading, scenario, script
 from acp_tui.workbench.demo.reading import read_scenario
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario
 
@@ -175,7 +175,7 @@ def test_a_scenario_that_cannot_be_included_is_named(part: str, tmp_path: Path):
 
 
 def test_every_fault_that_can_be_written_can_be_played():
-    assert faults.FAULTS.keys() == step_reading.FAULT_PARAMETERS.keys()
+    assert faults.FAULTS.keys() == reading.FAULTS.keys()
 
 
 def test_the_sample_project_is_copied_whole(tmp_path: Path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from acp_tui.client.transcript.frame_line import Kind, Line
+from acp_tui.client.transcript.frame_log import Kind, Line
 from acp_tui.workbench.inspect.entry import Form, read_entry
 from acp_tui.workbench.inspect.index import BLOCK, FrameIndex, Label
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.transcript.frame_line import Kind
-from acp_tui.client.transcript.frame_log import LINE_BYTES, FrameLog
+from acp_tui.client.transcript.frame_log import LINE_BYTES, FrameLog, Kind
 from acp_tui.rpc import Direction
 
 

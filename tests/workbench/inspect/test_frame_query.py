@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from acp_tui.client.transcript.frame_line import Kind, Line
+from acp_tui.client.transcript.frame_log import Kind, Line
 from acp_tui.workbench.inspect.entry import read_entry
 from acp_tui.workbench.inspect.index import BLOCK, FrameIndex
-from acp_tui.workbench.inspect.query import QueryError, Term, read_query, toggled
-from acp_tui.workbench.inspect.search import Search
+from acp_tui.workbench.inspect.search import QueryError, Search, Term, read_query, toggled
 
 
 def told(update: str, text: str = "", session: str = "s1") -> Line:

@@ -64,16 +64,19 @@ def test_every_public_name_can_be_imported() -> None:
     assert [name for name in testing.__all__ if not hasattr(testing, name)] == []
 
 
-def test_below_an_assertion_of_the_authors_own_stands_what_was_seen(tmp_path: Path) -> None:
+def test_a_failure_tells_what_was_seen_or_what_was_expected_in_vain(tmp_path: Path) -> None:
     write_test(
         tmp_path,
         "from pathlib import Path\n"
-        "def test_it(acp_agent):\n"
+        "def test_of_the_author(acp_agent):\n"
         f"    agent = acp_agent(Path({str(AGENT)!r}), files={{'notes.md': ''}})\n"
         "    agent.permissions.expect('notes').reject()\n"
         "    agent.permissions.expect('another').reject()\n"
         "    agent.new_session()\n"
-        "    assert agent.session.title == 'Heading'\n",
+        "    assert agent.session.title == 'Heading'\n"
+        "def test_met_by_no_turn(acp_agent):\n"
+        f"    agent = acp_agent(Path({str(AGENT)!r}))\n"
+        "    agent.permissions.expect('notes').reject()\n",
     )
 
     printed = run_pytest(tmp_path)
@@ -81,55 +84,39 @@ def test_below_an_assertion_of_the_authors_own_stands_what_was_seen(tmp_path: Pa
     assert "agent heading" in printed
     assert '-> {"id":2,"method":"session/new"' in printed
     assert "acp-tui replay /" in printed
-    assert "1 failed" in printed
-    assert "error" not in printed.splitlines()[-1]
-
-
-def test_an_expectation_that_no_turn_has_met_fails_the_test_in_the_end(tmp_path: Path) -> None:
-    write_test(
-        tmp_path,
-        "from pathlib import Path\n"
-        "def test_it(acp_agent):\n"
-        f"    agent = acp_agent(Path({str(AGENT)!r}))\n"
-        "    agent.permissions.expect('notes').reject()\n",
-    )
-
-    assert "heading did not ask for the permission 'notes', which the test expects" in run_pytest(tmp_path)
+    assert "heading did not ask for the permission 'notes', which the test expects" in printed
+    assert "1 failed, 1 passed, 1 error" in printed, "the author's own assertion is a failure"
 
 
 def test_pictures_are_accepted_compared_and_shown_where_they_differ(tmp_path: Path) -> None:
-    write_test(tmp_path, PICTURE.replace("ANSWER", "allow_once"))
-    assert "2 snapshots generated" in run_pytest(tmp_path, "--snapshot-update")
+    write_test(tmp_path, picture("test_other") + named_by("'Read src/a.py', 'x' * 300"))
+    printed = run_pytest(tmp_path, "--snapshot-update")
+    assert "4 snapshots generated" in printed
+    assert "give its parameters short ids" in printed, "a whole prompt is one, too long a one is not"
+    assert "1 failed, 2 passed" in printed
     accepted = [file for file in (tmp_path / "__snapshots__").rglob("*") if file.is_file()]
-    assert sorted(file.suffix for file in accepted) == [".svg", ".txt"]
+    assert sorted(file.suffix for file in accepted) == [".svg", ".svg", ".txt", ".txt"]
     assert not any(str(tmp_path) in file.read_text() for file in accepted)
 
-    assert "2 snapshots passed" in run_pytest(tmp_path)
-
-    write_test(tmp_path, PICTURE.replace("ANSWER", "reject_once"))
+    changed = picture("test_other", "reject_once")
+    write_test(tmp_path, changed + picture("test_new") + named_by("'Read src/a.py'"))
     printed = run_pytest(tmp_path)
+    assert "2 snapshots passed" in printed
     assert f"the picture of the conversation differs from {tmp_path}/__snapshots__" in printed
     assert f"side by side in {tmp_path}/snapshot_report.html" in printed
     assert "I left it alone." in printed
     assert (tmp_path / "snapshot_report.html").exists()
-
-
-def test_a_picture_that_nobody_has_accepted_yet_is_called_so(tmp_path: Path) -> None:
-    write_test(tmp_path, PICTURE.replace("ANSWER", "allow_once"))
-
-    printed = run_pytest(tmp_path)
-
     assert "no picture of the conversation has been accepted yet" in printed
     assert "no text of the conversation has been accepted yet" in printed
+    assert "2 failed, 1 passed" in printed
 
 
-def test_parameters_may_be_whole_prompts_in_pictures(tmp_path: Path) -> None:
-    body = PICTURE.replace("ANSWER", "allow_once").replace("acp_snapshot):", "acp_snapshot, prompt):")
-    parametrize = "import pytest\n@pytest.mark.parametrize('prompt', ['Read src/a.py', 'x' * 300])\n"
-    write_test(tmp_path, body.replace("def test_it", f"{parametrize}def test_it"))
+def picture(name: str, answer: str = "allow_once") -> str:
+    return PICTURE.replace("test_it", name).replace("ANSWER", answer)
 
-    printed = run_pytest(tmp_path, "--snapshot-update")
 
-    assert "2 snapshots generated" in printed
-    assert "give its parameters short ids" in printed
-    assert "1 failed, 1 passed" in printed
+def named_by(prompts: str) -> str:
+    """A test with such parameters."""
+    parametrize = f"import pytest\n@pytest.mark.parametrize('prompt', [{prompts}])\n"
+    body = picture("test_named").replace("acp_snapshot):", "acp_snapshot, prompt):")
+    return body.replace("def test_named", f"{parametrize}def test_named")

@@ -15,9 +15,8 @@ from anyio import to_thread
 from textual import events
 from textual.widget import Widget
 
-from acp_tui.client.completion.folder_listing import is_written_out
 from acp_tui.client.completion.matching import Match, fit
-from acp_tui.client.completion.peeking import Peek, peek
+from acp_tui.client.completion.path_index import Peek, is_written_out, peek
 from acp_tui.client.completion.spelling import Writing, being_written, mention_of
 from acp_tui.client.completion.workspace_files import WorkspaceFiles
 from acp_tui.conversation.conversation import Conversation

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from acp_tui.client.terminals import plain_text
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.entries import (
     Compaction,
@@ -24,7 +25,6 @@ from acp_tui.conversation.entries import (
     Unknown,
 )
 from acp_tui.conversation.tool_calls import BlockContent, TerminalContent, TerminalId, TextDiff
-from acp_tui.conversation.unset import UNSET
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _MARKS: Final = ("*", "`", "\\")

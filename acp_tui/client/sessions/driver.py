@@ -1,0 +1,311 @@
+"""Drives an agent as every front end does: handshake, login where wanted, what the settings add, and its sessions.
+
+How the user is asked and told is the front end's; whoever has no user says so by its answers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from acp_tui.client import settings as mcp
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentRefused, AuthenticationRequired, SettingsError
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import SessionHub
+from acp_tui.client.sessions.phase import Phase
+from acp_tui.client.sessions.policy import policy_of
+from acp_tui.client.sessions.recordings import recording_plan
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_calls import shown_early
+from acp_tui.client.settings.tree import RecordingSettings, Settings
+from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.facts import Fact, SessionId
+from acp_tui.conversation.updates import Reconnected
+from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
+from acp_tui.rpc import Tap
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What the settings add to each session of one agent, and in sentences what they cannot."""
+
+    directories: Sequence[Path] = ()
+    directories_left_out: Sequence[str] = ()
+    servers: Sequence[mcp.Server] = ()
+    servers_left_out: Sequence[str] = ()
+
+
+class Front(Protocol):
+    """Whoever asks and tells the user, or stands in for one."""
+
+    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+        """Let the user log in; False where it is not worth trying again (R-AUTH-3)."""
+
+    async def trusts(self, project: mcp.ProjectServers) -> bool | None:
+        """Whether the user trusts a project's MCP servers; None leaves that undecided."""
+
+    def say_error(self, error: SettingsError) -> None:
+        """A file of settings is of no use."""
+
+
+class Linked(Protocol):
+    """An agent, which may be another one after a restart, and what its sessions get."""
+
+    @property
+    def agent(self) -> Agent | None:
+        """The process that runs now."""
+
+    @property
+    def additions(self) -> Additions:
+        """What each session gets."""
+
+
+@dataclass(slots=True)
+class Link:
+    """The agent of one front end."""
+
+    agent: Agent | None = None
+    additions: Additions = field(default_factory=Additions)
+
+
+async def start_agent(
+    hub: SessionHub,
+    command: AgentCommand,
+    cwd: Path,
+    settings: Settings,
+    offer: ClientOffer,
+    say: Callable[[str], None],
+    *,
+    recordings: RecordingSettings,
+    record: RecordTo | None = None,
+    on_phase: Callable[[Phase], None],
+    tap: Tap | None = None,
+    on_questions: Callable[[Agent], None] | None = None,
+) -> Agent:
+    """An agent as the settings want it, with the handshake done. Raises ClientError.
+
+    `say` tells the user of trouble with the recording. `on_questions` is called when the agent asks something outside
+    of any session, as it may before it has said who it is.
+    """
+    agent = await hub.start_agent(
+        command,
+        cwd=cwd,
+        offer=replace(offer, trace_context=settings.agent.trace_context.as_mapping()),
+        on_phase=on_phase,
+        tap=tap,
+        policy=policy_of(settings),
+        recordings=recording_plan(recordings, cwd, say, to=record),
+    )
+    if on_questions is not None:
+        agent.on_elicitations = partial(on_questions, agent)
+    await agent.initialize(settings.agent.start_limit_s or None)
+    return agent
+
+
+async def logged_in(
+    call: Callable[[], Awaitable[T]], log_in: Callable[[AuthenticationRequired], Awaitable[bool]]
+) -> T:
+    """Make `call`, and as often as the agent wants a login first, let the user log in and make it again (R-AUTH-3).
+
+    `log_in` says whether that is worth it. Raises AuthenticationRequired where it is not, or there is no way to.
+    """
+    while True:
+        try:
+            return await call()
+        except AuthenticationRequired as wanted:
+            if not wanted.methods or not await log_in(wanted):
+                raise
+
+
+async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], front: Front) -> Additions:
+    """The directories of the settings, the user's MCP servers and, once they are trusted, the project's."""
+    usable, left_out = usable_directories(agent.capabilities, directories)
+    user = await _readable(to_thread.run_sync(mcp.servers_at_start, mcp.settings_file()), front)
+    project = await _readable(_project_servers(cwd, front), front)
+    servers, notes = usable_servers(agent.capabilities, (user, project), agent.command.mcp_servers)
+    return Additions(usable, left_out, servers, notes)
+
+
+async def _readable(servers: Awaitable[mcp.ServerList], front: Front) -> mcp.ServerList:
+    """Those servers; a file that is of no use is said, and keeps those of the other file from nobody."""
+    try:
+        return await servers
+    except SettingsError as error:
+        front.say_error(error)
+        return mcp.ServerList()
+
+
+async def _project_servers(cwd: Path, front: Front) -> mcp.ServerList:
+    project = await to_thread.run_sync(mcp.read_project_servers, cwd)
+    if project is None:
+        return mcp.ServerList()
+    trust = await to_thread.run_sync(mcp.trust_state, project, mcp.trust_file())
+    if trust is mcp.Trust.UNDECIDED and project.declared.servers:
+        is_trusted = await front.trusts(project)
+        if is_trusted is not None:
+            trust = mcp.Trust.TRUSTED if is_trusted else mcp.Trust.REJECTED
+            try:
+                await to_thread.run_sync(mcp.remember, project, trust, mcp.trust_file())
+            except SettingsError as error:
+                front.say_error(error)  # the answer holds all the same
+    return mcp.trusted_servers(project, trust)
+
+
+def usable_directories(
+    capabilities: AgentCapabilities, wanted: Sequence[Path]
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The additional directories for an agent that takes any (R-DIR-1), and what is left out, a sentence each."""
+    if wanted and not capabilities.additional_directories:
+        left_out = ", ".join(map(str, wanted))
+        return (), (f"The agent takes no additional directories: {left_out}",)
+    missing = [path for path in wanted if not path.is_dir()]
+    notes = [f"There is no directory {path}: it is left out." for path in missing]
+    return tuple(path for path in wanted if path not in missing), tuple(notes)
+
+
+def usable_servers(
+    capabilities: AgentCapabilities, lists: Sequence[mcp.ServerList], wanted: Sequence[str] | None = None
+) -> tuple[tuple[mcp.Server, ...], tuple[str, ...]]:
+    """The MCP servers that the agent can reach (R-MCP-2), and what is left out or odd, a sentence each.
+
+    `wanted` names those that this agent is to get; None: all.
+    """
+    servers = tuple(server for found in lists for server in found.servers)
+    known = {server.name for server in servers} | {entry.name for found in lists for entry in found.skipped}
+    unknown = [name for name in wanted or () if name not in known]
+    usable, skipped = mcp.prepare(
+        tuple(server for server in servers if wanted is None or server.name in wanted),
+        http=capabilities.mcp_http,
+        sse=capabilities.mcp_sse,
+        environ=os.environ,
+    )
+    warnings = [warning for found in lists for warning in found.warnings]
+    left_out = (*(entry for found in lists for entry in found.skipped), *skipped)
+    notes = (f"{entry.name}: {entry.reason}" for entry in left_out if wanted is None or entry.name in wanted)
+    missing = (f"{name}: there is no server of that name" for name in unknown)
+    return tuple(usable), (*warnings, *notes, *missing)
+
+
+class SessionDriver:
+    """Opens the sessions of one agent. Calls raise ClientError, and log in first where the agent wants that."""
+
+    def __init__(self, link: Linked, front: Front, cwd: Path) -> None:
+        """New sessions work in `cwd`."""
+        self._link = link
+        self._front = front
+        self._cwd = cwd
+
+    @property
+    def agent(self) -> Agent:
+        """The process that runs now."""
+        assert self._link.agent is not None
+        return self._link.agent
+
+    async def begin(self, earlier: Session | None = None, why_anew: str = "") -> Session:
+        """A new session; below what was said in an `earlier` one, where `why_anew` says why that one does not go on."""
+        return await self._opened(
+            lambda agent, **added: agent.new_session(self._cwd, earlier=earlier, why_anew=why_anew, **added)
+        )
+
+    async def open(self, session_id: SessionId, cwd: Path, show: Callable[[Session], None]) -> Session:
+        """The session as it is where it is open already, else as the agent gives it (R-SESS-10).
+
+        `show` is called where the agent asks for a permission while it loads.
+        """
+        known = self.agent.sessions.get(session_id)
+        if known is not None:
+            return known
+        with shown_early(show) as attend:
+            return await self._opened(
+                lambda agent, **added: agent.open_session(session_id, cwd, attend, **added)
+            )
+
+    async def go_on(
+        self,
+        earlier: Session,
+        refused: Callable[[AgentRefused], str],
+        show: Callable[[Session], None] | None = None,
+    ) -> Session:
+        """Go on with a session of an earlier process, as far as the agent remembers it; else below it in a new one.
+
+        `refused` gives the words on why it is a new one, where the agent has refused to go on. A session is loaded,
+        with its history anew, only where there is a way to `show` it.
+        """
+        capabilities = self.agent.capabilities
+        try:
+            if capabilities.resume_session:
+                return await self._opened(
+                    lambda agent, **added: agent.resume_session(
+                        earlier.session_id, earlier.cwd, earlier=earlier, **added
+                    )
+                )
+            if show is not None and capabilities.load_session and not earlier.conversation.is_blank:
+                session = await self.open(earlier.session_id, earlier.cwd, show)
+                session.queue = earlier.queue
+                session.apply(Reconnected(remembers=True, is_loaded=True))
+                return session
+        except AgentRefused as error:
+            return await self.begin(earlier, refused(error))
+        return await self.begin(earlier)
+
+    async def _opened(self, call: Callable[..., Awaitable[Session]]) -> Session:
+        async def call_agent() -> Session:
+            added = self._link.additions
+            return await call(self.agent, additional_directories=added.directories, mcp_servers=added.servers)
+
+        return await logged_in(call_agent, self._front.log_in)
+
+
+class Refusing:
+    """Stands in for a user who allows nothing: no permission is given, no form filled in, no page visited."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self.rejected = 0
+        """Permissions that were asked for."""
+        self._tasks = tasks
+
+    def attend_agent(self, agent: Agent) -> None:
+        """Decline what it asks outside of sessions."""
+
+        def decline() -> None:
+            self._tasks.start_soon(_decline, agent)
+
+        agent.on_elicitations = decline
+
+    def attend(self, session: Session) -> Callable[[], None]:
+        """Refuse what it asks in this session, until the function that this returns is called."""
+
+        def on_change(change: Change) -> None:
+            if Fact.PERMISSIONS in change.facts:
+                self._tasks.start_soon(self._reject, session)
+            if Fact.ELICITATIONS in change.facts:
+                self._tasks.start_soon(_decline, session)
+
+        return session.subscribe(on_change)
+
+    async def _reject(self, session: Session) -> None:
+        """Once each; where the agent does not offer that, only cancelling the turn refuses."""
+        for request in list(session.conversation.permissions.values()):
+            self.rejected += 1
+            rejection = request.rejection_once
+            if rejection is None:
+                session.cancel()
+                return
+            session.answer_permission(request.key, rejection.option_id)
+
+
+async def _decline(side: Agent | Session) -> None:
+    asked = side.elicitations if isinstance(side, Agent) else side.conversation.elicitations
+    for key in list(asked):
+        side.answer_elicitation(key, "decline")

@@ -1,0 +1,157 @@
+"""What grows by small pieces: a text, and the last bytes of a stream; appending costs the piece, not the whole.
+
+Bytes are not interpreted: escape sequences and text are for whoever reads.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import deque
+from typing import Final
+
+
+class TextBuffer:
+    """Text appended to at its end; two buffers with the same text are equal."""
+
+    __slots__ = ("_pieces", "_starts", "length")
+
+    def __init__(self, text: str = "") -> None:
+        # Most stay as they are made, and a list that was appended to keeps room for more.
+        self._pieces: list[str] = [text] if text else []
+        self._starts: list[int] = [0] if text else []
+        self.length = len(text)
+        """Characters."""
+
+    def append(self, piece: str) -> None:
+        """Add `piece` at the end."""
+        if piece:
+            self._pieces.append(piece)
+            self._starts.append(self.length)
+            self.length += len(piece)
+
+    @property
+    def text(self) -> str:
+        """All of it; joined once and then kept joined."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+            self._starts = [0]
+        return self._pieces[0] if self._pieces else ""
+
+    def since(self, offset: int, most: int | None = None) -> str:
+        """What came after the first `offset` characters, at most so many of it; costs what it returns."""
+        stop = self.length if most is None else min(offset + most, self.length)
+        if offset >= stop:
+            return ""
+        first, behind = bisect_right(self._starts, offset) - 1, bisect_left(self._starts, stop)
+        pieces = self._pieces[first:behind]
+        pieces[-1] = pieces[-1][: stop - self._starts[behind - 1]]
+        pieces[0] = pieces[0][offset - self._starts[first] :]
+        return "".join(pieces)
+
+    def __reduce__(self) -> tuple[type[TextBuffer], tuple[str]]:
+        return TextBuffer, (self.text,)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TextBuffer) and self.length == other.length and self.text == other.text
+
+    def __repr__(self) -> str:
+        return f"TextBuffer({self.text!r})"
+
+
+CHUNK_BYTES: Final = 4096
+"""Appends smaller than this share a chunk, so that a stream of single bytes costs no object each."""
+_CONTINUATION_BYTES: Final = bytes(range(0x80, 0xC0))
+"""Of UTF-8: what a character goes on with."""
+
+
+class ByteRing:
+    """Keeps the last `limit_bytes` of what is appended; equal rings hold the same bytes at the same offset.
+
+    An append costs no more than its own bytes: whole chunks fall off at the start, and what a chunk holds beyond the
+    limit is cut when somebody reads.
+    """
+
+    __slots__ = ("_chunks", "_end", "_stored", "limit_bytes")
+
+    def __init__(self, limit_bytes: int) -> None:
+        if limit_bytes < 0:
+            raise ValueError(f"a ring cannot keep {limit_bytes} bytes")
+        self.limit_bytes = limit_bytes
+        self._chunks: deque[bytearray] = deque()
+        self._stored = 0
+        self._end = 0
+
+    @property
+    def end(self) -> int:
+        """How many bytes were ever appended: the offset at which the next one will stand."""
+        return self._end
+
+    @property
+    def dropped(self) -> int:
+        """How many bytes were lost at the start: the offset of the first byte that can still be read."""
+        return max(0, self._end - self.limit_bytes)
+
+    def __len__(self) -> int:
+        return self._end - self.dropped
+
+    def shrink(self, limit_bytes: int) -> None:
+        """Keep no more than so many bytes from now on."""
+        self.limit_bytes = min(self.limit_bytes, limit_bytes)
+        self._drop()
+
+    def append(self, data: bytes) -> None:
+        """Add `data`, and let as much fall off at the start."""
+        self._end += len(data)
+        kept = data[max(0, len(data) - self.limit_bytes) :]
+        if self._chunks and len(self._chunks[-1]) < CHUNK_BYTES:
+            self._chunks[-1] += kept
+        elif kept:
+            self._chunks.append(bytearray(kept))
+        self._stored += len(kept)
+        self._drop()
+
+    def _drop(self) -> None:
+        while self._chunks and self._stored - len(self._chunks[0]) >= self.limit_bytes:
+            self._stored -= len(self._chunks.popleft())
+
+    def read_from(self, offset: int, max_bytes: int | None = None) -> tuple[int, bytes]:
+        """What came at `offset` and later, with the offset at which it begins: a later one, where bytes were lost.
+
+        Copies no more than the bytes that it gives, so one who draws can keep `start + len(data)` and come back for
+        what is new.
+        """
+        start = min(max(offset, self.dropped), self._end)
+        stop = self._end if max_bytes is None else min(start + max_bytes, self._end)
+        newest_first: list[bytearray] = []
+        at = self._end
+        for chunk in reversed(self._chunks):
+            if at <= start:
+                break
+            at -= len(chunk)
+            if at < stop:
+                newest_first.append(chunk[max(0, start - at) : stop - at])
+        return start, b"".join(reversed(newest_first))
+
+    def read(self, max_bytes: int | None = None) -> bytes:
+        """The last bytes, at most `max_bytes`; where something is missing before them, no character is cut in two."""
+        wanted = len(self) if max_bytes is None else min(max_bytes, len(self))
+        start, data = self.read_from(self._end - wanted)
+        return data if start == 0 else from_character_boundary(data)
+
+    def tail_text(self, max_bytes: int | None = None) -> str:
+        """`read` as text; what is not UTF-8 shows as U+FFFD."""
+        return self.read(max_bytes).decode("utf-8", "replace")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ByteRing):
+            return NotImplemented
+        return self._end == other._end and self.read_from(0) == other.read_from(0)
+
+    def __repr__(self) -> str:
+        return f"ByteRing({len(self)} of {self._end} bytes, limit {self.limit_bytes})"
+
+
+def from_character_boundary(data: bytes) -> bytes:
+    """`data` without the rest of a UTF-8 character that begins before it."""
+    longest_rest = data[:3]
+    return data[len(longest_rest) - len(longest_rest.lstrip(_CONTINUATION_BYTES)) :]

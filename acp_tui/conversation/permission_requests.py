@@ -1,0 +1,117 @@
+"""A permission request as every front end shows it: what is reported, what lies outside, and what the answers mean.
+
+The words for the kinds of answers are ours. The names are the agent's, who may call an answer what it is not: they
+stand behind our word, in quotation marks, in one line and not for ever.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.visible import make_visible_line
+
+KIND_WORDS: Final[Mapping[str, str]] = {
+    "allow_once": "Allow once",
+    "allow_always": "Allow always",
+    "reject_once": "Reject once",
+    "reject_always": "Reject always",
+}
+LETTERS: Final[Mapping[str, str]] = {"allow_once": "y", "allow_always": "a", "reject_once": "n"}
+"""None rejects for good: `n` must not mean more on one card than on the next."""
+MAX_NAME: Final = 100
+"""Characters."""
+MAX_KIND: Final = 30
+
+
+def kind_word(option: PermissionOption) -> str:
+    """Our own word for what the option does."""
+    return KIND_WORDS[option.counts_as]
+
+
+def quoted_name(option: PermissionOption) -> str:
+    """What the agent calls it, with the kind where the protocol does not name that."""
+    name = f"“{_short(option.name, MAX_NAME)}”" if option.name.strip() else "without a name"
+    if option.kind == option.counts_as:
+        return name
+    return f"{name} (of a kind that acp-tui does not know: “{_short(option.kind, MAX_KIND)}”)"
+
+
+def chosen_words(name: str, kind: str | None) -> str:
+    """Our word and the agent's name for an answer that was given; the name is left out where it is our word."""
+    option = PermissionOption("", name, kind or "")
+    word = kind_word(option)
+    return word if name.strip().casefold() == word.casefold() else f"{word} {quoted_name(option)}"
+
+
+def _short(text: str, most: int) -> str:
+    line = make_visible_line(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def letters_of(answers: Sequence[PermissionOption]) -> list[str]:
+    """The letter of each answer; "" for those that have none, as where a letter could mean one of several."""
+    kinds = Counter(option.kind for option in answers)
+    return [LETTERS.get(option.kind, "") if kinds[option.kind] == 1 else "" for option in answers]
+
+
+def answer_of(answers: Sequence[PermissionOption], typed: str) -> int | None:
+    """The index of the answer that this number or letter gives, None where it gives none."""
+    if typed.isascii() and typed.isdigit() and len(typed) < 10:
+        return int(typed) - 1 if 1 <= int(typed) <= len(answers) else None
+    letters = letters_of(answers)
+    return letters.index(typed) if typed and typed in letters else None
+
+
+def keys_told(answers: Sequence[PermissionOption], most: int | None = None) -> str:
+    """The keys that answer, such as `1-3 y a n`; numbers up to `most`."""
+    last = min(len(answers), most or len(answers))
+    return " ".join([f"1-{last}" if last > 1 else "1", *filter(None, letters_of(answers))])
+
+
+def is_outside(path: str, directory: str) -> bool:
+    """Whether the path leads out of the directory; links are not followed. Of no directory ("") nothing is."""
+    if not directory:
+        return False
+    root = posixpath.normpath(directory)
+    return posixpath.commonpath([root, posixpath.normpath(posixpath.join(root, path))]) != root
+
+
+MAX_FIELDS: Final = 1_000
+"""No screen shows more to anybody who reads it."""
+
+MAX_PATH: Final = 200
+"""Characters: of a longer way the beginning is named, and what stands at its end is shown all the same."""
+
+
+class ReportedField(NamedTuple):
+    """A value without parts of its own."""
+
+    name: str
+    """The keys that lead to it, as in `edits[0].path`; "" where the whole is one value."""
+    text: str
+
+
+def reported_fields(value: Any, name: str = "") -> Iterator[ReportedField]:
+    """Every field of a decoded JSON value in its order, however deeply it is nested."""
+    waiting: list[tuple[str, Any]] = [(name, value)]
+    while waiting:
+        path, part = waiting.pop()
+        if isinstance(part, Mapping) and part:
+            waiting += [(_below(path, f".{key}"), inner) for key, inner in part.items()][::-1]
+        elif isinstance(part, list | tuple) and part:
+            waiting += [(_below(path, f"[{at}]"), inner) for at, inner in enumerate(part)][::-1]
+        else:
+            text = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)
+            yield ReportedField(path.removeprefix("."), text)
+
+
+def _below(path: str, step: str) -> str:
+    if len(path) > MAX_PATH:
+        return path
+    longer = path + step
+    return longer if len(longer) <= MAX_PATH or not path else f"{longer} …"

@@ -1,0 +1,57 @@
+"""Whatever a widget draws, the terminal gets no character that it would obey."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.textual_gaps.internals import OBEYED, painted_rows
+from support.screens import SIZE
+
+PAYLOADS = (
+    "\x1b]52;c;cm0gLXJm\x07",
+    "\x1b[2J",
+    "\x9b2J",
+    "a\rb",
+    "a\x08b",
+    "\x0e",
+    "\x7f",
+    "\u202eevil",
+    "\u2066x\u2069",
+    "a\u2028b",
+)
+
+
+class Careless(Widget):
+    """Draws what it is given, as it is."""
+
+    text = ""
+
+    def render_line(self, y: int) -> Strip:
+        return Strip([Segment("before "), Segment(self.text), Segment(" after")])
+
+
+def _obeyed(sent: str) -> list[str]:
+    """What is in it beside colors, the way to each row, and the ends of rows."""
+    return OBEYED.findall(re.sub(r"\x1b\[[\d;]*[mH]|\n", "", sent))
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+async def test_what_a_widget_forgets_to_make_visible_does_not_get_to_the_terminal(payload: str) -> None:
+    async with BaseApp().run_test(size=SIZE) as pilot:
+        careless = Careless()
+        careless.text = payload
+        await pilot.app.screen.mount(careless)
+        await pilot.pause()
+        compositor = pilot.app.screen._compositor
+        update = compositor.render_full_update()
+        assert not _obeyed(update.render_segments(pilot.app.console))
+        compositor._dirty_regions.add(careless.region)
+        assert (partly := compositor.render_partial_update()) is not None
+        assert not _obeyed(partly.render_segments(pilot.app.console))
+        assert painted_rows(pilot.app.screen)[0].text.startswith("before ")
