@@ -85,8 +85,12 @@ async def inspecting(
         else:
             log.tap(direction, data)
     inspection = inspect_agent(log)
-    app = InspectApp(inspection, folder / "none", settings=settings)
-    app._make_screen = lambda: InspectorScreen(inspection, "agent", folder=folder)  # type: ignore[assignment]
+
+    class OverAgent(InspectApp):
+        def get_default_screen(self) -> InspectorScreen:
+            return InspectorScreen(inspection, "agent", folder=folder)
+
+    app = OverAgent(inspection, folder / "none", settings=settings)
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=size, notifications=True) as pilot:
             page = InspectorPage(pilot, inspection, log)

@@ -171,7 +171,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         if asked is None and self.has_focus:
             note_question_gone(self)
             self.post_message(self.Left())
-        if asked is not None and self._asked is None:
+        if asked is not None and self.asked is None:
             self.post_message(self.Appeared())
         super().show_request(asked)
         if self._review is not None:
@@ -205,7 +205,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def watch_has_focus(self, has_focus: bool) -> None:
         """Say what to do on a card that may not be seen at all."""
         super().watch_has_focus(has_focus)
-        if has_focus and self._asked is not None:
+        if has_focus and self.asked is not None:
             self.warn_too_small()
 
     def hand_over(
@@ -226,12 +226,12 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
 
     def action_review(self) -> None:
         """Show the whole request on a screen of its own, where it can be answered as well."""
-        if self._asked is None or self._review is not None:
+        if self.asked is None or self._review is not None:
             return
         if self._rows is None:
             self.app.clear_notifications()  # that there is no room: it would lie above what is asked
         self._review = PermissionReview(
-            self, self._asked, clock=self._clock, drawing=self._drawing, typed=self._typed
+            self, self.asked, clock=self._clock, drawing=self._drawing, typed=self._typed
         )
         self.app.push_screen(self._review, self._on_review_closed)
 

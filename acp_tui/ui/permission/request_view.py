@@ -118,7 +118,7 @@ class RequestView(Vertical):
         self.guard = AnswerGuard(clock)
         """Armed whenever what is asked reads differently: no key counts before that was seen."""
         self._drawing = drawing or SubjectDrawing()
-        self._asked: Asked | None = None
+        self.asked: Asked | None = None
         self._state: tuple[object, ...] = ()
         """Of what is shown: while the agent says other things, nothing is drawn again."""
         self._whole = Subject()
@@ -149,7 +149,7 @@ class RequestView(Vertical):
 
     def show_request(self, asked: Asked | None) -> None:
         """Show this request; another one than before from its beginning, with nothing chosen."""
-        shown, self._asked = self._asked, asked
+        shown, self.asked = self.asked, asked
         state, self._state = self._state, asked.state if asked is not None else ()
         if asked is not None and (shown is None or asked.request.key != shown.request.key):
             self._begin()
@@ -172,8 +172,8 @@ class RequestView(Vertical):
 
     def show_changes(self) -> None:
         """Show the request as it is now: the call changes in place."""
-        if self._asked is not None:
-            self.show_request(self._asked)
+        if self.asked is not None:
+            self.show_request(self.asked)
 
     @abstractmethod
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
@@ -200,7 +200,7 @@ class RequestView(Vertical):
     @property
     def options(self) -> tuple[PermissionOption, ...]:
         """The answers that the agent offers, in the order in which they are shown."""
-        return self._asked.request.answers if self._asked is not None else ()
+        return self.asked.request.answers if self.asked is not None else ()
 
     @property
     def _subject(self) -> StripView:
@@ -237,11 +237,11 @@ class RequestView(Vertical):
 
     def redraw(self) -> None:
         """Draw the request as it is now."""
-        if self._asked is None or self._width < 2:
+        if self.asked is None or self._width < 2:
             return
         palette = self._palette
         look = Look(self._width, palette, self.layout_of_diffs, self._shows_raw, self.context_of_diffs)
-        subject = self._drawing.draw(self._asked, look)
+        subject = self._drawing.draw(self.asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
         elif not self._whole.is_whole:
@@ -251,7 +251,7 @@ class RequestView(Vertical):
 
     def lay_out(self) -> None:
         """Show what is drawn, with the answers and keys as they are now."""
-        if self._asked is None or self._width < 2:
+        if self.asked is None or self._width < 2:
             return
         was_at_start = self._at_row == self._start
         options = drawings.option_lines(self.options, self._chosen, self._palette, self._width)
@@ -260,7 +260,7 @@ class RequestView(Vertical):
         title = self._arrange("", len(answers))
         if self._start_row > 0:
             # The lines above go, and with them the name of the file: then the title tells it.
-            title = self._arrange(changed_file(self._asked), len(answers))
+            title = self._arrange(changed_file(self.asked), len(answers))
         self._start = self._start_row
         self._show_parts(title, answers)
         if was_at_start:
@@ -269,8 +269,8 @@ class RequestView(Vertical):
 
     def _arrange(self, file: str, answers: int) -> list[Strip]:
         """Share out the rows; the lines of the title come back. Where it is cut, it stands whole above the subject."""
-        assert self._asked is not None
-        title = drawings.title_lines(self._asked, self._palette, self._width, file=file)
+        assert self.asked is not None
+        title = drawings.title_lines(self.asked, self._palette, self._width, file=file)
         self._drawn = self._whole
         self._rows = self._share_out(len(title), answers)
         if self._rows is not None and self._rows.title < len(title):
@@ -377,7 +377,7 @@ class RequestView(Vertical):
 
     def note_seen(self) -> None:
         """The rows that are painted now have been in view; none of them while something lies above."""
-        if self._rows is None or self._asked is None or self._pending is not None or not self._drawn.is_whole:
+        if self._rows is None or self.asked is None or self._pending is not None or not self._drawn.is_whole:
             return
         if self.app.screen is not self.screen or not self.is_attached:
             return

@@ -170,9 +170,9 @@ class ReplayScreen(Screen[None]):
     ) -> None:
         """`until` is where it pauses first; followed, it begins at the end and shows what comes."""
         super().__init__()
-        self._film = film
+        self.film = film
         self._player = Player(film)
-        self._projector = Projector(self._player, pace, self._show_step)
+        self.projector = Projector(self._player, pace, self._show_step)
         self._until = until
         self._is_followed = is_followed
         self._settings = settings or Settings()
@@ -185,7 +185,7 @@ class ReplayScreen(Screen[None]):
     def _new_panel(self) -> ReplayPanel:
         return ReplayPanel(
             self._player.conversation(None),
-            self._film.header.cwd,
+            self.film.header.cwd,
             answer_to=self._answer_to,
             reply_to=self._reply_to,
             folds=folds_of(self._settings.conversation),
@@ -211,29 +211,29 @@ class ReplayScreen(Screen[None]):
         self._note = ""
         self._tell_problems()
         if self._is_followed:
-            self._projector.plays = False
-            self._go_to(self._film.length)
+            self.projector.plays = False
+            self._go_to(self.film.length)
             self._follow_file()
             return
         if self._until is not None:
-            self._projector.stop_at = await to_thread.run_sync(moment_of, self._film, self._until)
-            if self._projector.stop_at is None:
+            self.projector.stop_at = await to_thread.run_sync(moment_of, self.film, self._until)
+            if self.projector.stop_at is None:
                 self.notify(f"In this recording {self._until.shown}.", severity="warning", markup=False)
         self._move()
 
     async def _read_on(self) -> None:
         try:
-            await to_thread.run_sync(self._film.read_on)
+            await to_thread.run_sync(self.film.read_on)
         except OSError as error:
             self.notify(f"It cannot be read to its end: {error.strerror}", severity="error", markup=False)
 
     def _tell_problems(self) -> None:
-        problems = self._film.problems
+        problems = self.film.problems
         if problems:
             first = f"line {problems[0].line}: {make_visible_line(problems[0].why)}"
             more = f", and {len(problems) - 1} more: press i" if len(problems) > 1 else ""
             self.notify(f"Left out: {first}{more}", title="The recording", severity="warning", markup=False)
-        if not self._film.events:
+        if not self.film.events:
             self.notify("Nothing was recorded.", severity="warning")
 
     # What the recording knows
@@ -244,16 +244,16 @@ class ReplayScreen(Screen[None]):
         return self._chosen if self._chosen in self._player.conversations else self._player.front
 
     def _answer_to(self, key: RequestKey) -> Answer | None:
-        return self._film.answers.get((self.shown, key))
+        return self.film.answers.get((self.shown, key))
 
     def _reply_to(self, key: RequestKey) -> Reply | None:
-        return self._film.replies.get((self.shown, key))
+        return self.film.replies.get((self.shown, key))
 
     # Moving
 
     def _go_to(self, moment: int) -> None:
         """Go there, and play on from there where it was playing."""
-        self._projector.goal = moment
+        self.projector.goal = moment
         self._note = ""
         self._move()
 
@@ -263,20 +263,20 @@ class ReplayScreen(Screen[None]):
         self._tell()
 
     async def _moving(self) -> None:
-        await self._projector.go_to_goal()
+        await self.projector.go_to_goal()
         self._show_session()
-        if self._projector.plays:
-            await self._projector.play()
+        if self.projector.plays:
+            await self.projector.play()
         self._tell()
 
     @work(group="following")
     async def _follow_file(self) -> None:
         try:
-            async for _ in growth_of(self._film.recording.path):
-                was_at_end = self._projector.moment >= self._film.length
+            async for _ in growth_of(self.film.recording.path):
+                was_at_end = self.projector.moment >= self.film.length
                 await self._read_on()
                 if was_at_end:
-                    self._go_to(self._film.length)
+                    self._go_to(self.film.length)
                 self._tell()
         except (OSError, RuntimeError) as error:
             self.notify(f"It cannot be followed: {error}", severity="error", markup=False)
@@ -309,7 +309,7 @@ class ReplayScreen(Screen[None]):
         if not self._panel.is_following:
             below = f"{self._panel.new_entries} new" if self._panel.new_entries else "more"
             facts = (f"{below} below{keys_in_force(self).hint(': {follow}')}", *facts)
-        agent = make_visible_line(self._film.agent)
+        agent = make_visible_line(self.film.agent)
         has_session = self.shown is not None or bool(conversation.entries)
         status = Status(agent=agent, state=state_of(conversation), facts=facts)
         for line in self.query(StatusLine):
@@ -319,13 +319,13 @@ class ReplayScreen(Screen[None]):
         self._tell_position()
 
     def _tell_position(self) -> None:
-        film, player = self._film, self._player
+        film, player = self.film, self._player
         position = Position(
             at_s=player.at_s,
             length_s=film.length_s,
             share=player.moment / film.length if film.length else 0.0,
-            is_playing=self._projector.plays,
-            speed=self._projector.pace.speed,
+            is_playing=self.projector.plays,
+            speed=self.projector.pace.speed,
             prompts=film.prompts_until(player.moment),
             note=self._note or self._place,
         )
@@ -336,28 +336,28 @@ class ReplayScreen(Screen[None]):
         """Where it stands, where nothing else is to be said."""
         if self._is_followed:
             return "following"
-        return "the end" if self._film.events and self._player.is_at_end else ""
+        return "the end" if self.film.events and self._player.is_at_end else ""
 
     # Keys
 
     def action_toggle_playing(self) -> None:
         """Play, from the beginning where the end is reached; or pause."""
-        projector = self._projector
+        projector = self.projector
         projector.plays = not projector.plays
-        if projector.plays and projector.moment >= self._film.length:
+        if projector.plays and projector.moment >= self.film.length:
             projector.goal = 0
         self._move()
 
     def action_step(self, direction: int) -> None:
         """To where the next thing has happened, or the one before; pauses."""
-        self._projector.plays = False
-        find = self._film.change_after if direction > 0 else self._film.change_before
-        self._go_to(find(self._projector.moment))
+        self.projector.plays = False
+        find = self.film.change_after if direction > 0 else self.film.change_before
+        self._go_to(find(self.projector.moment))
 
     def action_to_prompt(self, direction: int) -> None:
         """To the next prompt, or the one before."""
-        find = self._film.prompt_after if direction > 0 else self._film.prompt_before
-        self._go_to(find(self._projector.moment))
+        find = self.film.prompt_after if direction > 0 else self.film.prompt_before
+        self._go_to(find(self.projector.moment))
 
     def action_to_start(self) -> None:
         """To the beginning."""
@@ -365,11 +365,11 @@ class ReplayScreen(Screen[None]):
 
     def action_to_end(self) -> None:
         """To the end."""
-        self._go_to(self._film.length)
+        self._go_to(self.film.length)
 
     def action_change_speed(self, step: int) -> None:
         """Faster or slower."""
-        self._projector.pace = self._projector.pace.changed(step)
+        self.projector.pace = self.projector.pace.changed(step)
         self._move()  # a pause that is under way has another length now
 
     def action_next_session(self, direction: int) -> None:
@@ -434,7 +434,7 @@ class ReplayScreen(Screen[None]):
         """Say what the recording is of, and what is wrong in it."""
         from acp_tui.ui.kit.reading import ReadingScreen
 
-        self.app.push_screen(ReadingScreen("The recording", about(self._film)))
+        self.app.push_screen(ReadingScreen("The recording", about(self.film)))
 
     def action_do(self, name: str) -> None:
         """No editor is opened, and no file is written."""
