@@ -41,9 +41,9 @@ OTHERS: Final = {
     "testing/plugin.py: mkdir": "with 0700, in pytest's own folder",
     "workbench/testing/session.py: mkdir": "the files that a test gives to its agent",
     "workbench/testing/session.py: write_bytes": "the same",
-    "ui/editor.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
-    "ui/picturing/rehearsal.py: TemporaryDirectory": "the same",
-    "ui/picturing/render.py: TemporaryDirectory": "the same",
+    "ui/kit/editor.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
+    "ui/recorded/rehearsal.py: TemporaryDirectory": "the same",
+    "ui/recorded/render.py: TemporaryDirectory": "the same",
 }
 """Where, and by which word; why that holds no conversation, or none that others can reach."""
 

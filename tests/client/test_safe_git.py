@@ -37,8 +37,8 @@ STARTS_A_PROGRAM: Final = re.compile(
     r"|posix_spawn\("
 )
 STARTERS: Final = {
-    "cli/plain/main_thread.py": "an agent's own login",
-    "cli/terminal_check.py": "tmux, about its options",
+    "cli/plain/console.py": "an agent's own login",
+    "cli/doctor.py": "tmux, about its options",
     "client/agents/process.py": "the agents that the user starts",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor/machine.py": "programs, for their versions",
@@ -46,10 +46,10 @@ STARTERS: Final = {
     "client/processes/table.py": "ps",
     "client/safe_git.py": "git",
     "client/terminals/launcher.py": "commands in terminals",
-    "ui/agent_desk.py": "an agent's own login",
-    "ui/clipboard.py": "the system's clipboard",
-    "ui/notifying/user_command.py": "the user's own for notices",
-    "ui/suspending.py": "the user's editor",
+    "ui/tab/agent.py": "an agent's own login",
+    "ui/kit/clipboard.py": "the system's clipboard",
+    "ui/shell/notifying/user_command.py": "the user's own for notices",
+    "ui/textual_gaps/suspending.py": "the user's editor",
 }
 HOOKS: Final = (
     *("applypatch-msg", "post-applypatch", "post-checkout", "post-commit", "post-index-change", "post-merge"),

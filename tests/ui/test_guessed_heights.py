@@ -112,7 +112,7 @@ async def test_the_mouse_selects_what_is_seen_although_a_frame_is_due(
             (view.on_mouse_down, events.MouseDown, x),
             (view.on_mouse_move, events.MouseMove, x + len("needle39")),
         ):
-            handle(kind(view, at, y, 0, 0, 1, False, False, False))
+            handle(kind(view, at, y, 0, 0, 1, False, False, False, view.region.x + at, view.region.y + y))
         assert view.selected_text == "needle39"
 
 

@@ -133,7 +133,7 @@ async def test_escape_in_the_conversation_leads_to_the_prompt_and_cancels_nothin
     async with open_page(agent("hello")) as page:
         await page.send("go")
         await page.press("tab")
-        assert page.view.has_focus
+        assert page.view.has_focus_within
         await page.press("escape")
         assert page.prompt.has_focus
         assert page.connection.cancels == 0
@@ -182,7 +182,7 @@ async def test_tab_leads_to_the_card_and_back_and_the_draft_survives() -> None:
 async def test_tab_leads_to_the_conversation_and_back_where_nothing_is_asked() -> None:
     async with open_page(agent("hello")) as page:
         await page.press("tab")
-        assert page.view.has_focus
+        assert page.view.has_focus_within
         await page.press("tab")
         assert page.prompt.has_focus
 

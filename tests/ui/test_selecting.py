@@ -29,7 +29,7 @@ def place_of(page: Page, text: str) -> tuple[int, int]:
 
 async def test_text_that_was_wrapped_is_copied_as_one_line() -> None:
     async with open_page(agent(WORDS)) as page:
-        await drag(page, (0, 1), (119, 8))
+        await drag(page, (0, 0), (119, 8))
         assert page.view.selected_text == WORDS.strip()
 
 

@@ -46,6 +46,14 @@ class Scene:
 class Drawing(Protocol):
     """One entry as lines; it keeps what it has drawn and draws again only what changed."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is unfolded, or has nothing to fold."""
+
+    @property
+    def cut_text(self) -> str:
+        """The whole of the line that is cut in what was last drawn; "" where none is."""
+
     def refresh(self) -> bool:
         """The entry has changed: read what is new, or a part of it; False where there is more to read."""
 
@@ -74,6 +82,12 @@ class KeptDrawing(ABC):
     def __init__(self) -> None:
         self._is_open = False
         self._drawn: tuple[Scene, Sequence[Strip]] | None = None
+        self.cut_text = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all of it is shown."""
+        return self._is_open
 
     @abstractmethod
     def _draw(self, scene: Scene) -> Sequence[Strip]:

@@ -24,12 +24,17 @@ MAX_TEXT_CELLS: Final = 120
 INDENT: Final = "  "
 SLICE_CHARACTERS: Final = 2_000
 """Drawing so much Markdown takes about 4 ms."""
+MAX_TOLD: Final = 400
+"""Characters of a folded thought that are told in a tooltip."""
 GAP: Final = (BLANK,)
 """Between text and what is not text."""
 
 
 class AgentMessage:
     """A message of the agent, as Markdown; its text is read by the piece."""
+
+    is_open = True
+    cut_text = ""
 
     def __init__(self, message: Message) -> None:
         self._message = message
@@ -146,6 +151,11 @@ class UserMessage(KeptDrawing):
         lines = self.lines(scene)
         return super().whole(scene) if self._is_long else lines
 
+    @property
+    def is_open(self) -> bool:
+        """Whether all of the prompt is shown."""
+        return self._is_open or not self._is_long
+
     def toggle(self) -> bool:
         """Show all of a long prompt, or its beginning; a short one does not fold."""
         return self._is_long and super().toggle()
@@ -162,6 +172,11 @@ class Thought(KeptDrawing):
         """As it was last drawn."""
         self._whole: WholeThought | None = None
         self._is_closed = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all of it is shown."""
+        return self._is_whole
 
     def close(self) -> None:
         """Draw its last line as a whole."""
@@ -183,6 +198,7 @@ class Thought(KeptDrawing):
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         self._is_whole = self._is_open or (scene.folds.are_thoughts_open and not self._is_shut)
         if self._is_whole:
+            self.cut_text = ""
             return self._all(scene)
         self._whole = None
         return self._first_line(scene)
@@ -202,7 +218,9 @@ class Thought(KeptDrawing):
         text = self._message.text.strip()
         # Only the beginning is wrapped where only the first line is shown: thoughts can be long.
         lines = plain_lines(text[: width * 4], width, style)
+        self.cut_text = ""
         if len(lines) > 1 or len(text) > width * 4:
+            self.cut_text = text[:MAX_TOLD]
             lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
         marker = Gutter(f"{INDENT}▸ ", scene.palette.muted)
         return [Strip([marker, *line]) for line in lines]

@@ -121,6 +121,9 @@ def _part(text: str, style: Style, scene: Scene, *, level: int) -> Sequence[Stri
 class Undrawable:
     """Stands for an entry whose drawing failed: a fault of ours, which must not hide the rest."""
 
+    is_open = True
+    cut_text = ""
+
     def refresh(self) -> bool:
         """Nothing can change it."""
         return True

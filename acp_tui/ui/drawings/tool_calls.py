@@ -62,6 +62,8 @@ STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cance
 
 RAIL: Final = "    │ "
 MIN_SUBJECT_CELLS: Final = 12
+MAX_TOLD: Final = 1_000
+"""Characters of a tooltip."""
 
 
 def is_run_member(entry: object, kinds: AbstractSet[str]) -> bool:
@@ -135,6 +137,8 @@ class ToolCallDrawing(KeptDrawing):
         self._diffs = Comparisons()
         self._texts: dict[str, ToolText] = {}
         """Those that were drawn last."""
+        self._is_cut = False
+        """Whether the line does not say all of what the call works on."""
 
     def refresh(self) -> bool:
         """Draw again when asked; False where a diff is to be compared further."""
@@ -164,12 +168,11 @@ class ToolCallDrawing(KeptDrawing):
             )
         )
         icons = [
-            Gutter(f"  {glyph} ", _status_style(call.status, palette)),
+            Gutter(f"  {glyph} ", palette.status),
             Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
         ]
         width = scene.width - len(RAIL) - 2
-        style = palette.warning if self._entry.waiting else _status_style(call.status, palette)
-        ends = [(f"  {word}", style)] if word else []
+        ends = [(f"  {word}", palette.status_word)] if word else []
         title = make_visible_line(call.shown_title)
         subject = self._subject(scene, width - width_cells(title) - sum(len(text) for text, _ in ends))
         places = [place for place in self._places(scene) if place not in call.shown_title + subject]
@@ -178,11 +181,13 @@ class ToolCallDrawing(KeptDrawing):
         # A title is agent-supplied and may be very long; whole only when the call is open.
         lines = wrap(spans, width)
         shown = lines if self._is_open else lines[:2]
+        self.cut_text = "" if len(shown) == len(lines) and not self._is_cut else self._told(title, scene)
         indent = [Gutter(" " * len(RAIL))]
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
 
     def _subject(self, scene: Scene, room: int) -> str:
         """What it works on or runs where the title does not say it, cut to a line; "" where a diff below names it."""
+        self._is_cut = False
         subject = subject_of(self._entry.call, scene.terminals)
         if subject is None:
             return ""
@@ -191,7 +196,17 @@ class ToolCallDrawing(KeptDrawing):
             named = (*self._diffed(scene), *self._places(scene))
             if subject.text in named or subject.text in self._entry.call.shown_title:
                 return ""
-        return subject.visible if self._is_open else cut(subject.visible, max(room - 2, MIN_SUBJECT_CELLS))
+        if self._is_open:
+            return subject.visible
+        shown = cut(subject.visible, max(room - 2, MIN_SUBJECT_CELLS))
+        self._is_cut = shown != subject.visible
+        return shown
+
+    def _told(self, title: str, scene: Scene) -> str:
+        """All that the line would say if there were room for it."""
+        subject = subject_of(self._entry.call, scene.terminals)
+        words = title if subject is None else f"{title}\n{subject.visible}"
+        return words[:MAX_TOLD]
 
     def _diffed(self, scene: Scene) -> list[str]:
         return [
@@ -285,18 +300,6 @@ class ToolCallDrawing(KeptDrawing):
             for row, line in enumerate(wrap([(text, style)], scene.width - len(RAIL) - 2)):
                 lines.append(Strip([Gutter("      " if row else "    ╰ ", scene.palette.quote_bar), *line]))
         return lines
-
-
-def _status_style(status: str, palette: Palette) -> Style:
-    match status:
-        case tool_calls.COMPLETED:
-            return palette.success
-        case tool_calls.FAILED:
-            return palette.error
-        case tool_calls.IN_PROGRESS:
-            return palette.accent
-        case _:
-            return palette.muted
 
 
 def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:

@@ -29,3 +29,8 @@ def split_stylesheets() -> tuple[list[Path], list[Path]]:
 
 def _is_first(sheet: Path) -> bool:
     return sheet.stem in _FIRST_FRAME
+
+
+def stylesheet(name: str) -> str:
+    """The text of one of the stylesheets, for a widget that brings its looks along into another app."""
+    return next(sheet for sheet in stylesheets() if sheet.stem == name).read_text(encoding="utf-8")

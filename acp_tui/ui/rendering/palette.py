@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from rich.style import Style
 
@@ -31,6 +32,10 @@ class Palette:
     success: Style = NO_STYLE
     warning: Style = NO_STYLE
     error: Style = NO_STYLE
+    status: Style = NO_STYLE
+    """The sign of how a tool call stands; what color means what, styles/conversation.tcss says."""
+    status_word: Style = NO_STYLE
+    """The word behind it, where there is one."""
     user: Style = NO_STYLE
     thought: Style = NO_STYLE
 
@@ -87,6 +92,11 @@ class Palette:
     syntax_inserted: Style = NO_STYLE
     syntax_deleted: Style = NO_STYLE
     syntax_error: Style = NO_STYLE
+
+    def with_styles(self, styles: Mapping[str, Style]) -> Palette:
+        """A copy with these styles, by the names of their fields."""
+        changes: dict[str, Any] = dict(styles)
+        return replace(self, **changes)
 
 
 PLAIN: Final = Palette()

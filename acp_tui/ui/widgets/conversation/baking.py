@@ -17,7 +17,7 @@ from textual.strip import Strip
 MAX_KEPT: Final = 2_000
 """A baked strip takes about 2 KB."""
 
-_Key: TypeAlias = tuple[int, int, Style | None, Style | None]
+_Key: TypeAlias = tuple[int, int, Style | None, Style | None, Style | None]
 
 
 class Bakery:
@@ -36,26 +36,33 @@ class Bakery:
             self._background, self._filters, self._color = background, filters, color
             self._baked.clear()
 
-    def bake(self, line: Strip, width: int, thumb: Style | None, marker: Style | None) -> Strip:
-        """`line` over `width` cells and one for the scroll bar; a `marker` is drawn over its first cell."""
-        key = (id(line), width, thumb, marker)
+    def bake(
+        self, line: Strip, width: int, thumb: Style | None, marker: Style | None, ground: Style | None = None
+    ) -> Strip:
+        """`line` over `width` cells and one for the scroll bar; a `marker` is drawn over its first cell.
+
+        It lies on `ground`, where it has one of its own.
+        """
+        key = (id(line), width, thumb, marker, ground)
         found = self._baked.get(key)
         if found is None:
             content = line.adjust_cell_length(width)
             if marker is not None:
                 content = Strip([Segment("▎", marker), *content.crop(1, width)], width)
-            found = self._keep(key, line, self._finish(content, width, thumb))
+            found = self._keep(key, line, self._finish(content, width, thumb, ground))
         return found[1]
 
     def blank(self, width: int, thumb: Style | None) -> Strip:
         """An empty line."""
-        key = (0, width, thumb, None)
+        key = (0, width, thumb, None, None)
         found = self._baked.get(key)
         if found is None:
             found = self._keep(key, None, self._finish(Strip([Segment(" " * width)], width), width, thumb))
         return found[1]
 
-    def _finish(self, content: Strip, width: int, thumb: Style | None) -> Strip:
+    def _finish(self, content: Strip, width: int, thumb: Style | None, ground: Style | None = None) -> Strip:
+        if ground is not None:
+            content = content.apply_style(ground)
         bar = Segment(" ") if thumb is None else Segment("▐", thumb)
         strip = Strip([*content, bar], width + 1).apply_style(self._background)
         for line_filter in self._filters:

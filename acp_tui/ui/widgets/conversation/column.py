@@ -57,9 +57,16 @@ class Column:
     """
 
     def __init__(
-        self, scene: Callable[[], Scene], on_measured: Callable[[int], None] = lambda _: None
+        self,
+        scene: Callable[[], Scene],
+        on_measured: Callable[[int], None] = lambda _: None,
+        look: Callable[[int, Scene], Scene] = lambda _, scene: scene,
     ) -> None:
+        """`look` gives the scene of one entry, which has the same layout and may have other colors."""
         self._scene = scene
+        self._look = look
+        self._looks: dict[int, tuple[Scene, Scene]] = {}
+        """The scene of each entry that was drawn, behind the one that it was made of."""
         self._on_measured = on_measured
         self._conversation = Conversation()
         self._is_all_open = False
@@ -82,6 +89,7 @@ class Column:
         self._conversation = conversation
         self._guesses = set()
         self._recent = {}
+        self._looks = {}
         self._toggled = set()
         self._runs = {}
         self.drawings = []
@@ -112,6 +120,19 @@ class Column:
         else:
             self._mark_all()
         return True
+
+    def forget_looks(self) -> None:
+        """Entries may have other colors now, and as many lines as before."""
+        self._looks.clear()
+        self._guesses = set(range(len(self.drawings)))
+
+    def look(self, index: int) -> Scene:
+        """What the entry is drawn in."""
+        scene = self._scene()
+        kept = self._looks.get(index)
+        if kept is None or kept[0] is not scene:
+            kept = self._looks[index] = (scene, self._look(index, scene))
+        return kept[1]
 
     def _mark_all(self) -> None:
         self._guesses = set(range(len(self.drawings)))
@@ -145,6 +166,7 @@ class Column:
     def _refresh(self, index: int) -> bool:
         """Read an entry anew, or a piece of a long one; False where there is more of it."""
         drawing = self._drawing(index)
+        self._looks.pop(index, None)
         is_done = drawing.refresh()
         if is_done:
             self.dirty.discard(EntryId(index))
@@ -216,7 +238,7 @@ class Column:
     def _drawn(self, index: int, draw: Callable[[Drawing, Scene], Sequence[Strip]]) -> Sequence[Strip]:
         self._let_go()
         try:
-            return draw(self._drawing(index), self._scene())
+            return draw(self._drawing(index), self.look(index))
         except Exception:
             # What an agent sent must not take the screen down; the rest of the conversation stays readable.
             log.exception("entry %d cannot be drawn", index)
@@ -283,6 +305,11 @@ class Column:
         run = self._runs.get(index)
         return run is not None and run.is_folded
 
+    def is_run(self, index: int) -> bool:
+        """Whether the entry stands for several in a line."""
+        run = self._runs.get(index)
+        return run is not None and run.is_folded and index == run.first
+
     def _run_lines(self, run: _Run, scene: Scene) -> Sequence[Strip]:
         """The run as one line, kept until it or the scene changes."""
         key = (scene, run.first, run.last)
@@ -300,6 +327,16 @@ class Column:
             self.measure(member)
 
     # Folds
+
+    def is_open(self, index: int) -> bool:
+        """Whether all of an entry is shown, or it has nothing to fold."""
+        drawing = self.drawings[index] if index < len(self.drawings) else None
+        return drawing is not None and drawing.is_open and not self.is_run(index)
+
+    def cut_text(self, index: int) -> str:
+        """The whole of the line that is cut in the entry; "" where nothing is."""
+        drawing = self.drawings[index] if index < len(self.drawings) else None
+        return "" if drawing is None or self.is_run(index) else drawing.cut_text
 
     def toggle(self, index: int) -> bool:
         """Fold or unfold an entry; False for one that does not fold.

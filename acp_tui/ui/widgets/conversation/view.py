@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Self, cast
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Offset, Region
 from textual.message import Message as TextualMessage
 from textual.strip import Strip
 from textual.timer import Timer
 
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Entry
+from acp_tui.conversation.entries import Entry, OwnCommand
 from acp_tui.ui.drawings.drawing import Scene
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
+from acp_tui.ui.kit.stylesheets import stylesheet
+from acp_tui.ui.widgets.conversation.entry_views import EntryView, Kind, command_state, kind_of
 from acp_tui.ui.widgets.conversation.folded_text import may_hide
+from acp_tui.ui.widgets.conversation.pool import Slot
 from acp_tui.ui.widgets.conversation.searching import Searching, Standing
 from acp_tui.ui.widgets.conversation.selecting import Selecting
 from acp_tui.ui.widgets.conversation.window import FRAME_S, ConversationWindow
@@ -27,7 +31,7 @@ from acp_tui.ui.widgets.conversation.window import FRAME_S, ConversationWindow
 class ConversationView(ConversationWindow):
     """A conversation that can be worked with; `show` and `mark` it as the window says."""
 
-    DEFAULT_CSS = "ConversationView { height: 1fr; }"
+    DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "cursor(-1)", "Entry above", show=False),
@@ -59,11 +63,15 @@ class ConversationView(ConversationWindow):
         self._told: Standing | None = None
         """How the search stood when that was last told."""
         self._cursor: int | None = None
+        self.tab_stop: int | None = None
+        """The entry that Tab leads to."""
         self._is_dragging = False
         self._scroll_timer: Timer | None = None
 
     def show(self, conversation: Conversation, cwd: str = "") -> None:
         """Show this conversation from now on; what was selected or looked for in another is no more."""
+        if self.has_focus_within:
+            self._take_focus_back()
         super().show(conversation, cwd)
         self._selecting.clear()
         self._searching.begin("")
@@ -71,7 +79,7 @@ class ConversationView(ConversationWindow):
 
     def on_resize(self, event: events.Resize) -> None:
         """What was selected stands elsewhere now."""
-        if self._scene is not None and self._scene.width != self.size.width - 1:
+        if self._scene is not None and self._scene.width != self.outer_size.width - 1:
             self._selecting.clear()
 
     # What is laid over the lines
@@ -80,7 +88,7 @@ class ConversationView(ConversationWindow):
         self._searching.mark(entry)
 
     def _may_hide(self, index: int, query: str) -> bool:
-        return may_hide(self._conversation.entries[index], query, self._conversation.terminals)
+        return may_hide(self.conversation.entries[index], query, self.conversation.terminals)
 
     def _work_ahead(self, is_time_up: Callable[[], bool]) -> bool:
         if not self._searching.has_steps_due:
@@ -96,10 +104,10 @@ class ConversationView(ConversationWindow):
 
     def _bring_into_view(self, index: int, row: int) -> None:
         line = self._column.heights.top(index) + row
-        if self.top_line <= line < self.top_line + self.size.height:
+        if self.top_line <= line < self.top_line + self.outer_size.height:
             self.scroll_to_line(self.top_line)  # what was unfolded there may reach beyond the end
         else:
-            self.scroll_to_row(index, row, above=self.size.height // 3)
+            self.scroll_to_row(index, row, above=self.outer_size.height // 3)
 
     def _work_on(self, is_time_up: Callable[[], bool]) -> bool:
         is_done = self._searching.work(is_time_up)
@@ -112,7 +120,7 @@ class ConversationView(ConversationWindow):
             self.post_message(self.Searched(standing))
 
     def _marker(self, index: int, scene: Scene) -> Style | None:
-        return scene.palette.accent if index == self._cursor and self.has_focus else None
+        return scene.palette.accent if index == self._cursor and self.has_focus_within else None
 
     def _marked(self, strip: Strip, index: int, row: int, length: int, scene: Scene) -> Strip:
         """The strip with what was found and what is selected in it."""
@@ -130,25 +138,33 @@ class ConversationView(ConversationWindow):
         """Take hold of the scroll bar, or begin to select."""
         if event.button != 1:
             return
-        if event.x == self.size.width - 1 and self._thumb:
+        if not self.has_focus_within:
+            self.focus()
+        x, y = self._place_of(event)
+        if x == self.outer_size.width - 1 and self._thumb:
             self._is_dragging = True
-            self._drag_to(event.y)
+            self._drag_to(y)
         else:
-            self._selecting.begin(self.top_line + event.y, event.x)
+            self._selecting.begin(self.top_line + y, x)
             self.refresh()
         self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Drag the scroll bar, or select; beyond the edges, scroll on as long as the button is down."""
+        x, y = self._place_of(event)
         if self._is_dragging:
-            self._drag_to(event.y)
+            self._drag_to(y)
         elif self._selecting.is_held:
-            self._select_to(event.y, event.x)
-            beyond = min(event.y, 0) or max(event.y - self.size.height + 1, 0)
-            self._scroll_on(beyond, event.x)
+            self._select_to(y, x)
+            beyond = min(y, 0) or max(y - self.outer_size.height + 1, 0)
+            self._scroll_on(beyond, x)
+
+    def _place_of(self, event: events.MouseEvent) -> Offset:
+        """Where it happened in the window: an entry's events count from the entry."""
+        return event.screen_offset - self.region.offset
 
     def _select_to(self, y: int, x: int) -> None:
-        if self._selecting.move(self.top_line + max(0, min(y, self.size.height - 1)), x):
+        if self._selecting.move(self.top_line + max(0, min(y, self.outer_size.height - 1)), x):
             self.refresh()
 
     def _scroll_on(self, beyond: int, x: int) -> None:
@@ -157,7 +173,7 @@ class ConversationView(ConversationWindow):
             self._scroll_timer.stop()
             self._scroll_timer = None
         if beyond:
-            y = 0 if beyond < 0 else self.size.height - 1
+            y = 0 if beyond < 0 else self.outer_size.height - 1
 
             def scroll() -> None:
                 self.scroll_to_line(self.top_line + beyond)
@@ -177,15 +193,83 @@ class ConversationView(ConversationWindow):
     @property
     def entry_under_cursor(self) -> Entry | None:
         """The one that the cursor is seen on; None while the focus is elsewhere."""
-        return (
-            self._conversation.entries[self._cursor] if self.has_focus and self._cursor is not None else None
-        )
+        is_seen = self._cursor is not None and self.has_focus_within
+        return self.conversation.entries[cast(int, self._cursor)] if is_seen else None
 
-    def on_focus(self) -> None:
-        """Put the cursor on the last entry in view."""
-        bottom = self.top_line + self.size.height - 1
-        place = self._column.heights.at(min(bottom, self._column.heights.total - 1))
-        self._cursor = place[0] if place else None
+    def focus(self, scroll_visible: bool = True) -> Self:
+        """Give the keyboard to the entry at the bottom of the view, or to the view itself where there is none."""
+        stop = self._pool.views.get(self.tab_stop)
+        if stop is None:
+            return super().focus(scroll_visible=False)
+        self.screen.set_focus(stop, scroll_visible=False)
+        return self
+
+    def allow_focus(self) -> bool:
+        """Only as long as there is no entry to be focused."""
+        return self.tab_stop not in self._pool.views
+
+    def _take_focus_back(self) -> None:
+        self.tab_stop = None
+        self.screen.set_focus(self, scroll_visible=False)
+
+    def note_focus(self, view: EntryView[Entry] | None) -> None:
+        """An entry has come under the cursor; None: one has it no longer."""
+        if view is not None:
+            self._cursor = self.tab_stop = view.index
+            view.post_message(view.Chosen(view, view.entry))
+        self._paint()
+
+    def note_ground(self) -> None:
+        """An entry lies on something else."""
+        if self.is_attached and self.outer_size.width:
+            self._paint()
+
+    def _choose(self, index: int) -> None:
+        """Move the cursor to an entry in view."""
+        self._cursor = self.tab_stop = index
+        self._paint()
+        if (view := self._pool.views.get(index)) is not None:
+            self.screen.set_focus(view, scroll_visible=False)
+
+    def _slots(self) -> list[Slot]:
+        """The entries in view, and the focused one, wherever it is."""
+        heights, top, width, height = self._column.heights, self.top_line, *self.outer_size
+        has_focus = self.has_focus_within
+        slots: list[Slot] = []
+        shown: list[int] = []
+        for index in heights.between(range(top, top + height)):
+            first = heights.top(index) - top
+            rows = range(max(first, 0), min(first + heights.height(index), height))
+            if rows:
+                shown.append(index)
+                slots.append(Slot(index, *self._kind(index), Region(0, rows.start, width, len(rows))))
+        if not has_focus:
+            self.tab_stop = shown[-1] if shown else None
+        elif self.has_focus and shown and self._cursor is None:
+            # The first entries that an empty view gets take its focus over.
+            self.call_next(self.focus)
+            self.tab_stop = shown[-1]
+        elif self._cursor is not None and self._cursor not in shown:
+            slots.append(Slot(self._cursor, *self._kind(self._cursor), None))
+        return slots
+
+    def _kind(self, index: int) -> Kind:
+        entry = self.conversation.entries[index]
+        command = ""
+        if isinstance(entry, OwnCommand):
+            command = command_state(self.conversation.terminals.get(entry.terminal_id))
+        return kind_of(entry, is_run=self._column.is_run(index), command=command)
+
+    def _look(self, index: int, scene: Scene) -> Scene:
+        return self._looks.scene(self._kind(index), scene)
+
+    def is_open(self, index: int) -> bool:
+        """Whether all of an entry is shown."""
+        return self._column.is_open(index)
+
+    def cut_text(self, index: int) -> str:
+        """The whole of the line that is cut in an entry; "" where nothing is."""
+        return self._column.cut_text(index)
 
     def is_text(self, event: events.Key) -> bool:
         """Whether the key means nothing here: who presses it writes. The space bar folds."""
@@ -200,9 +284,8 @@ class ConversationView(ConversationWindow):
         while 0 <= at < count and not self._has_lines(at):
             at += step
         if 0 <= at < count:
-            self._cursor = at
             self._scroll_to_entry(at)
-            self.refresh()
+            self._choose(at)
 
     def _has_lines(self, index: int) -> bool:
         self._column.read(index, lambda: True)  # a piece of it is enough to know
@@ -212,17 +295,20 @@ class ConversationView(ConversationWindow):
         top, height = self._column.heights.top(index), self._column.heights.height(index)
         if top < self.top_line:
             self.scroll_to_row(index, 0)
-        elif top + height > self.top_line + self.size.height:
-            self.scroll_to_row(index, 0, above=max(self.size.height - height, 0))
+        elif top + height > self.top_line + self.outer_size.height:
+            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
 
     def action_toggle_entry(self) -> None:
         """Fold or unfold the entry at the cursor."""
         if self._cursor is not None:
-            self._toggle(self._cursor)
+            self.toggle(self._cursor)
 
-    def _toggle(self, index: int) -> None:
+    def toggle(self, index: int) -> None:
+        """Fold or unfold an entry, where it folds."""
         self._searching.keep_unfolded()
         if self._column.toggle(index):
+            if isinstance(view := self._pool.views.get(index), EntryView):
+                view.post_message(view.Toggled(view, view.entry))
             # What unfolds is read from its beginning; where all of it fits, there is nothing to scroll away from.
             self._set_following(self.max_top_line == 0)
             self._schedule(0)
@@ -251,18 +337,19 @@ class ConversationView(ConversationWindow):
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on an entry; its first line folds it. Two clicks select a word, three a line."""
-        line = self.top_line + event.y
+        x, y = self._place_of(event)
+        line = self.top_line + y
         place = self._column.heights.at(line)
-        if place is None or event.x >= self.size.width - 1 or event.button != 1:
+        if place is None or x >= self.outer_size.width - 1 or event.button != 1:
             return
         if event.chain == 2:
-            self._selecting.select_word(line, event.x)
+            self._selecting.select_word(line, x)
         elif event.chain >= 3:
             self._selecting.select_line(line)
         elif self._selecting.is_empty:
-            self._cursor = place[0]
+            self._choose(place[0])
             if place[1] == 0:
-                self._toggle(place[0])
+                self.toggle(place[0])
         self.refresh()
 
     # Selecting and finding

@@ -56,7 +56,7 @@ class ConversationWindow(ColumnWindow):
         id: str | None = None,  # noqa: A002 - Textual's own name
     ) -> None:
         super().__init__(id=id)
-        self._conversation = Conversation()
+        self.conversation = Conversation()
         self._cwd = ""
         self._screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         self._images = images
@@ -74,7 +74,7 @@ class ConversationWindow(ColumnWindow):
 
     def show(self, conversation: Conversation, cwd: str = "") -> None:
         """Show this conversation from now on; call `mark` for each of its changes."""
-        self._conversation = conversation
+        self.conversation = conversation
         self._cwd = cwd
         self._column.show(conversation)
         self._is_following = True
@@ -132,7 +132,7 @@ class ConversationWindow(ColumnWindow):
 
     def _flush(self) -> None:
         self._flush_handle = None
-        if self._loop is None or not self.size.width:
+        if self._loop is None or not self.outer_size.width:
             return  # the first resize draws
         if not self.screen.is_current:
             return  # another tab, or a screen without holes, is in front: `come_to_front` draws
@@ -176,19 +176,19 @@ class ConversationWindow(ColumnWindow):
         return True
 
     def _current_scene(self) -> Scene:
-        width = self.size.width - 1  # the scroll bar
+        width = self.outer_size.width - 1  # the scroll bar
         theme = self.app.current_theme
         palette = palette_for(theme)
         if self._scene is None or self._scene.width != width or self._scene.palette is not palette:
             # The terminal's own sixteen colours draw no picture.
             pictures = None if theme.ansi else self._pictures
-            terminals = self._conversation.terminals
+            terminals = self.conversation.terminals
             self._scene = Scene(width, palette, terminals, self._screens, self._cwd, pictures, self._folds)
         return self._scene
 
     def _show_length(self) -> None:
         self._measure_near()
-        if not self._is_alone and self.size.height != self._column.heights.total:
+        if not self._is_alone and self.outer_size.height != self._column.heights.total:
             self.refresh(layout=True)
         if self._is_following:
             self._seen_entries = len(self._column.drawings)
@@ -200,7 +200,7 @@ class ConversationWindow(ColumnWindow):
         """Take all the room; or only as much as there are lines, and none without any, where something stands below."""
         self._is_alone = is_alone
         self.styles.height = "1fr" if is_alone else "auto"
-        self.display = is_alone or bool(self._conversation.entries)
+        self.display = is_alone or bool(self.conversation.entries)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """All lines, where the window is as high as they are."""
@@ -230,7 +230,7 @@ class ConversationWindow(ColumnWindow):
 
     def _redraw(self) -> None:
         """Everything may look different: another width, other colours, other folds. What stands at the top stays."""
-        if not self.size.width:
+        if not self.outer_size.width:
             return
         self._column.mark_scene()
         self._show_length()
@@ -241,12 +241,12 @@ class ConversationWindow(ColumnWindow):
         self._redraw()
 
     def _mark_terminals(self) -> None:
-        self._column.mark(self._conversation.terminal_entries.values())
+        self._column.mark(self.conversation.terminal_entries.values())
         self._schedule(0)
 
     def _mark_terminal(self, terminal_id: TerminalId) -> None:
         """More of its output is in its emulator."""
-        entry_id = self._conversation.terminal_entries.get(terminal_id)
+        entry_id = self.conversation.terminal_entries.get(terminal_id)
         if entry_id is not None:
             self.mark(Change((entry_id,)))
 
