@@ -25,7 +25,7 @@ from textual.pilot import Pilot
 from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.player import Pace
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, without_durations
 from acp_tui.ui.recorded.render import View, film_of_demo, render
 from acp_tui.ui.recorded.screen import ReplayApp

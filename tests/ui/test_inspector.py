@@ -20,8 +20,8 @@ from acp_tui.rpc import Direction
 from acp_tui.ui.commands.table import INSPECTOR_COMMANDS
 from acp_tui.ui.inspector import frame_list
 from acp_tui.ui.inspector.frame_view import FrameView, clock_at
+from acp_tui.ui.inspector.rows import title_of
 from acp_tui.ui.inspector.screen import InspectApp, InspectorScreen
-from acp_tui.ui.inspector.standing import title_of
 from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent
 from support.screens import open_agent_page, rows
 from support.waiting import TEST_LIMIT_S, until

@@ -25,7 +25,7 @@ from acp_tui.conversation.updates import (
     TurnFailed,
 )
 from acp_tui.ui.session.tab_state import state_of_tab
-from acp_tui.ui.shell.notifying.notifier import (
+from acp_tui.ui.shell.notifier import (
     News,
     Watch,
     best_channel,

@@ -41,6 +41,11 @@ from acp_tui.ui.textual_gaps.internals import (
 from acp_tui.ui.textual_gaps.pacing import Pacing
 
 
+def stylesheet(name: str) -> str:
+    """The text of one of the stylesheets, for a widget that brings its looks along into another app."""
+    return next(sheet for sheet in stylesheets() if sheet.stem == name).read_text(encoding="utf-8")
+
+
 def keep_what_is_loaded() -> None:
     """Once all is loaded: without this, each full collection looks at all of it and stalls the screen for 40 ms.
 

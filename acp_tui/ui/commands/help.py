@@ -18,8 +18,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Frame
-from acp_tui.ui.kit.picker import Picker
-from acp_tui.ui.kit.reading import ReadingScreen
+from acp_tui.ui.kit.picker import Picker, ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 
 NARROW_CELLS: Final = 60

@@ -11,7 +11,67 @@ from typing import Final
 from textual.binding import Binding
 
 from acp_tui.ui.commands.command import Command, Place
-from acp_tui.ui.commands.replay_table import REPLAY_COMMANDS
+
+
+def _replay_table_command(
+    id_: str, keys: str, action: str, title: str, about: str = "", like: str = ""
+) -> Command:
+    return Command(f"replay_{id_}", title, about, keys, action, where="replay", like=like)
+
+
+REPLAY_COMMANDS: Final = (
+    _replay_table_command("play", "space", "toggle_playing", "Play or pause"),
+    _replay_table_command(
+        "next", "right,full_stop", "step(1)", "To the next event", "that changes something"
+    ),
+    _replay_table_command(
+        "previous", "left,comma", "step(-1)", "To the event before", "that changed something"
+    ),
+    _replay_table_command("prompt_below", "n", "to_prompt(1)", "To the next prompt", "of the user"),
+    _replay_table_command("prompt_above", "p", "to_prompt(-1)", "To the prompt before"),
+    _replay_table_command("faster", "plus,equals_sign", "change_speed(1)", "Faster"),
+    _replay_table_command("slower", "minus", "change_speed(-1)", "Slower"),
+    _replay_table_command("start", "home", "to_start", "To the beginning"),
+    _replay_table_command("end", "end", "to_end", "To the end"),
+    _replay_table_command("next_session", "tab", "next_session(1)", "The next session", "of the recording"),
+    _replay_table_command("previous_session", "shift+tab", "next_session(-1)", "The session before"),
+    _replay_table_command(
+        "find",
+        "slash,f9,ctrl+shift+f",
+        "find",
+        "Find in the conversation",
+        "as far as it is replayed",
+        like="find",
+    ),
+    _replay_table_command("page_up", "pageup", "page(-1)", "Page up"),
+    _replay_table_command("page_down", "pagedown", "page(1)", "Page down"),
+    _replay_table_command(
+        "follow",
+        "ctrl+end",
+        "follow",
+        "To the end of the conversation",
+        "and follow it",
+        like="follow",
+    ),
+    _replay_table_command(
+        "toggle_all",
+        "ctrl+o",
+        "toggle_all",
+        "Unfold or fold everything",
+        "one entry: Enter, or a click",
+        like="toggle_all",
+    ),
+    _replay_table_command(
+        "toggle_plan", "ctrl+t", "toggle_plan", "Unfold or fold the plan", like="toggle_plan"
+    ),
+    _replay_table_command("copy", "ctrl+c", "copy", "Copy the selection", like="interrupt"),
+    _replay_table_command(
+        "about", "i", "tell_about", "About the recording", "what it is of, and what is wrong in it"
+    ),
+    _replay_table_command("help", "f1,question_mark", "help", "Help", like="help"),
+    _replay_table_command("leave", "q,escape", "app.quit", "Quit"),
+)
+
 
 WIDGET_COMMANDS: Final = (
     # In the prompt

@@ -29,10 +29,10 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.inspector.ask_line import AskLine, SaveDialog, Wish, choices, like, save_all, save_one
 from acp_tui.ui.inspector.frame_list import FrameList
 from acp_tui.ui.inspector.frame_view import FrameView
-from acp_tui.ui.inspector.standing import standing_of, title_of
+from acp_tui.ui.inspector.rows import standing_of, title_of
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.picker import Picker
-from acp_tui.ui.recorded.following import growth_of
+from acp_tui.ui.recorded.film import growth_of
 from acp_tui.ui.recorded.spot import read_spot
 from acp_tui.workbench.inspect.index import Row
 from acp_tui.workbench.inspect.inspection import Detail, Inspection

@@ -19,10 +19,9 @@ from acp_tui.client.terminals import plain_text
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.formats import CannotRender, png_of, rows_of, text_of
-from acp_tui.ui.recorded.moments import moment_of
-from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.player import Pace
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, timeless, without_durations
-from acp_tui.ui.recorded.spot import Spot
+from acp_tui.ui.recorded.spot import Spot, moment_of
 from acp_tui.ui.recorded.studio import Studio, open_studio
 
 FRAME_S: Final = 1 / 12

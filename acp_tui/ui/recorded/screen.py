@@ -30,18 +30,15 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import BY_ID, Keymap
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.replay_table import REPLAY_COMMANDS
+from acp_tui.ui.commands.table import REPLAY_COMMANDS
 from acp_tui.ui.drawings.folds import folds_of
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.recorded.bar import Position, ReplayBar, clock
-from acp_tui.ui.recorded.film import Answer, Film
-from acp_tui.ui.recorded.following import growth_of
-from acp_tui.ui.recorded.moments import moment_of
-from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.film import Answer, Film, growth_of
 from acp_tui.ui.recorded.panel import ReplayPanel
-from acp_tui.ui.recorded.player import Player, Projector
+from acp_tui.ui.recorded.player import Pace, Player, Projector
 from acp_tui.ui.recorded.question import Reply
-from acp_tui.ui.recorded.spot import Spot
+from acp_tui.ui.recorded.spot import Spot, moment_of
 from acp_tui.ui.session import find_bar
 from acp_tui.ui.session.status import facts_of, state_of, title_of
 from acp_tui.ui.session.status_line import Status, StatusLine
@@ -432,7 +429,7 @@ class ReplayScreen(Screen[None]):
 
     def action_tell_about(self) -> None:
         """Say what the recording is of, and what is wrong in it."""
-        from acp_tui.ui.kit.reading import ReadingScreen
+        from acp_tui.ui.kit.picker import ReadingScreen
 
         self.app.push_screen(ReadingScreen("The recording", about(self.film)))
 

@@ -23,7 +23,7 @@ from acp_tui.client.settings.tree import KeyChoice, Settings
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.ui.commands.key_names import parse_key
 from acp_tui.ui.commands.keymap import keymap_of
-from acp_tui.ui.kit.choice_rows import ChoiceRows
+from acp_tui.ui.kit.editors import ChoiceRows
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.shell.settings.items import Item

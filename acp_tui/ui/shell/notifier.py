@@ -22,7 +22,6 @@ from acp_tui.conversation.wording import duration
 from acp_tui.ui.rendering.ascii import TABLE
 from acp_tui.ui.session.status import doing
 from acp_tui.ui.session.tab_state import MARKS, TabState
-from acp_tui.ui.shell.notifying import notifier as sequences
 from acp_tui.ui.tab.tabs import Tab, Tabs
 
 if TYPE_CHECKING:
@@ -225,7 +224,7 @@ class Notifier:
     def close(self) -> None:
         """Put the window's title back."""
         if self._title:
-            self._write(sequences.PUT_TITLE_BACK)
+            self._write(PUT_TITLE_BACK)
             self._title = ""
 
     @property
@@ -238,9 +237,9 @@ class Notifier:
         if news.kind == "done" and news.seconds < self._settings.minimum_turn_s:
             return
         channels = self._channels(news)
-        notice = sequences.notice(channels, tab.tab_title, news.text, self._environ)
-        if notice:
-            self._write(notice)
+        sequence = notice(channels, tab.tab_title, news.text, self._environ)
+        if sequence:
+            self._write(sequence)
         if "command" in channels and self._settings.command:
             self._app.run_worker(self._run_command(tab, news), group="notifications")
 
@@ -256,8 +255,8 @@ class Notifier:
     async def _run_command(self, tab: Tab, news: News) -> None:
         env = {
             "ACP_TUI_EVENT": news.kind,
-            "ACP_TUI_TITLE": sequences.plain(tab.tab_title),
-            "ACP_TUI_TEXT": sequences.plain(news.text),
+            "ACP_TUI_TITLE": plain(tab.tab_title),
+            "ACP_TUI_TEXT": plain(news.text),
             "ACP_TUI_SECONDS": f"{news.seconds:.0f}",
             "ACP_TUI_CWD": str(tab.session.cwd) if tab.session is not None else "",
         }
@@ -278,7 +277,7 @@ class Notifier:
         if not title:
             self.close()
             return
-        self._write(("" if self._title else sequences.KEEP_TITLE) + sequences.window_title(title))
+        self._write(("" if self._title else KEEP_TITLE) + window_title(title))
         self._title = title
 
     def _title_now(self) -> str:
