@@ -5,6 +5,7 @@ import gc
 import os
 import sys
 from collections.abc import Generator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 FRAMES = FrameLog()
+_homes = count()
 _patches = pytest.MonkeyPatch()
 
 
@@ -41,7 +43,9 @@ def anyio_backend() -> str:
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test reads the settings of whoever runs it, or writes there."""
-    home = tmp_path_factory.mktemp("home")
+    # Not by `mktemp`, which looks through all that it has made before, of every test.
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(_homes))
+    home.mkdir(mode=0o700, parents=True)
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "STATE", "DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))

@@ -17,7 +17,7 @@ from acp_tui.cli.arguments import Given
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.saying import say
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
-from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_file, update_registry
+from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
 from acp_tui.client.agents.user_agents import config_file
 from acp_tui.client.secrets.masking import mask
 from acp_tui.conversation.visible import make_visible_line

@@ -31,8 +31,7 @@ from acp_tui.cli.session_start import Headless, say_left_out
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.doctor.agent import AgentCheck
-from acp_tui.client.doctor.machine import Finding, Verdict, look_at_machine, note, ok, wrong
+from acp_tui.client.doctor import AgentCheck, Finding, Verdict, look_at_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for

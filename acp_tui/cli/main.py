@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import pwd
 import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
@@ -103,8 +104,6 @@ def find_home(environ: MutableMapping[str, str]) -> None:
     """
     if environ.get("HOME", "").startswith("/"):
         return
-    import pwd
-
     try:
         environ["HOME"] = pwd.getpwuid(os.getuid()).pw_dir or "/"
     except KeyError:

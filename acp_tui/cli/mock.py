@@ -16,7 +16,7 @@ from acp_tui.cli.prerequisites import stop
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.workbench.demo.stdio import StdioStream
+from acp_tui.workbench.demo.client_calls import StdioStream
 from acp_tui.workbench.mock.agent import Departed, MockAgent
 from acp_tui.workbench.mock.script import Script, read_script
 

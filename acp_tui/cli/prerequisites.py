@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client import settings
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import AgentChoice
-    from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.settings import SettingsRead
 
 NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
@@ -34,8 +34,6 @@ def stop(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
 
 def command_of(choice: AgentChoice) -> AgentCommand:
     """The agent's command."""
-    from acp_tui.client.agents.command import AgentCommand
-
     if choice.name is None:
         return AgentCommand(Path(choice.argv[0]).name, choice.argv)
     from acp_tui.client.agents import catalogue  # not for a command that is given

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from acp_tui.cli.exit_codes import code_of
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.kit.terminal_colours import ask_terminal, has_unicode, light_or_dark
@@ -83,7 +84,6 @@ async def _run(
     opening: Reopening | None,
 ) -> tuple[int, Sequence[LeftSession]]:
     """The exit status, and the sessions that can be come back to."""
-    from acp_tui.cli.exit_codes import code_of
     from acp_tui.client.sessions.hub import open_hub
     from acp_tui.ui.shell.app import AcpTuiApp  # not before the terminal is asked how it looks
 

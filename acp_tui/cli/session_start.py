@@ -12,9 +12,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.client import settings
+from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.sessions.driver import Additions
-from acp_tui.client.sessions.phase import Phase
 
 PATIENCE_S: Final = 3.0
 """Some agents are downloaded first; who sees nothing for longer takes it for a hang."""

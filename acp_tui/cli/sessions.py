@@ -24,12 +24,12 @@ from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
-from acp_tui.client.sessions.recordings import recording_store
 from acp_tui.client.sessions.session_history import (
     PastSession,
     line_with,
     past_session,
     recorded_sessions,
+    recording_store,
     short_ids,
 )
 from acp_tui.client.settings.tree import RecordingSettings

@@ -14,8 +14,15 @@ import anyio
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.saying import say
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.consent import agree, consent_file, is_agreed, what_runs
-from acp_tui.client.agents.recent import note_used, recent_agents, recent_file
+from acp_tui.client.agents.remembered import (
+    agree,
+    consent_file,
+    is_agreed,
+    note_used,
+    recent_agents,
+    recent_file,
+    what_runs,
+)
 from acp_tui.client.errors import SettingsError
 from acp_tui.conversation.visible import make_visible, make_visible_line
 

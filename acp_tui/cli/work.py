@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, require_screen, settings_in_force
+from acp_tui.cli.screen import run_screen
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
@@ -40,8 +41,6 @@ def _work(
 
         return run_plain(command, cwd, read.settings, notes_of(read), record)
     require_screen("for a turn without one: acp-tui exec")
-    from acp_tui.cli.screen import run_screen
-
     return run_screen(command, cwd, read.settings, notes_of(read), record)
 
 
@@ -51,7 +50,6 @@ def _resume(given: Given) -> int:
     command = command_of(given.agent) if given.agent is not None else None
     require_screen("to read sessions without one: acp-tui sessions")
     read = settings_in_force()
-    from acp_tui.cli.screen import run_screen
     from acp_tui.cli.sessions import find_resumed
 
     found = find_resumed(given.resume, given.cwd, command)

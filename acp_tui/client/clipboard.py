@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import Timer
 from typing import Final, TypeAlias
 
-from acp_tui.client.attachments.kinds import media_type
+from acp_tui.client.attachments.files import media_type
 from acp_tui.client.errors import ClientError
 
 LIMIT_S: Final = 5.0

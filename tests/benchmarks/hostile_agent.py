@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -116,6 +117,13 @@ def _chatty_terminal(number: int) -> bytes:
     return request("terminal/create", command="yes", args=[f"terminal {number}"], cwd=str(Path.cwd()))
 
 
+def _ended_terminal(number: int) -> bytes:
+    time.sleep(0.05)  # so many at once are not run
+    return request(
+        "terminal/create", command="head", args=["-c", "2000000", "/dev/zero"], cwd=str(Path.cwd())
+    )
+
+
 def _read_big(number: int) -> bytes:
     return request("fs/read_text_file", path=str(Path.cwd() / "big.txt"))
 
@@ -142,6 +150,9 @@ FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "entries": lambda n: update(
         "agent_message_chunk", messageId=f"m{n}", content=text(f"Message {n} says so.")
     ),
+    "old-entries": lambda n: update(
+        "agent_message_chunk", messageId=f"m{n % 10_000}", content=text(f"Message {n} says so.")
+    ),
     "mixed": lambda n: _tool_call(n) if n % 2 else chunk(f"Paragraph {n} of what is said here.\n\n"),
     "tool-calls": _tool_call,
     "tool-updates": _tool_update,
@@ -152,6 +163,9 @@ FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "usage": lambda n: update("usage_update", used=n, size=1_000_000),
     "titles": lambda n: update("session_info_update", title=f"Title {n}"),
     "notices": _notice,
+    "long-notices": lambda n: update(
+        "notice", severity="info", title="N" * MEGABYTE * 3, description="n" * MEGABYTE * 3
+    ),
     "unknown-updates": lambda n: update("surprise", number=n, words=["one", "two"]),
     "unknown-sessions": lambda n: chunk("nobody's", session=f"other-{n}"),
     "unknown-notes": lambda n: line({"method": "_example/note", "params": {"n": n}}),
@@ -168,6 +182,7 @@ FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "forms": _form,
     "terminals": _terminal,
     "chatty-terminals": _chatty_terminal,
+    "ended-terminals": _ended_terminal,
     "outputs": lambda n: request("terminal/output", terminalId="none"),
     "reads": _read_big,
     "writes": _write,
@@ -204,7 +219,7 @@ def play(words: list[str]) -> None:
         if len(batch) == 100 or len(batch[-1]) > 10_000:
             write(b"".join(batch))
             batch.clear()
-    write(b"".join(batch) + chunk("\n\nFLOOD-ENDS-HERE\n\n"))
+    write(b"".join(batch) + update("agent_message_chunk", messageId="end", content=text("FLOOD-ENDS-HERE")))
 
 
 def messages() -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.cli import agents
 from acp_tui.cli.main import main
-from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_file
+from acp_tui.client.agents.registry import RegistryUnavailable, registry_file
 from acp_tui.client.agents.user_agents import config_file
 from support.registry_index import entry, npx
 

@@ -11,7 +11,7 @@ import pytest
 from acp_tui.cli import terminal as terminal_module
 from acp_tui.cli.terminal import Terminal, ready_to_run
 from acp_tui.client.agents.command import AgentCommand, Package
-from acp_tui.client.agents.recent import recent_agents, recent_file
+from acp_tui.client.agents.remembered import recent_agents, recent_file
 
 COMMAND = AgentCommand(
     "some",

@@ -11,7 +11,7 @@ import pytest
 from acp_tui.client.sessions.access import ALLOW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PermissionRequest

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.sessions.form_values import in_words
+from acp_tui.client.sessions.elicitations import in_words
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Own
 from acp_tui.conversation.elicitation import (

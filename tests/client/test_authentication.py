@@ -10,11 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Unsupported
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in
-from acp_tui.client.sessions.phase import Phase
 from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_memory, open_session, shake_hands
 from support.peers import Counterpart, settle

@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from acp_tui import __version__
+from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, UnsupportedProtocol
-from acp_tui.client.sessions.phase import Phase
 from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_memory, open_session, shake_hands
 from support.peers import settle

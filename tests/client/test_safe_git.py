@@ -29,7 +29,7 @@ FLIPS: Final = int(os.environ.get("ACP_TUI_GIT_FLIPS", "10"))
 SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
     "client/safe_git.py": "the door itself",
-    "client/doctor/machine.py": "asks the program for its version only",
+    "client/doctor.py": "asks the program for its version only",
     "workbench/redact/names.py": "a user's name in ssh addresses",
 }
 STARTS_A_PROGRAM: Final = re.compile(
@@ -41,7 +41,7 @@ STARTERS: Final = {
     "cli/doctor.py": "tmux, about its options",
     "client/agents/process.py": "the agents that the user starts",
     "client/clipboard.py": "the system's clipboard",
-    "client/doctor/machine.py": "programs, for their versions",
+    "client/doctor.py": "programs, for their versions",
     "client/processes/guard.py": "the guardian, which is ours",
     "client/processes/table.py": "ps",
     "client/safe_git.py": "git",

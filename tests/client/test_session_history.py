@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sessions.rereading import RereadSession, reread
 from acp_tui.client.sessions.session_history import (
     PastSession,
+    RereadSession,
     line_with,
     merged,
     past_session,
     recorded_sessions,
+    reread,
     short_ids,
 )
 from acp_tui.client.transcript.index import SessionIndex

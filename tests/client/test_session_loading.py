@@ -8,13 +8,13 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import (
     AgentLost,
     OpeningInProgress,
     PromptInProgress,
     SessionClosed,
 )
-from acp_tui.client.sessions.phase import Phase
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, agent_texts, asked, in_turn, open_session, said
 from support.peers import settle

@@ -6,7 +6,7 @@ from collections import deque
 
 import pytest
 
-from acp_tui.client.sessions.stderr_lines import MAX_OPEN_CHARACTERS, StderrLines
+from acp_tui.client.agents.process import MAX_OPEN_CHARACTERS, StderrLines
 
 
 def logged(*reads: bytes) -> list[str]:

@@ -22,7 +22,7 @@ def works(screen: OnTerminal) -> None:
     screen.wait_for("still here")
     screen.wait_for("F1 help")
     screen.type(2 * CTRL_Q)  # an agent may be at work
-    assert screen.wait_for_end() == 0
+    assert screen.wait_for_end() == 0, screen.written[-2000:]
     assert screen.is_as_before()
     assert b"Traceback" not in screen.written
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from acp_tui.client.permissions.rules import first_match
-from acp_tui.client.permissions.subject import Subject
-from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.client.permissions.rules import Subject, first_match
+from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 
 ROOT = Path("/project")

@@ -22,8 +22,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.quirks import Quirks
+from acp_tui.client.agents.command import AgentCommand, Quirks
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session

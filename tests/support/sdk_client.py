@@ -134,7 +134,7 @@ async def follow(recording: Path, cwd: Path) -> Followed:
             *argv,
             use_unstable_protocol=True,
             observers=[followed.see],
-            transport_kwargs={"stderr": stderr},
+            transport_kwargs={"stderr": stderr, "shutdown_timeout": LIMIT_S},  # the SDK kills it sooner
         ) as (agent, process):
             await _Following(script, followed, agent, cwd).to_the_end()
     followed.said = errors.read_text()

@@ -7,6 +7,7 @@ import os
 import pytest
 from textual.events import Key
 
+from acp_tui.rpc.peer import MAX_UNDER_WAY
 from support.desks import SESSION, Desk, OpenDesk
 
 SEEDS = int(os.environ.get("ACP_TUI_WITHDRAWN_FORMS", "1"))
@@ -19,20 +20,20 @@ def ask_form(request_id, message, **scope):
          params={"mode": "form", "message": message, "requestedSchema": schema, **(scope or {"sessionId": "s1"})})
 """
 AT_ONCE = """
-for number in range(400):
+for number in range(1000):
     ask_form(number, f"Form number {number}")
 serve_until_closed()
 """
 IN_A_TURN = """
 prompt = expect("session/prompt")
-for number in range(400):
+for number in range(1000):
     ask_form(100 + number, f"Form number {number}")
 expect("session/cancel")
 end(prompt, "cancelled")
 serve_until_closed()
 """
 OUTSIDE = """
-for number in range(400):
+for number in range(1000):
     ask_form(number, f"Form number {number}", requestId=7)
 serve_until_closed()
 """
@@ -82,7 +83,12 @@ async def test_ctrl_c_takes_back_hundreds_of_forms_that_wait(open_desk: OpenDesk
         await _all_wait(desk)
         await desk.press("ctrl+c")
         await desk.hides("scripted asks")
-        assert await desk.gets_answers(400) == [{"action": "cancel"}] * 400
+        answers = await desk.gets_answers(1000)
+    refused = [answer for answer in answers if answer != {"action": "cancel"}]
+    assert len(refused) == len(answers) - MAX_UNDER_WAY == 1000 - MAX_UNDER_WAY
+    assert {answer["message"] for answer in refused} == {
+        f"Too many requests at once: {MAX_UNDER_WAY} others wait for their answers"
+    }
 
 
 async def test_ctrl_c_stops_a_turn_that_asks_one_form_after_the_other(open_desk: OpenDesk) -> None:
@@ -102,7 +108,7 @@ async def test_ctrl_c_takes_back_forms_that_belong_to_no_session(open_desk: Open
         await desk.shows("Form number 0")
         link = desk.tabs[0].link
         assert link is not None
-        await desk.until(lambda: link.agent is not None and len(link.agent.elicitations) == 400)
+        await desk.until(lambda: link.agent is not None and len(link.agent.elicitations) == MAX_UNDER_WAY)
         await desk.press("ctrl+c")
         await desk.hides("scripted asks")
 
@@ -174,4 +180,4 @@ async def test_while_the_user_is_asked_whether_to_stop_no_form_comes_above_that(
 
 async def _all_wait(desk: Desk) -> None:
     await desk.shows("Form number 0")
-    await desk.until(lambda: len(desk.shown_session.conversation.elicitations) == 400)
+    await desk.until(lambda: len(desk.shown_session.conversation.elicitations) == MAX_UNDER_WAY)

@@ -101,6 +101,11 @@ class BareCard(PermissionCard):
         """Has no keys of its own."""
         return SimpleNamespace(_bindings=SimpleNamespace(key_to_bindings={}))
 
+    @property
+    def app(self) -> Any:
+        """There is none."""
+        return None
+
     def lay_out(self) -> None:
         """There is nothing to draw on."""
         self._option_rows = [range(at, at + 1) for at in range(len(self.options))]
@@ -467,6 +472,9 @@ QUESTIONS: dict[str, Elicitation] = {
 }
 
 
+BUTTONS = ("Send", "1 Open in the browser", "Yes", "No", "0 Decline", "Cancel", "OK?", "Write a prompt")
+
+
 @pytest.mark.parametrize("kind", QUESTIONS)
 async def test_no_question_on_a_card_is_accepted_by_what_was_not_meant(
     kind: str, monkeypatch: pytest.MonkeyPatch
@@ -474,29 +482,86 @@ async def test_no_question_on_a_card_is_accepted_by_what_was_not_meant(
     """Where the user has gone to a field behind a pause, what is written there is meant."""
     monkeypatch.setattr("webbrowser.open", lambda _: True)
     for seed in range(ON_SCREEN):
-        random = Random(seed)
         async with open_page() as page:
-            judge = Judge()
-            await page.elicit(QUESTIONS[kind])
-            judge.changes(page.clock.now_s)
-            for _ in range(24):
-                page.clock.now_s += random.choice(WAITS) + random.random() / 1000
-                word = random.choice(WORDS) if random.random() < 0.2 else ""
-                for letter in word or [random.choice((*LETTERS, *"011", "ctrl+enter", "tab", "tab"))]:
-                    page.clock.now_s += random.choice((0.05, 0.2, 0.39)) if word else 0.0
-                    focused = page.pilot.app.focused
-                    is_written = isinstance(focused, Input) and bool(focused.value)
-                    had_focus = _is_on_card(focused)
-                    is_meant = judge.is_meant(letter, page.clock.now_s)
-                    await page.press("space" if letter == " " else letter)
-                    if had_focus != _is_on_card(page.pilot.app.focused):
-                        judge.changes(page.clock.now_s)
-                    if any(action == "accept" for action, _ in page.answers):
-                        assert had_focus, (kind, seed, letter)
-                        assert is_meant or is_written, (kind, seed, letter)
-                        assert letter in ("enter", "ctrl+enter", *"123456789"), (kind, seed, letter)
-                if page.answers:
-                    break
+            await _Answering(page, kind, seed).go()
+
+
+class _Answering:
+    """Keys, clicks and changes at random, on one question after the other."""
+
+    def __init__(self, page: Page, kind: str, seed: int) -> None:
+        self.page = page
+        self.kind = kind
+        self.random = Random(f"{kind} {seed}")
+        self.judge = Judge()
+        self.log: list[str] = []
+
+    async def go(self) -> None:
+        """Until something is accepted; that it was meant is asserted."""
+        await self._ask(self.kind)
+        for _ in range(24):
+            self.page.clock.now_s += self.random.choice(WAITS) + self.random.random() / 1000
+            pick = self.random.random()
+            if pick < 0.08:
+                await self._ask_otherwise()
+            elif pick < 0.25:
+                await self._click()
+            elif pick < 0.4:
+                for letter in self.random.choice(WORDS):
+                    self.page.clock.now_s += self.random.choice((0.05, 0.2, 0.39))
+                    await self._press(letter)
+            else:
+                await self._press(self.random.choice((*LETTERS, *"011", "ctrl+enter", "tab", "tab")))
+            if self.page.answers:
+                break
+
+    async def _ask(self, kind: str) -> None:
+        self.log.append(f"{self.page.clock.now_s:.2f} asks {kind}")
+        await self.page.elicit(QUESTIONS[kind])
+        self.judge.changes(self.page.clock.now_s)
+
+    async def _ask_otherwise(self) -> None:
+        """The agent takes back what it asked, and mostly asks something else."""
+        self.log.append(f"{self.page.clock.now_s:.2f} takes it back")
+        self.page.withdraw()
+        await self.page.until(lambda: "asks" not in self.page.words)
+        self.judge.changes(self.page.clock.now_s)
+        self.page.clock.now_s += self.random.choice((0.0, 0.0, 0.3))
+        await self._ask(self.random.choice((*QUESTIONS, self.kind)))
+
+    async def _press(self, key: str) -> None:
+        focused = self.page.pilot.app.focused
+        is_written = isinstance(focused, Input) and bool(focused.value)
+        had_focus = _is_on_card(focused)
+        self.log.append(f"{self.page.clock.now_s:.2f} {key}")
+        is_meant = self.judge.is_meant(key, self.page.clock.now_s)
+        await self.page.press("space" if key == " " else key)
+        if had_focus != _is_on_card(self.page.pilot.app.focused):
+            self.judge.changes(self.page.clock.now_s)
+        may_accept = key in ("enter", "ctrl+enter", *"123456789")
+        self._check(had_focus and may_accept and (is_meant or is_written))
+
+    async def _click(self) -> None:
+        here = [text for text in BUTTONS if any(text in line for line in self.page.lines)]
+        if not here:
+            return
+        text = self.random.choice(here)
+        self.log.append(f"{self.page.clock.now_s:.2f} clicks {text}")
+        is_meant = self.judge.is_meant("", self.page.clock.now_s)
+        version = self.judge.version
+        await self.page.use_mouse(MouseDown, text)
+        self.page.clock.now_s += self.random.choice((0.0, 0.05, 0.5))
+        if self.random.random() < 0.2:
+            await self._ask_otherwise()
+        if any(text in line for line in self.page.lines):
+            await self.page.use_mouse(MouseUp, text)
+            await self.page.settled()
+            accepts = text in BUTTONS[:4]
+            self._check(is_meant and accepts and version == self.judge.version)
+
+    def _check(self, may_accept: bool) -> None:
+        accepted = [answer for answer in self.page.answers if answer[0] == "accept"]
+        assert may_accept or not accepted, "\n".join(self.log)
 
 
 def _is_on_card(focused: Widget | None) -> bool:

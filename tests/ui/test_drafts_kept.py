@@ -9,6 +9,7 @@ from acp_tui.client.settings import state_folder
 from acp_tui.client.settings.tree import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt.history import recall
+from acp_tui.ui.prompt.images import PastedImage
 from support.folding import agent
 from support.recalling import draft_file, open_recalling_page, remembers
 from support.screens import CWD, Page, ScreenApp, new_session, open_page, show
@@ -60,6 +61,35 @@ async def test_whoever_has_begun_to_write_is_not_interrupted_by_an_old_draft() -
         await remembers(page)
         assert page.draft == "new"
     assert draft_file().read() == {Place(str(CWD), "earlier"): "left", HERE: "new"}
+
+
+async def test_pictures_of_the_draft_and_of_the_queue_are_there_again_after_a_restart() -> None:
+    async with open_recalling_page() as page:
+        await page.send("go")
+        page.prompt.attach(PastedImage("image-1.png", b"queued"))
+        await page.send("next")
+        page.prompt.attach(PastedImage("image-2.png", b"drafted"))
+        await page.write("being written")
+    async with open_recalling_page() as page:
+        await page.until(lambda: len(page.prompt.images) == 2)
+        assert [(image.name, image.data) for image in page.prompt.images] == [
+            ("image-1.png", b"queued"),
+            ("image-2.png", b"drafted"),
+        ]
+        assert page.draft == "next\n\nbeing written"
+        kept = [*(state_folder() / "draft-pictures").iterdir()]
+        assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
+        await page.press("ctrl+c")
+    async with open_recalling_page() as page:
+        assert (page.draft, page.prompt.images) == ("", ())
+
+
+async def test_a_draft_that_is_a_picture_alone_is_there_again() -> None:
+    async with open_recalling_page() as page:
+        page.prompt.attach(PastedImage("image-1.png", b"alone"))
+    async with open_recalling_page() as page:
+        await page.until(lambda: bool(page.prompt.images))
+        assert page.draft == ""
 
 
 async def test_each_session_has_its_own_draft() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.conversation.facts import Usage
 from acp_tui.conversation.updates import InfoChanged, NoticeShown, SessionUpdate, UsageReported
-from acp_tui.ui.session.panel import MAX_NOTICES_SHOWN, SessionPanel
+from acp_tui.ui.session.panel import MAX_NOTICES_SHOWN, MAX_TOAST_CHARACTERS, SessionPanel
 from support.screens import open_page
 
 TIMES = 1_000
@@ -49,3 +49,11 @@ async def test_single_notices_are_shown_at_once() -> None:
     async with open_page() as page:
         await page.apply(NoticeShown("info", "First"), NoticeShown("warning", "Second"))
         assert [toast.title for toast in page.toasts] == ["First", "Second"]
+
+
+async def test_of_a_long_notice_the_beginning_is_drawn() -> None:
+    async with open_page() as page:
+        await page.apply(NoticeShown("error", "T" * 50_000, "many words " * 50_000))
+        [toast] = page.toasts
+        assert (len(toast.title), len(toast.message)) == (MAX_TOAST_CHARACTERS + 2, MAX_TOAST_CHARACTERS + 2)
+        assert "TTT" in page.text

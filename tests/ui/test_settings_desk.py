@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.paths import leaves
+from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings

@@ -8,8 +8,8 @@ from weakref import ref
 
 import pytest
 
-from acp_tui.client.sessions import session_calls
-from acp_tui.client.sessions.recordings import recording_store
+from acp_tui.client.sessions import agent as agent_module
+from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.ui.shell.app import AcpTuiApp
@@ -107,7 +107,7 @@ async def test_a_tab_that_is_closed_while_its_agent_starts_takes_the_agent_along
 async def test_an_agent_that_does_not_answer_a_close_ends_with_its_last_tab(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_calls, "CLOSE_LIMIT_S", 0.01)
+    monkeypatch.setattr(agent_module, "CLOSE_LIMIT_S", 0.01)
     script = 'handshake(agentCapabilities={"sessionCapabilities": {"close": {}}})\n'
     script += 'answer(expect("session/new"), sessionId="s1")\n' + IDLE
     async with open_desk(SESSION, IDLE) as desk:

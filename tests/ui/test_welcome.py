@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.sessions.recordings import recording_store
+from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.workspace.branch import branch_of

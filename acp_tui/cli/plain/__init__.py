@@ -14,6 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.plain.chat import Chat
+from acp_tui.cli.plain.commands import command_for
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.words import ours
 from acp_tui.cli.terminal import ready_to_run
@@ -61,7 +62,7 @@ def run_plain(
     for note in notes:
         console.say(ours(make_visible(note)))
     with start_blocking_portal() as portal:
-        chat = portal.call(Chat, console, agreed, agreed.cwd or cwd, settings, record)
+        chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record)
         status = portal.start_task_soon(chat.run)
         console.serve(_Host(portal, chat))
         if not status.done():

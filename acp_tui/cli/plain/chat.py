@@ -5,9 +5,9 @@ Everything here runs in the event loop; the terminal is `console`'s, our own com
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -15,7 +15,6 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.plain.asking import Permissions, Questions
-from acp_tui.cli.plain.commands import Command, command_for
 from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.starting import AgentStart
 from acp_tui.cli.plain.telling import Teller
@@ -42,14 +41,26 @@ QUOTES: Final = '"""'
 END_LIMIT_S: Final = 2.0
 """How long the last words may take."""
 
+Work: TypeAlias = "Callable[[Chat, str], Awaitable[None]]"
+"""What a command of ours does with what is typed behind its name. Raises ClientError."""
+CommandFor: TypeAlias = Callable[[str, Collection[str]], tuple[Work, str] | None]
+"""Finds our command in what was typed; the names that are taken are the agent's."""
+
 
 class Chat:
     """One agent and the user in front of the console."""
 
     def __init__(
-        self, console: Console, command: AgentCommand, cwd: Path, settings: Settings, record: RecordTo | None
+        self,
+        console: Console,
+        command_for: CommandFor,
+        command: AgentCommand,
+        cwd: Path,
+        settings: Settings,
+        record: RecordTo | None,
     ) -> None:
         self.console = console
+        self._command_for = command_for
         self.settings = settings
         self.cwd = cwd
         self.session: Session | None = None
@@ -232,7 +243,7 @@ class Chat:
         session = self.session
         assert session is not None  # nothing is read before
         taken = {command.name for command in session.conversation.commands}
-        command = command_for(text, taken)
+        command = self._command_for(text, taken)
         if text.strip() == "/help" and command is None:  # which the greeting has promised
             self.say(f"/help is a command of {self.agent_title}'s; /acp:help lists what can be typed")
         if command is not None:
@@ -248,9 +259,9 @@ class Chat:
             session.queue.add(text)
             self.say(f"queued, to be sent after this turn; {_count(session)} (/queue lists them)")
 
-    async def _obey(self, command: Command, argument: str) -> None:
+    async def _obey(self, work: Work, argument: str) -> None:
         try:
-            await command.do(self, argument)
+            await work(self, argument)
         except ClientError as error:
             self.tell_error(error)
         await self._show_prompt()

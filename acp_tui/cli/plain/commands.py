@@ -5,23 +5,21 @@ An agent's command of the same name goes before ours, which can then be had as `
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from anyio import to_thread
 
 from acp_tui.cli.plain.asking import choose, number_in
+from acp_tui.cli.plain.chat import Chat, Work
 from acp_tui.cli.plain.words import ALL, command_of, output_of, result_of, title_of
 from acp_tui.client.errors import Unsupported
+from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home, session_facts, usage_words, value_name
-
-if TYPE_CHECKING:
-    from acp_tui.cli.plain.chat import Chat
-    from acp_tui.client.sessions.session import Session
 
 OURS: Final = "acp:"
 STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
@@ -33,8 +31,7 @@ class Command:
 
     name: str
     about: str
-    do: Callable[[Chat, str], Awaitable[None]]
-    """Given what is typed behind the name. Raises ClientError."""
+    do: Work
     argument: str = ""
 
     def shown(self, taken: Collection[str]) -> str:
@@ -42,13 +39,13 @@ class Command:
         return f"/{OURS if self.name in taken else ''}{self.name} {self.argument}".rstrip()
 
 
-def command_for(text: str, taken: Collection[str]) -> tuple[Command, str] | None:
-    """Our command for what was typed, and what stands behind its name; None where it is none of ours."""
+def command_for(text: str, taken: Collection[str]) -> tuple[Work, str] | None:
+    """What our command that was typed does, and what stands behind its name; None where it is none of ours."""
     if not text.startswith("/"):
         return None
     written, _, rest = text[1:].strip().partition(" ")
     command = BY_NAME.get(written.removeprefix(OURS))
-    return None if command is None or written in taken else (command, rest.strip())
+    return None if command is None or written in taken else (command.do, rest.strip())
 
 
 async def _help(chat: Chat, _: str) -> None:

@@ -19,17 +19,86 @@ from typing import Final
 from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.demo import NAME as DEMO
 from acp_tui.client.agents.demo import demo_command, with_project
-from acp_tui.client.agents.known import KNOWN_AGENTS, KnownAgent
-from acp_tui.client.agents.recent import recent_agents, recent_file
-from acp_tui.client.agents.registry import Archive, PackageRun, RegistryEntry
-from acp_tui.client.agents.registry_cache import CachedRegistry, cached_registry, registry_file
-from acp_tui.client.agents.user_agents import (
-    UserAgent,
-    UserAgents,
-    config_file,
-    read_user_agents,
+from acp_tui.client.agents.registry import (
+    Archive,
+    CachedRegistry,
+    PackageRun,
+    RegistryEntry,
+    cached_registry,
+    registry_file,
 )
+from acp_tui.client.agents.remembered import recent_agents, recent_file
+from acp_tui.client.agents.user_agents import UserAgent, UserAgents, config_file, read_user_agents
 from acp_tui.client.errors import AgentNotFound
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAgent:
+    """An agent with a name of ours."""
+
+    name: str
+    title: str
+    description: str
+    argv: tuple[str, ...]
+    install_hint: str
+    registry_id: str
+    """What the agent registry calls it."""
+
+
+KNOWN_AGENTS: Final[Mapping[str, KnownAgent]] = {
+    agent.name: agent
+    for agent in (
+        KnownAgent(
+            "claude",
+            "Claude Agent",
+            "Anthropic's coding agent",
+            ("claude-agent-acp",),
+            "npm install -g @zed-industries/claude-agent-acp",
+            "claude-acp",
+        ),
+        KnownAgent(
+            "codex",
+            "Codex",
+            "OpenAI's coding agent",
+            ("codex-acp",),
+            "npm install -g @agentclientprotocol/codex-acp",
+            "codex-acp",
+        ),
+        KnownAgent(
+            "fast-agent",
+            "fast-agent",
+            "Agents and workflows in Python, for many models",
+            ("fast-agent-acp",),
+            "uv tool install fast-agent-mcp",
+            "fast-agent",
+        ),
+        KnownAgent(
+            "gemini",
+            "Gemini CLI",
+            "Google's coding agent",
+            ("gemini", "--acp"),
+            "npm install -g @google/gemini-cli",
+            "gemini",
+        ),
+        KnownAgent(
+            "opencode",
+            "opencode",
+            "An open coding agent for many models",
+            ("opencode", "acp"),
+            "npm install -g opencode-ai",
+            "opencode",
+        ),
+        KnownAgent(
+            "qwen",
+            "Qwen Code",
+            "Alibaba's coding agent",
+            ("qwen", "--acp"),
+            "npm install -g @qwen-code/qwen-code",
+            "qwen-code",
+        ),
+    )
+}
+
 
 _RUNNERS: Final = {
     "npx": ("Node.js", "brew install node", "https://nodejs.org/en/download"),

@@ -5,8 +5,38 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path, PurePath
 from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    """Deviations from the standard answers, all off for an agent that is not listed."""
+
+    missing_file_reads_empty: bool = False
+    """Answer fs/read_text_file of a missing file with "" instead of an error."""
+
+
+def quirks_of(agent_name: str) -> Quirks:
+    """The quirks for an agent's own name, as its initialize response gives it."""
+    # gemini-cli 0.61.0: it reads a file before it writes it, and gives up writing a *new* file on any error. Editors
+    # answer "" by accident, since they open an empty buffer.
+    if agent_name == "gemini-cli":
+        return Quirks(missing_file_reads_empty=True)
+    return Quirks()
+
+
+class Phase(Enum):
+    """The value is what a status line says."""
+
+    STARTING = "starting"
+    INITIALIZING = "initializing"
+    AUTHENTICATING = "logging in"
+    OPENING = "opening a session"
+    READY = "ready"
+    GONE = "gone"
+
 
 SHELL_LINE_WRAPPERS: Final = frozenset({"ssh", "autossh"})
 """They hand their arguments to a shell on the other side, joined by spaces; `-t` gives it a terminal."""

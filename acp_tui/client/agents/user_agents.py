@@ -13,7 +13,7 @@ from typing import Final, TypeGuard
 from acp_tui.client.agents.command import AgentCommand, behind
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.expansion import expand, expand_path
-from acp_tui.client.settings.toml_file import read_toml
+from acp_tui.client.settings.location import read_toml
 from acp_tui.client.settings.wording import near, shown_name
 
 EXAMPLE: Final = """\

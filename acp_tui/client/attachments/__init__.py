@@ -3,9 +3,7 @@
 It does not know what the agent takes; `client.sessions` makes the blocks fit that (R-PROMPT-4).
 """
 
-from acp_tui.client.attachments.attach import Attached, attach
-from acp_tui.client.attachments.blocks import from_bytes
-from acp_tui.client.attachments.files import Limits
-from acp_tui.client.attachments.mentions import Mention, mentions
+from acp_tui.client.attachments.attach import Attached, Mention, attach, mentions
+from acp_tui.client.attachments.files import Limits, from_bytes
 
 __all__ = ["Attached", "Limits", "Mention", "attach", "from_bytes", "mentions"]

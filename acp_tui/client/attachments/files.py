@@ -7,23 +7,218 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import stat
+from binascii import b2a_base64
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final, TypeAlias
+from urllib.parse import quote
 
-from acp_tui.client.attachments.blocks import decode, media_block
-from acp_tui.client.attachments.kinds import binary_type, media_type, text_type
-from acp_tui.client.attachments.reading import (
-    LineRange,
-    SpecialFile,
-    TooMuch,
-    open_regular,
-    read_all,
-    read_lines,
+from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, ResourceLink, TextResource
+
+_MEDIA: Final = tuple(
+    (mime_type, re.compile(magic, re.DOTALL))
+    for mime_type, magic in (
+        ("image/png", rb"\x89PNG\r\n\x1a\n"),
+        ("image/jpeg", rb"\xff\xd8\xff"),
+        ("image/gif", rb"GIF8[79]a"),
+        ("image/webp", rb"RIFF.{4}WEBP"),
+        ("audio/wav", rb"RIFF.{4}WAVE"),
+        ("audio/mpeg", rb"ID3[\x02-\x04]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb][^\xf0-\xff]"),
+        ("audio/ogg", rb"OggS\0.{23}(?:\x01vorbis|OpusHead|\x7fFLAC|Speex)"),  # not Theora, which is video
+        ("audio/flac", rb"fLaC[\0\x80]"),
+    )
 )
-from acp_tui.conversation.content import ContentBlock, ResourceLink, TextResource
+# What Python's table lacks in some version, calls plain, or files under `application/`.
+_TEXT_TYPES: Final = {
+    ".c": "text/x-c",
+    ".cpp": "text/x-c++",
+    ".go": "text/x-go",
+    ".h": "text/x-c",
+    ".java": "text/x-java",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".jsx": "text/javascript",
+    ".md": "text/markdown",
+    ".rb": "text/x-ruby",
+    ".rs": "text/x-rust",
+    ".rst": "text/x-rst",
+    ".sh": "text/x-shellscript",
+    ".toml": "application/toml",
+    ".ts": "text/x-typescript",
+    ".tsx": "text/x-typescript",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+}
+_COMPRESSED_TYPES: Final = {
+    "gzip": "application/gzip",
+    "bzip2": "application/x-bzip2",
+    "xz": "application/x-xz",
+}
+
+
+def media_type(head: bytes) -> str | None:
+    """The MIME type of a picture or a sound that begins with these bytes (36 are enough), None for all else."""
+    return next((mime_type for mime_type, magic in _MEDIA if magic.match(head)), None)
+
+
+def text_type(name: str) -> str:
+    """The MIME type of a text of this name, however misleading its suffix is."""
+    suffix = PurePath(name).suffix.lower()
+    guessed = _TEXT_TYPES.get(suffix) or _guess(suffix) or ""
+    is_text = guessed.startswith("text/") or guessed.endswith(("+xml", "+json"))
+    return guessed if is_text or suffix in _TEXT_TYPES else "text/plain"
+
+
+def binary_type(name: str) -> str:
+    """The MIME type of a file of this name that is not text, however misleading its suffix is."""
+    guessed = _guess(PurePath(name).suffix.lower())
+    return "application/octet-stream" if guessed is None or guessed.startswith("text/") else guessed
+
+
+def _guess(suffix: str) -> str | None:
+    import mimetypes  # only when something is attached; it reads system files the first time
+
+    # An instance of its own knows only Python's table: what an agent gets does not vary with the machine.
+    guessed, compression = mimetypes.MimeTypes().guess_type("name" + suffix)
+    return guessed if compression is None else _COMPRESSED_TYPES.get(compression)
+
+
+_PIECE_BYTES: Final = 1 << 16
+_SCANNED_BYTES: Final = 64 << 20  # a second or two of counting lines
+_SPECIAL_KINDS: Final = {
+    stat.S_IFIFO: "named pipe",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
+
+
+class SpecialFile(Exception):
+    """Neither file nor folder: reading it could wait for ever."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class TooMuch(Exception):
+    """More bytes would have to be read than is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines of a file, 1-based, both inclusive."""
+
+    first: int
+    last: int
+
+    @property
+    def fragment(self) -> str:
+        """What a file's URI ends with when it means these lines."""
+        return f"#L{self.first}" if self.first == self.last else f"#L{self.first}-L{self.last}"
+
+    def __str__(self) -> str:
+        return f"line {self.first}" if self.first == self.last else f"lines {self.first}-{self.last}"
+
+
+@contextmanager
+def open_regular(path: Path) -> Iterator[BufferedReader]:
+    """Open a regular file; links are followed.
+
+    Raises: SpecialFile, OSError.
+    """
+    _require_regular(path.stat())  # before it is opened: that alone can move a device
+    with open(path, "rb", opener=_open_at_once) as file:
+        _require_regular(os.fstat(file.fileno()))  # it may have been swapped since
+        yield file
+
+
+def read_all(file: BufferedReader, limit_bytes: int) -> bytes:
+    """All that is left of a file; its size is not asked, because files in /proc have none.
+
+    Raises: TooMuch, OSError.
+    """
+    content = file.read(limit_bytes + 1) or b""  # None: there would have been something to wait for
+    if len(content) > limit_bytes:
+        raise TooMuch
+    return content
+
+
+def read_lines(file: BufferedReader, lines: LineRange, limit_bytes: int) -> tuple[bytes, int]:
+    """These lines of a file with their endings, and the number of the last line that was seen.
+
+    A line ends with a line feed. The last line seen comes before the range if the file ends there.
+
+    Raises: TooMuch, OSError.
+    """
+    wanted: list[bytes] = []
+    wanted_bytes = scanned_bytes = ended = 0
+    line_has_begun = False
+    while ended < lines.last and (piece := file.readline(_PIECE_BYTES)):
+        scanned_bytes += len(piece)
+        if ended + 1 >= lines.first:
+            wanted.append(piece)
+            wanted_bytes += len(piece)
+        if wanted_bytes > limit_bytes or scanned_bytes > _SCANNED_BYTES:
+            raise TooMuch
+        line_has_begun = not piece.endswith(b"\n")  # a long line comes in several pieces
+        ended += not line_has_begun
+    return b"".join(wanted), ended + line_has_begun
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """O_NONBLOCK: opening a named pipe must not wait for its other end."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+
+
+def _require_regular(status: os.stat_result) -> None:
+    kind = stat.S_IFMT(status.st_mode)
+    if kind not in (stat.S_IFREG, stat.S_IFDIR):  # opening a directory fails by itself
+        raise SpecialFile(_SPECIAL_KINDS.get(kind, "special file"))
+
+
+_SCHEME: Final = "pasted:"
+"""Of the URI of what is nowhere on the disk: an agent cannot fetch it, so it must be sent whole."""
+
+
+def from_bytes(data: bytes, name: str | None = None) -> Image | Audio | TextResource | BlobResource:
+    """The block for pasted bytes, whatever they are; their size is for the caller to bound."""
+    mime_type = media_type(data)
+    if mime_type is not None:
+        return media_block(data, mime_type)
+    uri = _SCHEME + quote(name or "bytes", errors="surrogateescape")
+    text = decode(data)
+    if text is None:
+        return BlobResource(uri, _base64(data), binary_type(name or ""))
+    return TextResource(uri, text, text_type(name or ""))
+
+
+def media_block(data: bytes, mime_type: str, uri: str | None = None) -> Image | Audio:
+    """A picture or a sound, as its MIME type says; the protocol gives a sound no URI."""
+    if mime_type.startswith("image/"):
+        return Image(_base64(data), mime_type, uri)
+    return Audio(_base64(data), mime_type)
+
+
+def decode(data: bytes) -> str | None:
+    """UTF-8 as text without its byte order mark, line endings as they are; None where it is not that.
+
+    A NUL is valid UTF-8, but no text has one.
+    """
+    try:
+        return None if b"\0" in data else data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def _base64(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode("ascii")
+
 
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

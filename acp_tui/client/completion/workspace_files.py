@@ -1,31 +1,268 @@
-"""The files of one workspace as they were a moment ago, listed and ready for looking among them.
+"""The files of one workspace as they were a moment ago, indexed for a search at every key, and single folders.
 
-It decides nothing about when: its owner asks whether they are old, and has them read.
+It decides nothing about when: its owner asks whether they are old, and has them read. All paths stand in one text, the
+short ones first: finding in it is one call for thousands of them, and a search that has found enough has found the
+short ones.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from anyio import to_thread
 
-from acp_tui.client.completion.matching import Match
-from acp_tui.client.completion.path_index import (
-    MOST_MATCHES,
-    IsStale,
-    PathIndex,
-    is_written_out,
-    look_into_folder,
-)
+from acp_tui.client.completion.matching import Match, fit, is_exact_case
 from acp_tui.client.safe_git import GitFailed, ask_git
+
+MOST_MATCHES: Final = 100
+MOST_SCORED: Final = 300
+"""Of each way to fit, so many are compared; they are the shortest."""
+MOST_SCATTERED: Final = 600
+"""Of these the ones that have the letters in their names are preferred."""
+LINES_AT_ONCE: Final = 2000
+"""After so many paths another thread may go on, and the search looks whether it is still wanted."""
+
+IsStale: TypeAlias = Callable[[], bool]
+"""Whether nobody waits for the answer any more."""
+
+
+class PathIndex:
+    """Paths below one folder, with the folders that hold them, which end in a slash."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        """Takes a while for many: for a thread. A path of more than one line is left out: none can be mentioned."""
+        found = dict.fromkeys(path for path in files if "\n" not in path)
+        self.paths: Sequence[str] = sorted({**found, **dict.fromkeys(_folders_of(found))}, key=len)
+        self._known = frozenset(self.paths)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._known
+
+    def search(self, query: str, is_stale: IsStale = lambda: False) -> list[Match]:
+        """The paths that fit best, the best first. Without a query: those at the top."""
+        if not query or (query.endswith("/") and query in self._known):
+            return self._children(query)
+        lines = dict.fromkeys(self._with_runs(query))
+        if len(lines) < MOST_MATCHES:
+            lines.update(dict.fromkeys(self._scattered(query, is_stale)))
+        if is_stale():
+            return []
+        return best([match for line in lines if (match := fit(query, self.paths[line])) is not None])
+
+    def _with_runs(self, query: str) -> Iterator[int]:
+        """Lines with all letters in one run."""
+        haystack = self._haystack(query)
+        yield from islice(haystack.beginning(query), MOST_SCORED)
+        yield from islice(haystack.holding(query), MOST_SCORED)
+
+    def _scattered(self, query: str, is_stale: IsStale) -> list[int]:
+        """Lines with the letters in this order."""
+        found = list(islice(self._haystack(query).scattered(query, is_stale), MOST_SCATTERED))
+        found.sort(key=self._is_not_in_name(query))
+        return found[:MOST_SCORED]
+
+    def _is_not_in_name(self, letters: str) -> Callable[[int], bool]:
+        """Tells the lines of which the name alone has not all of the letters."""
+        flags = re.NOFLAG if is_exact_case(letters) else re.IGNORECASE
+        search = re.compile(_in_order(letters), flags).match
+
+        def is_not_in_name(line: int) -> bool:
+            path = self.paths[line]
+            return search(path, path.rfind("/", 0, -1) + 1) is None
+
+        return is_not_in_name
+
+    def _children(self, folder: str) -> list[Match]:
+        """What stands right in a folder, "" for the topmost: folders first."""
+        start = len(folder)
+        here = (path for path in self.paths if path.startswith(folder) and len(path) > start)
+        children = [path for path in here if path.find("/", start, -1) < 0]
+        children.sort(key=lambda path: (not path.endswith("/"), path.lower()))
+        return [Match(path, places=tuple(range(start))) for path in children]
+
+    def _haystack(self, query: str) -> _Haystack:
+        return self._exact if is_exact_case(query) else self._lowered
+
+    @cached_property
+    def _lowered(self) -> _Haystack:
+        return _Haystack("\n".join(self.paths).lower())
+
+    @cached_property
+    def _exact(self) -> _Haystack:
+        return _Haystack("\n".join(self.paths))
+
+
+def best(fits: list[Match]) -> list[Match]:
+    """The best matches, the best first; of equal ones the shorter."""
+    fits.sort(key=lambda match: (-match.score, len(match.text), match.text))
+    return fits[:MOST_MATCHES]
+
+
+def _folders_of(paths: Iterable[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for path in paths:
+        end = path.rfind("/", 0, -1) + 1
+        while end and (folder := path[:end]) not in seen:
+            seen.add(folder)
+            yield folder
+            end = path.rfind("/", 0, end - 1) + 1
+
+
+class _Haystack:
+    """Lines in one text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = f"\n{text}\n"
+        lengths = (len(line) + 1 for line in text.split("\n"))
+        self._starts = [*accumulate(lengths, initial=1)]
+        """Where each line begins, and at last where another would."""
+
+    def beginning(self, needle: str) -> Iterator[int]:
+        """The lines that begin with it, or have a part that does."""
+        yield from self._with(f"\n{needle}")
+        yield from self._with(f"/{needle}")
+
+    def holding(self, needle: str) -> Iterator[int]:
+        """The lines that have it anywhere."""
+        return self._with(needle)
+
+    def _with(self, needle: str) -> Iterator[int]:
+        at = 0
+        inner = needle[0] == "\n"
+        while (at := self._text.find(needle, at)) >= 0:
+            line = bisect_right(self._starts, at + inner) - 1
+            yield line
+            at = self._starts[line + 1] - 1
+
+    def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
+        """The lines that have these letters in this order."""
+        pattern = re.compile(rf"\n{_in_order(letters)}")
+        for line in range(0, len(self._starts) - 1, LINES_AT_ONCE):
+            if is_stale():
+                return
+            begin = self._starts[line] - 1
+            end = self._starts[min(line + LINES_AT_ONCE, len(self._starts) - 1)]
+            if any(self._text.find(letter, begin, end) < 0 for letter in letters):
+                continue
+            for found in pattern.finditer(self._text, begin, end):
+                yield bisect_right(self._starts, found.start() + 1) - 1
+
+
+def _in_order(letters: str) -> str:
+    """A pattern for these letters with others between them, on one line.
+
+    It is possessive: what leads to a letter never has to be given back, so that a line is read once.
+    """
+    return "".join(rf"[^\n{letter}]*+{letter}" for letter in map(re.escape, letters))
+
+
+MOST_ENTRIES: Final = 10_000
+_BEGINNINGS: Final = ("/", "~/", "./", "../")
+
+
+def is_written_out(path: str) -> bool:
+    """Whether a path says where it begins, instead of being looked for in the workspace."""
+    return path.startswith(_BEGINNINGS) or path in ("~", "..")
+
+
+def look_into_folder(path: str, cwd: Path) -> list[Match]:
+    """What of the folder that `path` names fits the name behind its last slash; folders end in one.
+
+    It reads the disk, so run it in a thread.
+    """
+    if path in ("~", ".."):
+        return [Match(f"{path}/", places=tuple(range(len(path))))]
+    folder, _, name = path.rpartition("/")
+    written = f"{folder}/"
+    try:
+        with os.scandir(_place(written, cwd)) as entries:
+            names = [_shown(entry) for entry in islice(entries, MOST_ENTRIES)]
+    except (OSError, RuntimeError):  # no such folder; no home
+        return []
+    names = [entry for entry in names if name.startswith(".") or not entry.startswith(".")]
+    if not name:
+        names.sort(key=lambda entry: (not entry.endswith("/"), entry.lower()))
+        return [Match(written + entry) for entry in names]
+    fits = (fit(name, entry) for entry in names)
+    start = len(written)
+    return best(
+        [
+            Match(written + found.text, found.score, tuple(start + at for at in found.places))
+            for found in fits
+            if found is not None
+        ]
+    )
+
+
+def _place(written: str, cwd: Path) -> Path:
+    return Path(written).expanduser() if written.startswith("~/") else cwd / written
+
+
+def _shown(entry: os.DirEntry[str]) -> str:
+    try:
+        return f"{entry.name}/" if entry.is_dir() else entry.name
+    except OSError:
+        return entry.name
+
+
+MOST_BYTES: Final = 4 << 20
+MOST_LINE: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """Some lines of a file."""
+
+    count: int
+    """How many lines it has; where `is_cut`, at least so many."""
+    is_cut: bool
+    lines: tuple[tuple[int, str], ...]
+    """Numbers, from 1, and texts of those asked for, as far as there are any."""
+
+
+def peek(path: Path, lines: str, most_lines: int) -> Peek | None:
+    """The first lines of a range such as `10-20`, `10` or nothing; None where it is no text file.
+
+    It reads the disk, so run it in a thread.
+    """
+    content = _content(path)
+    if content is None or b"\0" in content:
+        return None
+    texts = content.decode(errors="replace").splitlines()
+    first, last = _range(lines, len(texts))
+    shown = texts[first - 1 : min(last, first - 1 + most_lines)]
+    numbered = tuple((first + at, text[:MOST_LINE]) for at, text in enumerate(shown))
+    return Peek(len(texts), len(content) > MOST_BYTES, numbered)
+
+
+def _range(lines: str, count: int) -> tuple[int, int]:
+    """The numbers that are meant, as far as they are written: read as `attachments` reads them."""
+    first, has_end, last = lines.partition("-")
+    low = max(int(first or 1), 1)
+    high = max(int(last), 1) if last else count if has_end or not first else low
+    return min(low, high), max(low, high)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        # A named pipe would wait for whoever writes.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    except (OSError, ValueError):
+        return None
+
 
 FRESH_S: Final = 3.0
 """So long what was read is believed."""
@@ -108,7 +345,7 @@ class WorkspaceFiles:
 
 
 MOST_FILES: Final = 200_000
-MOST_BYTES: Final = 64 << 20
+MOST_GIT_BYTES: Final = 64 << 20
 WALK_LIMIT_S: Final = 5.0
 
 _SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "venv"})
@@ -127,7 +364,7 @@ async def _listed_by_git(root: Path) -> bytes | None:
     """What git prints; None where it is no repository, has nothing to list, or fails."""
     options = ("-z", "--cached", "--others", "--exclude-standard")
     try:
-        answer = await ask_git(root, "ls-files", *options, most_bytes=MOST_BYTES)
+        answer = await ask_git(root, "ls-files", *options, most_bytes=MOST_GIT_BYTES)
     except GitFailed:
         return None
     # What was cut off is good as far as it goes. An ignored folder of a repository has nothing.

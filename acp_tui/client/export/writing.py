@@ -14,7 +14,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from acp_tui.client.export.errors import CannotWrite, FileExists, UnknownFormat
+from acp_tui.client.errors import ClientError
 from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
@@ -24,6 +24,45 @@ from acp_tui.client.files import create_private, replacing
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Compaction, Entry, Message, TerminalState, ToolCallEntry
+from acp_tui.conversation.visible import make_visible_line
+
+
+class ExportError(ClientError):
+    """Nothing was written."""
+
+
+class UnknownFormat(ExportError, ValueError):
+    """The file's name ends in none of the suffixes that stand for a format."""
+
+    def __init__(self, path: Path, allowed: tuple[str, ...]) -> None:
+        super().__init__(
+            f"{_shown(path)} does not say which format to write.",
+            hint=f"End the name in {', '.join(allowed[:-1])} or {allowed[-1]}.",
+        )
+        self.allowed = allowed
+
+
+class FileExists(ExportError):
+    """There is a file of that name, and the caller did not say to replace it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{_shown(path)} exists already.", hint="Choose another name, or replace it.")
+        self.path = path
+
+
+class CannotWrite(ExportError):
+    """The operating system refuses."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        reason = error.strerror or str(error)
+        super().__init__(
+            f"Cannot write {_shown(path)}: {reason}.", hint="Choose another folder, or make room in it."
+        )
+
+
+def _shown(path: Path) -> str:
+    return make_visible_line(str(path))
+
 
 SUFFIXES: Final = (".md", ".html", ".jsonl")
 NOT_REDACTED: Final = "It is not redacted: look at it before you give it away."

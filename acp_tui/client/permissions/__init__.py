@@ -1,8 +1,1 @@
-"""Requests of the agent that wait for the user, and the user's own rules that refuse some of them.
-
-Nothing in here allows anything: an answer of the user's is passed on, and a rule can only say no.
-"""
-
-from acp_tui.client.permissions.broker import Broker, PermissionBroker
-
-__all__ = ["Broker", "PermissionBroker"]
+"""The user's own rules that refuse what an agent asks for. Nothing in here allows anything: a rule can only say no."""

@@ -71,10 +71,12 @@ _LINE_OPTION: Final = re.compile(
     r"(?:-[A-Za-z]*?[cS]|--(?:command|call|split-string)(?:=|\Z))(.*)", re.DOTALL
 )
 _STARTER: Final = re.compile(
-    "builtin|bunx|busybox|chroot|command|doas|env|exec|ionice|nice|nohup|npx|setsid|stdbuf|strace|sudo|time|timeout"
-    "|unbuffer|uvx|watch|xargs"
+    "builtin|bunx|busybox|chroot|command|doas|env|exec|flock|ionice|nice|nohup|npx|parallel|setsid|ssh|stdbuf|strace"
+    "|sudo|time|timeout|unbuffer|unshare|uvx|watch|xargs"
 )
 """A program that starts the program that its arguments name."""
+_PLACE_FIRST: Final = frozenset({"chroot", "flock", "ssh"})
+"""Those whose first argument is where."""
 _START_COMMANDS: Final = {
     "bun": "x",
     "npm": "exec",
@@ -171,6 +173,8 @@ def split_words(text: str) -> Words:
 
 def _without_prefixes(words: Words) -> Words:
     """`words` from the program on, without assignments and words of the shell's grammar."""
+    if words[:1] == ("function",):
+        words = words[2:]
     for at, word in enumerate(words):
         if not (_RESERVED.fullmatch(word) or _ASSIGNMENT.match(word)):
             return words[at:]
@@ -181,6 +185,8 @@ def _lines(program: str, arguments: Words) -> Iterator[str]:
     """The lines that the arguments have for a shell, or for `env` to split."""
     if program == "eval":
         yield " ".join(arguments)
+    if program == "trap" and arguments:
+        yield arguments[arguments[0] == "--" :][0] if len(arguments) > 1 else arguments[0]
     if not _LINE_READER.fullmatch(program):
         return
     before = "env " if program == "env" else ""  # its line may begin with options and assignments
@@ -200,6 +206,8 @@ def _started(program: str, arguments: Words) -> Iterator[Words]:
     """The programs that the arguments name."""
     if program == "find":
         yield from (arguments[at + 1 :] for at, word in enumerate(arguments) if word in _FIND_EXEC)
+    if program.startswith("git-"):
+        yield ("git", program.removeprefix("git-"), *arguments)
     start_command = _START_COMMANDS.get(program)
     if start_command in arguments:
         arguments = arguments[arguments.index(start_command) + 1 :]
@@ -208,6 +216,8 @@ def _started(program: str, arguments: Words) -> Iterator[Words]:
     while arguments:
         options = [*takewhile(_is_no_program, arguments)]
         yield (rest := arguments[len(options) :])
+        if program in _PLACE_FIRST:
+            yield rest[1:]
         # What follows an option may be its value, and what follows that the program.
         arguments = rest[1:] if options and options[-1].startswith("-") else ()
 

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.prompts.draft_file import DraftFile, Place
-from acp_tui.client.prompts.drafts import Drafts
-from acp_tui.client.prompts.history import PromptHistory
-from acp_tui.client.prompts.history_file import HistoryFile
-from acp_tui.client.prompts.past_prompt import PastPrompt
+from acp_tui.client.prompts.draft_pictures import DraftPictures
+from acp_tui.client.prompts.drafts import DraftFile, Drafts, Place
+from acp_tui.client.prompts.history import HistoryFile, PastPrompt, PromptHistory
 
 
 class PromptMemory:
@@ -23,6 +21,7 @@ class PromptMemory:
         self.drafts = Drafts()
         self._history_file = HistoryFile(folder / "history.jsonl", max_entries) if folder else None
         self._draft_file = DraftFile(folder / "drafts.json") if folder else None
+        self._pictures = DraftPictures(folder / "draft-pictures") if folder else None
         self._version: tuple[int, int] | None = None
         """Of the history file, when it was read."""
         self._has_drafts = False
@@ -65,6 +64,27 @@ class PromptMemory:
             self.drafts.move(left, place)
         return self.drafts.text(place)
 
+    async def with_pictures(self, draft: str, pictures: Sequence[tuple[str, bytes]]) -> str:
+        """The draft as it is kept with these pictures, each a name with its content."""
+        if self._pictures is None or not pictures:
+            return draft
+        try:
+            lines = await to_thread.run_sync(self._pictures.keep, pictures)
+        except OSError:
+            return draft  # that nothing can be kept there is said of the draft itself
+        return "\n".join(filter(None, (draft, *lines)))
+
+    def split(self, kept: str) -> tuple[str, Sequence[Path]]:
+        """The words of a draft as it is kept, and the files of its pictures."""
+        return (kept, ()) if self._pictures is None else self._pictures.split(kept)
+
+    async def read_pictures(self, files: Sequence[Path]) -> Sequence[tuple[str, bytes]]:
+        """Name and content of each that can be read."""
+        try:
+            return [] if self._pictures is None else await to_thread.run_sync(self._pictures.read, files)
+        except OSError:
+            return []
+
     async def write(self) -> str:
         """Keep what is new; gives what there is to say. What could not be written is not tried again."""
         try:
@@ -81,6 +101,8 @@ class PromptMemory:
             self._history_file.append(prompts)
         if self._draft_file is not None and drafts:
             self._draft_file.change(drafts)
+            if self._pictures is not None:
+                self._pictures.tidy(self._draft_file.read().values())
 
     def _said_once(self, what: str, error: OSError) -> str:
         """A sentence for the user; "" where it was said already."""

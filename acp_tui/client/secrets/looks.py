@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from acp_tui.client.secrets.names import PASSWORDS
+from acp_tui.client.secrets.names import PASSWORDS, SCHEMES
 from acp_tui.client.secrets.shapes import MIN_RANDOM, has_shape, looks_random, shaped
 
 
@@ -26,7 +26,7 @@ class Find:
 
 # In small letters: a pattern that takes both takes three times as long.
 _BEARER: Final = re.compile(r"b(?:earer|asic)\s+([\w.~+/=-]{12,})")
-_VALUE: Final = r"[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic|token|digest)\s+)?([^\s\"',\\]{6,})"
+_VALUE: Final = rf"[\"']?\s*[:=]\s*[\"']?(?:(?:{'|'.join(SCHEMES)})\s+)?([^\s\"',\\]{{6,}})"
 _HEADERS: Final = {
     "authorization": re.compile(rf"authorization{_VALUE}"),
     "x-": re.compile(rf"x-(?<![\w-]x-)[\w-]{{0,40}}(?:key|token|auth|secret)[\w-]{{0,40}}{_VALUE}"),

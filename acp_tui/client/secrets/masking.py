@@ -14,7 +14,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from acp_tui.client.secrets.looks import has_sign, look
-from acp_tui.client.secrets.names import MAX_NAME, counts_tokens, is_secret_name, is_token_count
+from acp_tui.client.secrets.names import (
+    MAX_NAME,
+    SCHEMES,
+    counts_tokens,
+    is_secret_name,
+    is_token_count,
+    without_scheme,
+)
 from acp_tui.client.secrets.shapes import looks_random
 
 MASK: Final = "***"
@@ -28,7 +35,7 @@ MAX_DEPTH: Final = 200
 
 _BEARER: Final = re.compile(r"\b(bearer|basic)(\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
 _ASSIGNED: Final = re.compile(
-    r"[=:](\s*\\?[\"']?)((?:bearer|basic|token|digest)\s+)?([^\s\"',;&\\]+)", re.IGNORECASE
+    rf"[=:](\s*\\?[\"']?)((?:{'|'.join(SCHEMES)})\s+)?([^\s\"',;&\\]+)", re.IGNORECASE
 )
 _NAME_BACKWARDS: Final = re.compile(r"\s{0,4}[\"']?\\?([\w.-]+(?: [\w-]+)?)")
 _USERINFO: Final = re.compile(r"(?<=://)[^/\s]+(?=@)")
@@ -283,8 +290,7 @@ class Masker:
                 self._hidden(server.get("args"))
 
     def _learn(self, value: str) -> None:
-        scheme, _, token = value.partition(" ")
-        secret = token.strip() if scheme.lower() in ("bearer", "basic") and token else value
+        secret = without_scheme(value)
         least = MIN_KNOWN if looks_random(secret, MIN_KNOWN) else MIN_KNOWN_WORD
         if len(secret) < least or secret in self._known or len(self._known) >= MAX_KNOWN:
             return

@@ -23,6 +23,9 @@ PASSWORDS: Final = (
 )
 """As they stand before a value: in small letters."""
 
+SCHEMES: Final = ("bearer", "basic", "token", "digest")
+"""What may stand before the secret in a header."""
+
 _ENDINGS: Final = (
     "token", "secret", "secrets", "password", "passwords", "passwd", "passphrase", "passcode", "credential",
     "credentials", "authorization", "cookie", "cookies", "apikey", "apikeys", "privatekey", "accesskey", "secretkey",
@@ -61,6 +64,12 @@ _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?[\])}.]*")
 def is_secret_name(name: object) -> bool:
     """Whether a key, a variable, a header or an option of this name holds a secret."""
     return isinstance(name, str) and _is_secret_name(name[-MAX_NAME:])
+
+
+def without_scheme(value: str) -> str:
+    """The secret in a header's value."""
+    scheme, _, rest = value.partition(" ")
+    return rest.strip() if scheme.lower() in SCHEMES and rest.strip() else value
 
 
 @lru_cache(maxsize=8192)

@@ -27,7 +27,7 @@ MIN_JOINED: Final = 5
 
 # fmt: off
 _PHRASES: Final = """
-password passwords passwd pwd passphrase passphrases passcode passcodes pass_word pass_phrase pass_code pw_d
+password passwords passwd psswd pwd passphrase passphrases passcode passcodes pass_word pass_phrase pass_code pw_d
 secret secrets token credential credentials bearer otp totp hotp 2fa mfa cvv cvv2 cvc cvc2 ssn pin pins puk iban
 access_token auth_token refresh_token bearer_token id_token session_token security_token api_token jwt
 api_key api_keys access_key private_key secret_key signing_key encryption_key decryption_key ssh_key gpg_key
@@ -36,7 +36,7 @@ license_key product_key master_key account_key storage_key key_file pem_file id_
 connection_string database_url service_account_json keystore session_cookie auth_cookie login_cookie cookie_value
 pin_code pin_number personal_identification_number security_code card_security_code verification_code
 verify_code auth_code authentication_code authenticator_code authorization_code access_code login_code
-one_time_code
+one_time_code digits_from_your_authenticator sudo_for_root unlock_your_keyring card_no
 one_time_password one_time_passcode one_time_pin two_factor two_factor_code second_factor backup_code backup_codes
 recovery_code recovery_codes recovery_key sms_code text_message_code confirmation_code unlock_code unlock_pattern
 six_digit_code 6_digit_code digit_code device_code code_from_your_app code_from_the_app code_we_sent code_sent

@@ -57,14 +57,28 @@ def _around(before: str, sign: str, rest: str, *, is_random: bool = False) -> Sh
     return Shape(sign, f"{_BEGIN}{before}{re.escape(sign)}{rest}", is_random=is_random)
 
 
+AWS_IDS: Final = (
+    "AKIA",
+    "ASIA",
+    "ABIA",
+    "ACCA",
+    "AGPA",
+    "AIDA",
+    "AROA",
+    "ANPA",
+    "ANVA",
+    "AIPA",
+    "APKA",
+    "ASCA",
+)
+"""What the ids of Amazon's keys begin with; 16 letters and digits follow."""
 _HEX: Final = "[0-9a-f]"
 _B64: Final = "[A-Za-z0-9+/]"
 
 # What may be long is taken whole, with nothing required behind it: else a long line takes its length squared.
 SHAPES: Final = (
     # AWS: ids of keys of all kinds, keys of Bedrock, sessions
-    *_shapes(r"[A-Z0-9]{16}(?![A-Za-z0-9])", "AKIA", "ASIA", "ABIA", "ACCA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA",
-             "AIPA", "APKA", "ASCA"),
+    *_shapes(r"[A-Z0-9]{16}(?![A-Za-z0-9])", *AWS_IDS),
     *_shapes(r"[A-Z0-9]{17}(?![A-Za-z0-9])", "A3T"),
     *_shapes(rf"{_B64}{{40,}}", "ABSK"), *_shapes(rf"{_B64}{{40,}}", "IQoJb3JpZ2lu", "FwoGZXIvYXdz"),
     *_shapes(r"[\w=-]{20,}", "bedrock-api-key-"),
@@ -187,7 +201,7 @@ def _any_of(signs: Iterable[str]) -> re.Pattern[str]:
 
 
 _SIGNS: Final = _any_of(_STARTING)
-_PIECE_CHARACTERS: Final = 1 << 16
+_PIECE_CHARACTERS: Final = 1 << 14
 _OVERLAP: Final = 256
 """Of the pieces: a sign, and enough of the word that it begins."""
 

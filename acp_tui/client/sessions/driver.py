@@ -16,15 +16,13 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.client import settings as mcp
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub
-from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.policy import policy_of
-from acp_tui.client.sessions.recordings import recording_plan
-from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_calls import shown_early
+from acp_tui.client.sessions.session import Session, shown_early
+from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import RecordingSettings, Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change

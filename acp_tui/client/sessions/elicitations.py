@@ -1,16 +1,32 @@
-"""Elicitations of one session, or of none: shown, answered once, withdrawn, completed. Nobody but the user answers."""
+"""What an agent asks of the user: parked until it is answered, once, or withdrawn. Nobody but the user answers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import Final
+from itertools import count
+from typing import Any, Final, Generic, TypeAlias, TypeVar, assert_never
 
-from acp_tui.client.permissions import Broker
-from acp_tui.client.sessions.form_values import in_words, misfit
+import anyio
+
+from acp_tui.client.secrets.masking import MASK, masked_text
+from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.elicitation import Elicitation, FilledIn, Form, FormValues
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    Field,
+    FilledIn,
+    Form,
+    FormValues,
+    KnownField,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+)
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import (
     ElicitationAction,
@@ -20,6 +36,119 @@ from acp_tui.conversation.updates import (
     SessionUpdate,
 )
 from acp_tui.protocol.roles import ElicitationAnswer
+
+
+def misfit(form: Form, values: FormValues) -> str | None:
+    """What is wrong with the values; None where they fit."""
+    fields = {field.name: field for field in form.fields}
+    for name in values.keys() - fields.keys():
+        return f"the form has no field {name!r}"
+    for name, field in fields.items():
+        if name not in values:
+            if field.is_required:
+                return f"the field {name!r} is required"
+        elif not _fits(field, values[name]):
+            return f"the value of {name!r} is none for such a field"
+    return None
+
+
+def _fits(field: Field, value: Any) -> bool:
+    match field:
+        case TextField():
+            return isinstance(value, str)
+        case NumberField():
+            return type(value) is int or (type(value) is float and not field.is_integer)
+        case BooleanField():
+            return isinstance(value, bool)
+        case ChoiceField():
+            return value in [choice.value for choice in field.choices]
+        case MultiChoiceField():
+            known = [choice.value for choice in field.choices]
+            return isinstance(value, list) and all(item in known for item in value)
+        case UnknownField():
+            return False
+        case _:
+            assert_never(field)
+
+
+def in_words(form: Form, values: FormValues) -> tuple[FilledIn, ...]:
+    """Each field that was filled in, for whoever reads of it later; where it seems to be a secret, masked."""
+    asks_for_secret = form_asks_for_secret(form)
+    return tuple(
+        _filled_in(field, values[field.name], is_secret=asks_for_secret or field_asks_for_secret(field))
+        for field in form.fields
+        if field.name in values and not isinstance(field, UnknownField)
+    )
+
+
+def _filled_in(field: KnownField, value: Any, *, is_secret: bool) -> FilledIn:
+    is_secret = is_secret and not isinstance(field, BooleanField)
+    words = MASK if is_secret else masked_text(_words(field, value))
+    return FilledIn(field.title or field.name, words)
+
+
+def _words(field: KnownField, value: Any) -> str:
+    """As the form shows it."""
+    match field:
+        case BooleanField():
+            return "yes" if value else "no"
+        case ChoiceField():
+            return _title(field, value)
+        case MultiChoiceField():
+            return ", ".join(_title(field, each) for each in value) or "none"
+        case _:
+            return str(value)
+
+
+def _title(field: ChoiceField | MultiChoiceField, value: str) -> str:
+    return next((choice.title for choice in field.choices if choice.value == value), value)
+
+
+Answer = TypeVar("Answer")
+
+
+class Broker(Generic[Answer]):
+    """Parks the requests of one kind until the user answers them or they are taken back."""
+
+    def __init__(self, keys: Iterator[int] | None = None) -> None:
+        """`keys` is shared by the brokers whose requests must not have a key in common."""
+        self._keys = count(1) if keys is None else keys
+        self._parked: dict[RequestKey, anyio.Event] = {}
+        self._answers: dict[RequestKey, Answer] = {}
+
+    def park(self) -> RequestKey:
+        """A place for a new request."""
+        key = RequestKey(next(self._keys))
+        self._parked[key] = anyio.Event()
+        return key
+
+    async def wait(self, key: RequestKey) -> Answer:
+        """What the user answered. Forgets the request, also when it is withdrawn."""
+        try:
+            await self._parked[key].wait()
+            return self._answers[key]
+        finally:
+            del self._parked[key]
+            self._answers.pop(key, None)
+
+    def answer(self, key: RequestKey, answer: Answer) -> bool:
+        """Pass on the user's answer; False where the request was answered or withdrawn before."""
+        event = self._parked.get(key)
+        if event is None or event.is_set():
+            return False
+        self._answers[key] = answer
+        event.set()
+        return True
+
+    @property
+    def waiting(self) -> tuple[RequestKey, ...]:
+        """The requests without an answer, oldest first."""
+        return tuple(key for key, event in self._parked.items() if not event.is_set())
+
+
+PermissionBroker: TypeAlias = Broker[str | None]
+"""Answers with the id of the option that the user chose; None: cancelled with the turn."""
+
 
 CANCEL: Final = ElicitationAnswer("cancel")
 

@@ -13,7 +13,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
-from acp_tui.client.sessions.phase import Phase
+from acp_tui.client.agents.command import Phase
 
 if TYPE_CHECKING:
     # An agent brings the wire types along, which the first frame must not wait for.
@@ -43,7 +43,7 @@ class SessionHub:
     def preload() -> None:
         """Load what `start_agent` needs; for a thread, where the event loop has something to draw meanwhile."""
         import_module("acp_tui.client.sessions.agent")
-        import_module("acp_tui.client.sessions.recordings")
+        import_module("acp_tui.client.sessions.session_history")
 
     async def start_agent(
         self,

@@ -6,23 +6,27 @@ Who is asked before is `access`'s matter; how a file is read or a command run is
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Final
 
 from anyio import Lock, to_thread
 
+from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.sessions.access import WHY_LATER, Access, Wish
+from acp_tui.client.sessions.access import WHY_LATER, Access, StandingRules, Wish
 from acp_tui.client.sessions.policy import Grant, Policy
-from acp_tui.client.sessions.refusals import refusals
-from acp_tui.client.sessions.standing_rules import StandingRules
-from acp_tui.client.terminals.errors import TerminalsClosed, UnknownTerminal
-from acp_tui.conversation.content import Text
+from acp_tui.client.terminals.errors import TerminalError, TerminalsClosed, UnknownTerminal
+from acp_tui.client.workspace.errors import InvalidPath, NotFound, WorkspaceError
+from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.updates import (
+    CommandRun,
     SessionUpdate,
     TerminalExited,
     TerminalOpened,
@@ -30,15 +34,99 @@ from acp_tui.conversation.updates import (
     TerminalResized,
     TerminalWaiting,
 )
+from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
 
 if TYPE_CHECKING:
     # Loaded when an agent first touches a file or a terminal.
-    from acp_tui.client.agents.quirks import Quirks
+    from acp_tui.client.agents.command import Quirks
     from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.terminals import Terminals
     from acp_tui.client.workspace import Location, Workspace
+
+log = logging.getLogger(__name__)
+
+
+def as_refusal(error: Exception) -> RequestFailed:
+    """The error response for `error`; its message says what failed, on what."""
+    match error:
+        case RequestFailed():
+            return error
+        case NotFound():
+            return RequestFailed(RESOURCE_NOT_FOUND, str(error))
+        case InvalidPath() | UnknownTerminal():
+            return RequestFailed(ErrorCode.INVALID_PARAMS, str(error))
+        case WorkspaceError() | TerminalError():
+            return RequestFailed(ErrorCode.INTERNAL_ERROR, str(error))
+        case _:
+            log.error("a request of the agent failed", exc_info=error)
+            return RequestFailed(ErrorCode.INTERNAL_ERROR, f"Internal error: {error}")
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What goes wrong inside is raised as the error response for it: the boundary between our errors and the wire's."""
+    try:
+        yield
+    except Exception as error:
+        raise as_refusal(error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A command of which the next prompt takes the output along."""
+
+    line: str
+    terminal_id: TerminalId
+    number: int
+    """Counts the session's own commands, from 1."""
+
+
+class OwnCommands:
+    """Nobody is asked about them: the user typed them."""
+
+    def __init__(self, machine: Machine, apply: Callable[[SessionUpdate], None]) -> None:
+        self._machine = machine
+        self._apply = apply
+        self._offered: list[Offered] = []
+        self._numbers = count(1)
+
+    @property
+    def offered(self) -> Sequence[Offered]:
+        """The oldest first."""
+        return tuple(self._offered)
+
+    async def run(self, line: str) -> None:
+        """Start a shell line; it shows in the conversation. Raises CommandFailed."""
+        try:
+            terminal_id = await self._machine.run_own(line)
+        except TerminalError as error:
+            raise CommandFailed(str(error)) from error
+        self._apply(CommandRun(line, terminal_id))
+        self._offered.append(Offered(line, terminal_id, next(self._numbers)))
+
+    def drop_last(self) -> Offered | None:
+        """The next prompt is not to take the last one's output along."""
+        return self._offered.pop() if self._offered else None
+
+    def take(self) -> tuple[TextResource, ...]:
+        """What the next prompt takes along: each command with what it has printed so far and how it ended."""
+        offered, self._offered = self._offered, []
+        return tuple(self._resource(one) for one in offered)
+
+    def _resource(self, one: Offered) -> TextResource:
+        snapshot = self._machine.output_of_own(one.terminal_id)
+        status = snapshot.exit_status
+        if status is None:
+            end = "(still running)"
+        else:
+            end = f"(exit {status.exit_code})" if status.signal is None else f"(ended by {status.signal})"
+        cut = "(the beginning is left out)\n" if snapshot.truncated else ""
+        text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
+        # Not by the terminal's id: what the command prints from now on is between it and the user.
+        return TextResource(f"terminal:{one.number}", text, "text/plain")
+
 
 MAX_COMPARED_FILES: Final = 8
 """Of one call: the card must not wait for more."""

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Final
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.settings.refusal_rule import RefusalRule
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.tree import RefusalRule, Settings
 from acp_tui.protocol.roles import ClientOffer
+
+HEADLESS: Final = ClientOffer()
+"""Nobody can fill in a form, visit a page or log in."""
+INTERACTIVE: Final = ClientOffer(elicitation_form=True, elicitation_url=True, auth_terminal=True)
+"""A person sits at the screen."""
 
 
 class Grant(Enum):

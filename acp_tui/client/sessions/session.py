@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
+from urllib.parse import unquote, urlsplit
 
 from anyio import create_task_group
 
 from acp_tui.client.entry_store import new_conversation
-from acp_tui.client.errors import (
-    AgentLost,
-    ClientError,
-    PromptInProgress,
-    SessionClosed,
-    Unsupported,
-)
-from acp_tui.client.permissions import PermissionBroker
-from acp_tui.client.sessions.access import NOBODY_ASKED, Access
-from acp_tui.client.sessions.elicitations import Elicitations
-from acp_tui.client.sessions.machine import Machine
-from acp_tui.client.sessions.own_commands import OwnCommands
+from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
+from acp_tui.client.sessions.access import NOBODY_ASKED, Access, StandingRules
+from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
+from acp_tui.client.sessions.machine import Machine, OwnCommands
 from acp_tui.client.sessions.policy import Policy
-from acp_tui.client.sessions.prompt_blocks import fit
 from acp_tui.client.sessions.prompt_queue import PromptQueue
-from acp_tui.client.sessions.standing_rules import StandingRules
-from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation import reducer
-from acp_tui.conversation.content import ContentBlock, Meta
+from acp_tui.conversation.content import (
+    Audio,
+    BlobResource,
+    ContentBlock,
+    Image,
+    Meta,
+    ResourceLink,
+    Text,
+    TextResource,
+    UnknownBlock,
+)
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import (
     BooleanOption,
     ConfigOption,
+    Fact,
     PermissionOption,
     PermissionRequest,
     RequestKey,
@@ -61,9 +64,82 @@ from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
 from acp_tui.rpc import RpcError
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.quirks import Quirks
+    from acp_tui.client.agents.command import Quirks
     from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.v1.connection import Connection
+
+_REACHABLE: Final = ("file", "http", "https")
+"""What an agent can read by itself; a link to anything else would lose the content."""
+Fitted: TypeAlias = tuple[ContentBlock, str | None]
+"""What is sent, and what the user should know of it; None: it is the block as it was."""
+
+
+def fit(
+    blocks: Iterable[ContentBlock], capabilities: AgentCapabilities
+) -> tuple[tuple[ContentBlock, ...], tuple[str, ...]]:
+    """The blocks that can be sent, one for each, and a note on each that is not what it was."""
+    fitted = [_fit(block, capabilities) for block in blocks]
+    return tuple(block for block, _ in fitted), tuple(note for _, note in fitted if note is not None)
+
+
+def _fit(block: ContentBlock, capabilities: AgentCapabilities) -> Fitted:
+    match block:
+        case Text() | ResourceLink():
+            return block, None
+        case Image():
+            return (block, None) if capabilities.image else _without_image(block)
+        case Audio():
+            return (block, None) if capabilities.audio else _left_out("audio", block.mime_type)
+        case TextResource():
+            return (block, None) if capabilities.embedded_context else _without_text(block)
+        case BlobResource():
+            return (block, None) if capabilities.embedded_context else _without_blob(block)
+        case UnknownBlock():
+            return _left_out("content", block.kind)
+        case _:
+            assert_never(block)
+
+
+def _without_image(image: Image) -> Fitted:
+    if image.uri is None or not _is_reachable(image.uri):
+        return _left_out("images", image.mime_type)
+    return _linked(image.uri, image.mime_type, "images")
+
+
+def _without_text(resource: TextResource) -> Fitted:
+    if _is_reachable(resource.uri):
+        return _linked(resource.uri, resource.mime_type, "embedded resources")
+    text = Text(f"{resource.uri}:\n\n{resource.text}")
+    return text, f"{resource.uri} is sent as plain text: the agent takes no embedded resources"
+
+
+def _without_blob(resource: BlobResource) -> Fitted:
+    if _is_reachable(resource.uri):
+        return _linked(resource.uri, resource.mime_type, "embedded resources")
+    return _left_out("embedded resources", resource.uri)
+
+
+def _linked(uri: str, mime_type: str | None, untaken: str) -> Fitted:
+    link = ResourceLink(uri, _name_of(uri), mime_type=mime_type)
+    return link, f"{link.name} is sent as a link: the agent takes no {untaken}"
+
+
+def _left_out(untaken: str, what: str) -> Fitted:
+    """The agent is told too: the words of the prompt may speak of what it does not get."""
+    return Text(f"[{what}: left out]"), f"{what} is left out: the agent takes no {untaken}"
+
+
+def _is_reachable(uri: str) -> bool:
+    return uri.partition(":")[0].lower() in _REACHABLE
+
+
+def _name_of(uri: str) -> str:
+    try:
+        path = urlsplit(uri).path
+    except ValueError:
+        path = ""
+    return PurePosixPath(unquote(path)).name or uri
+
 
 Listener: TypeAlias = Callable[[Change], None]
 """Called on the client's loop after each change; it may only mark what to draw."""
@@ -270,9 +346,8 @@ class Session:
 
     def _cancel_permissions(self) -> None:
         cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
-        for key in reversed(
-            cancelled
-        ):  # the oldest is on the screen: it goes last, and none comes in its place
+        # The oldest is on the screen: it goes last, so that none comes in its place.
+        for key in reversed(cancelled):
             self.apply(PermissionAnswered(key, None, self.now()))
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
@@ -403,3 +478,26 @@ def _is_offered(option: ConfigOption, value: str | bool) -> bool:
     if isinstance(option, BooleanOption):
         return isinstance(value, bool)
     return any(choice.value == value for choice in option.choices)
+
+
+Attend: TypeAlias = Callable[[Session], object]
+"""Called with a session that is being opened, before the agent says anything in it."""
+
+
+@contextmanager
+def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
+    """Gives an `attend` that shows a session at the first permission that its agent asks for inside of the block.
+
+    Whoever opens a session in the block sees that question: the opening may wait for the answer.
+    """
+    with ExitStack() as opening:
+
+        def attend(session: Session) -> None:
+            def look(change: Change) -> None:
+                if Fact.PERMISSIONS in change.facts:
+                    opening.close()
+                    show(session)
+
+            opening.callback(session.subscribe(look))
+
+        yield attend

@@ -6,23 +6,91 @@ It opens no session and asks no agent. What reads recordings blocks, so it belon
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Quirks
 from acp_tui.client.agents.demo import NAME as DEMO
 from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings.location import state_folder
+from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.digest import Digest
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.lines import parsed
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
+from acp_tui.client.transcript.store import RecordingStore
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId, SessionSummary
+from acp_tui.conversation.updates import Disconnected
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import ClientOffer
+from acp_tui.protocol.v1.connection import Connection
+from acp_tui.rpc import RpcError
+
+
+def recording_store(settings: RecordingSettings) -> RecordingStore:
+    """Where recordings are kept, whether any are or not."""
+    return RecordingStore(state_folder() / "recordings", max_total_bytes=settings.max_total_bytes)
+
+
+def recording_plan(
+    settings: RecordingSettings,
+    cwd: Path,
+    on_trouble: Callable[[str], None],
+    *,
+    to: RecordTo | None = None,
+    screen: tuple[int, int] | None = None,
+) -> RecordingPlan | None:
+    """How to record an agent that works in `cwd`; None: not at all."""
+    if not settings.keep and to is None:
+        return None
+    return RecordingPlan(
+        cwd,
+        store=recording_store(settings) if settings.keep else None,
+        max_file_bytes=settings.max_file_bytes,
+        file=to.file if to is not None else None,
+        is_raw=settings.raw,
+        is_file_raw=to is not None and to.is_raw,
+        screen=screen,
+        on_trouble=on_trouble,
+    )
+
+
+class RereadSession(Session):
+    """What was said in a session; until it goes on in another, nothing can be said in it."""
+
+    def __init__(self, recorded: RecordedSession, conversation: Conversation, why: str = "") -> None:
+        """`why` tells the user why its agent has not opened it, where that was tried."""
+        # A connection that leads to nobody: whatever would use it asks first whether the agent is there.
+        unconnected = Connection(ReplayedSessions({}), ClientOffer())
+        super().__init__(recorded.session_id, recorded.cwd, unconnected, Quirks(), _explain)
+        self.recorded = recorded
+        self.conversation = conversation
+        last = datetime.fromtimestamp(recorded.last_at)
+        told = f"Re-read from its recording, which ends {last:%Y-%m-%d %H:%M}"
+        self.apply(Disconnected(f"{why}\n{told}" if why else told))
+
+
+def reread(index: SessionIndex, recorded: RecordedSession, why: str = "") -> RereadSession:
+    """Read a session again; it blocks. Raises RecordingUnreadable."""
+    if not recorded.cwd.is_absolute() or "\0" in str(recorded.cwd):
+        raise RecordingUnreadable(f"the recording names no folder that the session worked in: {recorded.cwd}")
+    return RereadSession(recorded, index.reread(recorded), why)
+
+
+async def _explain(error: RpcError | MalformedMessage) -> NoReturn:
+    raise error
+
 
 MOST_LISTED: Final = 1_000
 SHORTEST: Final = 8

@@ -17,15 +17,22 @@ if TYPE_CHECKING:
         describe,
         gate,
         prepare,
+        read_user_servers,
         resolve,
+        servers_at_start,
         wire,
     )
-    from acp_tui.client.settings.project_mcp import ProjectServers, read_project_servers
     from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
-    from acp_tui.client.settings.refusal_rule import RefusalRule
-    from acp_tui.client.settings.tree import Settings
-    from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state, trusted_servers
-    from acp_tui.client.settings.user_mcp import read_user_servers, servers_at_start
+    from acp_tui.client.settings.tree import RefusalRule, Settings
+    from acp_tui.client.settings.trust import (
+        ProjectServers,
+        Trust,
+        read_project_servers,
+        remember,
+        trust_file,
+        trust_state,
+        trusted_servers,
+    )
 
 # Loaded when first used: the first frame waits for the tree, but not for MCP servers, of which there may be none.
 _NAMES = {
@@ -39,15 +46,22 @@ _NAMES = {
         "describe",
         "gate",
         "prepare",
+        "read_user_servers",
         "resolve",
+        "servers_at_start",
         "wire",
     ),
-    "project_mcp": ("ProjectServers", "read_project_servers"),
     "reader": ("Problem", "SettingsRead", "read_settings"),
-    "refusal_rule": ("RefusalRule",),
-    "tree": ("Settings",),
-    "trust": ("Trust", "remember", "trust_file", "trust_state", "trusted_servers"),
-    "user_mcp": ("read_user_servers", "servers_at_start"),
+    "tree": ("RefusalRule", "Settings"),
+    "trust": (
+        "ProjectServers",
+        "Trust",
+        "read_project_servers",
+        "remember",
+        "trust_file",
+        "trust_state",
+        "trusted_servers",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

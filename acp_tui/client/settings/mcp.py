@@ -9,18 +9,156 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, TypeGuard
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.expansion import expand, referenced
+from acp_tui.client.settings.location import read_toml
+from acp_tui.client.settings.wording import shown_name
+
+_HTTP_KINDS: Final[Mapping[str, HttpKind]] = {"http": "http", "streamable-http": "http", "sse": "sse"}
+_STDIO_KEYS: Final = ("command", "args", "env", "type", "disabled")
+_HTTP_KEYS: Final = ("url", "headers", "type", "disabled")
+
+
+def read_servers(table: object, where: str) -> ServerList:
+    """The servers of a table; `where` names the table in messages. Raises SettingsError where it is no table."""
+    if not isinstance(table, dict):
+        raise SettingsError(f"{where} is not a table of MCP servers by name")
+    servers: list[Server] = []
+    skipped: list[Skipped] = []
+    warnings: list[str] = []
+    for name, value in table.items():
+        key = f"{where}.{shown_name(name)}"
+        try:
+            entry = _read_entry(value, key)
+            servers.append(_read_server(name, entry, key))
+            warnings += _unknown_keys(entry, key)
+        except SettingsError as error:
+            skipped.append(Skipped(name, str(error)))
+    return ServerList(tuple(servers), tuple(skipped), tuple(warnings))
+
+
+def _read_entry(value: object, key: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise _wrong(key, "a table with a command or a url")
+    entry = {name: item for name, item in value.items() if item is not None}
+    if ("command" in entry) == ("url" in entry):
+        raise SettingsError(f"{key} needs either a command (to be started) or a url (that runs already)")
+    if entry.get("disabled") is True:
+        raise SettingsError(f"{key} is disabled")
+    return entry
+
+
+def _read_server(name: str, entry: Mapping[str, object], key: str) -> Server:
+    if not name:
+        raise SettingsError(f"{key} has an empty name")
+    return _read_stdio(name, entry, key) if "command" in entry else _read_http(name, entry, key)
+
+
+def _read_stdio(name: str, entry: Mapping[str, object], key: str) -> StdioServer:
+    if entry.get("type", "stdio") != "stdio":
+        raise _wrong(f"{key}.type", '"stdio", as for every server with a command')
+    command, *args = _argv(entry, key)
+    return StdioServer(name, command, tuple(args), _pairs(entry, "env", key))
+
+
+def _read_http(name: str, entry: Mapping[str, object], key: str) -> HttpServer:
+    kind, url = entry.get("type", "http"), entry["url"]
+    if not (isinstance(kind, str) and kind in _HTTP_KINDS):
+        raise _wrong(f"{key}.type", '"http" or "sse"')
+    if not isinstance(url, str):
+        raise _wrong(f"{key}.url", "a string")
+    return HttpServer(_HTTP_KINDS[kind], name, url, _pairs(entry, "headers", key))
+
+
+def _argv(entry: Mapping[str, object], key: str) -> list[str]:
+    command = entry["command"]
+    words = [command] if isinstance(command, str) else command
+    if not (_is_strings(words) and words and words[0]):
+        raise _wrong(f"{key}.command", "a program, or a list of strings with the program first")
+    args = entry.get("args", [])
+    if not _is_strings(args):
+        raise _wrong(f"{key}.args", "a list of strings")
+    return [*words, *args]
+
+
+def _is_strings(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
+
+def _pairs(entry: Mapping[str, object], name: str, key: str) -> Pairs:
+    table = entry.get(name, {})
+    if not (isinstance(table, dict) and all(isinstance(value, str) for value in table.values())):
+        raise _wrong(f"{key}.{name}", "a table of strings")
+    return tuple(table.items())
+
+
+def _unknown_keys(entry: Mapping[str, object], key: str) -> list[str]:
+    known = _STDIO_KEYS if "command" in entry else _HTTP_KEYS
+    return [
+        f"{key}.{shown_name(name)} means nothing and is ignored; known: {', '.join(known)}"
+        for name in entry
+        if name not in known
+    ]
+
+
+def _wrong(key: str, expected: str) -> SettingsError:
+    return SettingsError(f"{key} is not {expected}")
+
+
+EXAMPLE: Final = """\
+[mcp.github]
+command = ["npx", "-y", "@modelcontextprotocol/server-github"]
+env = { GITHUB_TOKEN = "${GITHUB_TOKEN}" }
+
+[mcp.docs]
+url = "https://docs.example/mcp"
+type = "http"
+headers = { Authorization = "Bearer ${DOCS_TOKEN}" }
+"""
+
+
+def servers_at_start(file: Path) -> ServerList:
+    """The servers as the file had them when it was first asked for: before the first agent of this process ran.
+
+    An agent may have written there since, to have a program of its choice run. Where the file says something else by
+    now, a warning says so; another where it was of no use.
+    """
+    first = _first_read(file)
+    with suppress(SettingsError):
+        if read_user_servers(file) != first:
+            changed = (
+                f"{file}: mcp has changed while acp-tui runs; what it says now counts from the next start on"
+            )
+            return replace(first, warnings=(*first.warnings, changed))
+    return first
+
+
+@cache
+def _first_read(file: Path) -> ServerList:
+    try:
+        return read_user_servers(file)
+    except SettingsError as error:
+        return ServerList(warnings=(f"{error}: {error.hint}" if error.hint else str(error),))
+
+
+def read_user_servers(file: Path) -> ServerList:
+    """The servers of the settings file, none where there is no file. Raises SettingsError where it is of no use."""
+    content = read_toml(file, EXAMPLE)
+    try:
+        return read_servers(content.get("mcp", {}), f"{file}: mcp")
+    except SettingsError as error:
+        raise SettingsError(str(error), hint=f"it looks like:\n{EXAMPLE}") from error
+
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 """Names and values, in the order in which they were declared."""
 HttpKind: TypeAlias = Literal["http", "sse"]
-
-
-# The repr of a server ends up in logs and tracebacks: it leaves out whatever may hold a secret (R-MCP-3).
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.location import PROJECT_SETTINGS
-from acp_tui.client.settings.paths import leaves, value_at
-from acp_tui.client.settings.project_file import read_project_file
+from acp_tui.client.settings.location import PROJECT_SETTINGS, leaves, value_at
 from acp_tui.client.settings.reader import Problem, SettingsRead, interpret
 from acp_tui.client.settings.setting import Declared, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE
-from acp_tui.client.settings.trust import Trust, trust_state
+from acp_tui.client.settings.trust import Trust, read_project_file, trust_state
 from acp_tui.client.settings.wording import either, quoted, shown_value
 
 FILE_NAME: Final = PROJECT_SETTINGS

@@ -7,17 +7,113 @@ file that is no TOML raises instead. The sections in `READ_ELSEWHERE` are left t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.conversion import convert, not_allowed
-from acp_tui.client.settings.setting import Declared, declared
-from acp_tui.client.settings.toml_file import read_toml
+from acp_tui.client.settings.expansion import expand_path
+from acp_tui.client.settings.location import read_toml
+from acp_tui.client.settings.setting import Declared, Setting, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
-from acp_tui.client.settings.wording import near, shown_name, shown_value
+from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value
+
+
+def convert(found: object, one: Declared, environ: Mapping[str, str]) -> str | bool | float | Path:
+    """The value as the setting's kind. Raises SettingsError, its message to stand behind the setting's key."""
+    if isinstance(found, str) and one.setting.is_expanded:
+        value = _of_kind(_expanded(found, environ), one)
+    else:
+        value = _of_kind(found, one)
+    if value is None:
+        raise not_allowed(found, one)
+    return value
+
+
+def not_allowed(found: object, one: Declared) -> SettingsError:
+    """What was found and what is allowed, to stand behind the setting's key."""
+    meant = near(found, one.allowed) if isinstance(found, str) else None
+    suggestion = f" (did you mean {quoted(meant)}?)" if meant else ""
+    return SettingsError(f"is {shown_value(found)}; allowed: {allowed_values(one)}{suggestion}")
+
+
+def _expanded(text: str, environ: Mapping[str, str]) -> str:
+    try:
+        return expand_path(text, environ)
+    except SettingsError as error:
+        raise SettingsError(f"is {shown_value(text)}: {error}") from error
+
+
+def _of_kind(found: object, one: Declared) -> str | bool | float | Path | None:
+    """None where it is not allowed."""
+    if isinstance(found, str):
+        return _text(found, one)
+    if isinstance(found, bool):  # before the numbers: to Python it is one
+        return found if one.kind is bool else None
+    if one.kind in (int, float) and isinstance(found, (int, one.kind)):  # a whole number is a number too
+        return one.kind(found) if _is_within_limits(found, one.setting) else None
+    return None
+
+
+def _text(text: str, one: Declared) -> str | Path | None:
+    if one.kind is Path:
+        # No file can have a NUL in its name, but a string of TOML can.
+        return Path(text) if text.startswith("/") and "\0" not in text else None
+    is_allowed = text in one.allowed if one.allowed else one.setting.is_blank_allowed or bool(text.strip())
+    return text if one.kind is str and is_allowed else None
+
+
+def _is_within_limits(number: float, about: Setting) -> bool:
+    """Never inf or nan, and no whole number that is too large for a float."""
+    highest = sys.float_info.max
+    lowest = -highest if about.minimum is None else about.minimum
+    return lowest <= number <= (highest if about.maximum is None else about.maximum)
+
+
+DEBOUNCE_MS: Final = 900
+STEP_MS: Final = 300
+"""How often watchfiles' own thread looks at what the system has told it: seldom, since settings seldom change."""
+_NO_TIMEOUT: Final = 0
+
+
+async def changes_of(files: Sequence[Path]) -> AsyncIterator[frozenset[Path]]:
+    """Those of the files that were written, made or removed, until cancelled.
+
+    Their folders are watched, and where links lead: an editor replaces a file, and a folder may have yet to be made.
+    Raises OSError or RuntimeError where the system does not let us watch.
+    """
+    import watchfiles  # loads a native library, for which no start should wait
+
+    while True:
+        folders = _folders(files)
+        async for events in watchfiles.awatch(
+            *folders,
+            watch_filter=None,
+            recursive=False,
+            debounce=DEBOUNCE_MS,
+            step=STEP_MS,
+            rust_timeout=_NO_TIMEOUT,
+        ):
+            paths = {path for _, path in events}
+            has_moved = _folders(files) != folders
+            touched = frozenset(
+                file
+                for file in files
+                if has_moved or not paths.isdisjoint((str(file), os.path.realpath(file)))
+            )
+            if touched:
+                yield touched
+            if has_moved:
+                break
+
+
+def _folders(files: Iterable[Path]) -> frozenset[str]:
+    """Where something happens when one of the files changes."""
+    places = (place for file in files for place in (file.parent, Path(os.path.realpath(file)).parent))
+    return frozenset(str(next(each for each in (place, *place.parents) if each.is_dir())) for place in places)
+
 
 T = TypeVar("T")
 

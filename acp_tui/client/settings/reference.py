@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
 from typing import Any, Final
 
-from acp_tui.client.settings.paths import value_at
+from acp_tui.client.settings.location import value_at
 from acp_tui.client.settings.setting import Declared, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import allowed_values, set_value

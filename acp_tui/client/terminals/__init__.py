@@ -8,8 +8,7 @@ from acp_tui.client.terminals.errors import (
     UnknownTerminal,
 )
 from acp_tui.client.terminals.plain_text import plain_text
-from acp_tui.client.terminals.terminal import ExitStatus, TerminalOutputSnapshot
-from acp_tui.client.terminals.terminals import Terminals
+from acp_tui.client.terminals.terminals import ExitStatus, TerminalOutputSnapshot, Terminals
 
 __all__ = [
     "ExitStatus",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
+import signal
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -12,11 +16,226 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.terminals.errors import TerminalsClosed, TerminalSpawnFailed, UnknownTerminal
+from acp_tui.client.processes.guard import guard, terminate
+from acp_tui.client.processes.signalling import group_exists
+from acp_tui.client.terminals.answering import Answerer
+from acp_tui.client.terminals.errors import (
+    TerminalInputFull,
+    TerminalsClosed,
+    TerminalSpawnFailed,
+    UnknownTerminal,
+)
 from acp_tui.client.terminals.feeder import Feeder
-from acp_tui.client.terminals.pty import ReadBudget
-from acp_tui.client.terminals.spawning import CommandsIn, Order, changed_since, environment
-from acp_tui.client.terminals.terminal import ExitStatus, Terminal, TerminalOutputSnapshot
+from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.client.terminals.pty import InputWatch, Pty, ReadBudget
+from acp_tui.client.terminals.spawning import Child, CommandsIn, Order, changed_since, environment, spawn
+from acp_tui.conversation.buffers import ByteRing, from_character_boundary
+
+TERMINAL_BYTES: Final = 8 << 10
+"""What a terminal takes beside its output."""
+DRAIN_GRACE_S: Final = 0.25
+"""How long an exit waits for the end of the output, where a grandchild still holds the PTY (R-TERM-8)."""
+KILL_GRACE_S: Final = 0.5
+"""How long a command has between SIGTERM and SIGKILL."""
+REAP_LIMIT_S: Final = 2.0
+"""How long a kill waits for the system to end a process: one that waits for a dead disk may never end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExitStatus:
+    """How a command ended; just one of the two is set."""
+
+    exit_code: int | None
+    signal: str | None
+    """The name of the signal that ended it, such as `SIGKILL`."""
+    seconds: float | None = field(default=None, compare=False)
+    """How long it ran; None where its end could not be seen. Equal ends are equal whatever time they took."""
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalOutputSnapshot:
+    """What a terminal has printed so far, for an agent."""
+
+    output: str
+    """Plain text: see `plain_text`. Never more than the limit, in bytes of UTF-8."""
+    truncated: bool
+    """Whether anything was dropped at the start of `output`."""
+    exit_status: ExitStatus | None
+    """None while the command runs."""
+
+
+class Terminal:
+    """A command that runs, or has run, on a PTY of its own.
+
+    `on_output` gets every piece of output as it comes, `on_exit` is called once, when all output has been given.
+    `on_waiting` is told when the command waits for input, and when it does so no longer; its exit ends that too.
+    """
+
+    def __init__(
+        self,
+        limit_bytes: int,
+        on_output: Callable[[bytes], None],
+        on_exit: Callable[[ExitStatus], None],
+        on_waiting: Callable[[bool], None],
+        *,
+        budget: ReadBudget,
+        feeder: Feeder,
+        columns: int,
+        rows: int,
+    ) -> None:
+        self._ring = ByteRing(limit_bytes)
+        self._on_output = on_output
+        self._on_exit = on_exit
+        self._pty = Pty(self._take, self._on_pty_end, budget, columns, rows)
+        self._watch = InputWatch(self._waits_for_input, on_waiting)
+        self._answerer = Answerer(columns, rows, feeder, self._answer)
+        self._child: Child | None = None
+        self._started_at = 0.0
+        self._ran_s: float | None = None
+        self._exit_status: ExitStatus | None = None
+        self._exited = anyio.Event()
+        self._grace: asyncio.TimerHandle | None = None
+        self._leaves_processes = False
+        self._plain: tuple[tuple[int, bool], str] | None = None
+
+    async def start(self, order: Order) -> None:
+        """Start the command. Raises TerminalSpawnFailed; the terminal is closed then, and good for nothing."""
+        try:
+            self._child = await spawn(order, self._pty.slave)
+        except BaseException:
+            self._pty.close()
+            raise
+        self._started_at = asyncio.get_running_loop().time()
+        self._pty.start()
+        self._watch.note_sign_of_life()
+        self._child.exit.add_done_callback(self._on_child_exit)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its end has not been told yet."""
+        return self._exit_status is None
+
+    @property
+    def kept_bytes(self) -> int:
+        """How much of its output is kept, with what may still come while it runs; and itself."""
+        return TERMINAL_BYTES + (self._ring.limit_bytes if self.is_running else len(self._ring))
+
+    def output(self) -> TerminalOutputSnapshot:
+        """What it has printed so far, without waiting (R-TERM-4)."""
+        text = self._plain_text()
+        # The markers for bad bytes are longer than the bytes, so that the text may pass the limit of the ring.
+        encoded = text.encode()
+        excess = len(encoded) - self._ring.limit_bytes
+        if excess > 0:
+            text = from_character_boundary(encoded[excess:]).decode()
+        return TerminalOutputSnapshot(text, excess > 0 or self._ring.dropped > 0, self._exit_status)
+
+    async def wait_for_exit(self) -> ExitStatus:
+        """Wait until the command has ended and its output is complete."""
+        await self._exited.wait()
+        assert self._exit_status is not None
+        return self._exit_status
+
+    def write(self, data: bytes) -> None:
+        """Type `data` into it; never blocks. Raises TerminalInputFull."""
+        self._pty.write(data)
+        if self._exit_status is None:
+            self._watch.note_sign_of_life()
+
+    def interrupt(self) -> None:
+        """Press Ctrl+C in it; what was typed before and waits to be read is dropped, as terminals do."""
+        self._pty.forget_typed()
+        self.write(b"\x03")
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give it another size."""
+        self._pty.resize(columns, rows)
+        self._answerer.resize(columns, rows)
+
+    def _answer(self, replies: bytes) -> None:
+        with suppress(TerminalInputFull):  # a program that asks and does not read wants no answer
+            self._pty.write(replies)
+
+    async def kill(self) -> None:
+        """End the command and all that it started; output and exit status remain (R-TERM-9)."""
+        with anyio.CancelScope(shield=True):  # bounded: grace and limit
+            if self._child is not None and (self._child.is_running or self._leaves_processes):
+                await terminate(self._child.pid, grace_s=KILL_GRACE_S)
+                self._leaves_processes = False
+                guard.forget(self._child.pid)
+            with anyio.move_on_after(REAP_LIMIT_S):
+                await self._exited.wait()
+
+    async def close(self) -> None:
+        """Kill, and free everything; who waits for the exit gets it now (R-TERM-10)."""
+        try:
+            await self.kill()
+            if self._exit_status is None:  # it does not even die of SIGKILL
+                self._finish(ExitStatus(None, signal.SIGKILL.name))
+        finally:
+            self._answerer.close()
+            self._pty.close()
+
+    def _take(self, data: bytes) -> None:
+        self._ring.append(data)
+        if self._exit_status is None:
+            self._watch.note_sign_of_life()
+        self._on_output(data)
+        if self._exit_status is None:
+            self._answerer.take(data)
+
+    def _waits_for_input(self) -> bool:
+        return (
+            self._child is not None and self._child.is_running and self._pty.waits_for_input(self._child.pid)
+        )
+
+    def _plain_text(self) -> str:
+        """Agents ask again and again while nothing happens."""
+        state = (self._ring.end, self._exit_status is not None)
+        if self._plain is None or self._plain[0] != state:
+            self._plain = (state, plain_text(self._ring.read(), is_complete=state[1]))
+        return self._plain[1]
+
+    def _on_pty_end(self) -> None:
+        if self._child is not None and not self._child.is_running:
+            self._settle()
+
+    def _on_child_exit(self, _: asyncio.Future[int]) -> None:
+        assert self._child is not None
+        self._leaves_processes = group_exists(self._child.pid)
+        self._ran_s = asyncio.get_running_loop().time() - self._started_at
+        if self._pty.has_ended:
+            self._settle()
+        else:
+            self._grace = asyncio.get_running_loop().call_later(DRAIN_GRACE_S, self._settle)
+
+    def _settle(self) -> None:
+        """The command has ended, and its output is complete or will wait no longer."""
+        assert self._child is not None
+        if self._exit_status is None:
+            self._pty.drain()
+            self._finish(_exit_status(self._child.exit.result(), self._ran_s))
+
+    def _finish(self, status: ExitStatus) -> None:
+        if self._exit_status is not None:  # the drain met the end, and settled
+            return
+        if self._grace is not None:
+            self._grace.cancel()
+        self._watch.stop()
+        self._answerer.close()
+        self._exit_status = status
+        self._exited.set()
+        self._on_exit(status)
+
+
+def _exit_status(code: int, seconds: float | None) -> ExitStatus:
+    if code >= 0:
+        return ExitStatus(code, None, seconds)
+    try:
+        return ExitStatus(None, signal.Signals(-code).name, seconds)
+    except ValueError:  # a real-time signal between the named ones
+        return ExitStatus(None, f"SIG{-code}", seconds)
+
 
 DEFAULT_LIMIT_BYTES: Final = 1024 * 1024
 FOLDER: Final[int] = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)

@@ -34,7 +34,7 @@ from acp_tui.protocol.v1.inbound_requests import InboundRequests
 from acp_tui.protocol.v1.initialize import InitializeRequest
 from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
-from acp_tui.rpc import Direction, RequestFailed
+from acp_tui.rpc import Direction, Pairing, RequestFailed
 from acp_tui.rpc.messages import Failure, Notification, Request, Result, read_message
 
 T = TypeVar("T")
@@ -67,10 +67,10 @@ class Replay:
         self._events = iter(events)
         self._sessions = ReplayedSessions(earlier or {})
         self._inbound = InboundRequests(self._sessions, _ALL)
-        self._pending: dict[tuple[type, Any], _Read] = {}
-        """By the ids of our requests: what their answers do."""
-        self._questions: dict[tuple[type, Any], tuple[ReplayedSession, RequestKey]] = {}
-        """By the ids of the agent's."""
+        self._pending: Pairing[_Read] = Pairing()
+        """Our requests: what their answers do."""
+        self._questions: Pairing[tuple[ReplayedSession, RequestKey]] = Pairing()
+        """The agent's."""
         self._notes: dict[SessionId, tuple[str, ...]] = {}
         self.position_s = 0.0
         """The time of the last event."""
@@ -132,7 +132,7 @@ class Replay:
             case Request() as request:
                 self._requested(request)
             case Result() | Failure() as answer:
-                read = self._pending.pop(_key(answer.id), None)
+                read = self._pending.answer(Direction.IN, answer.id)
                 if read is not None:
                     read(answer)
             case _:
@@ -147,7 +147,7 @@ class Replay:
         if isinstance(waiting, Coroutine):
             waiting.close()
         if self._sessions.asked is not None:
-            self._questions[_key(request.id)] = self._sessions.asked
+            self._questions.ask(Direction.IN, request.id, self._sessions.asked)
 
     # What went to the agent
 
@@ -156,7 +156,7 @@ class Replay:
             case Request(request_id, method, params) if isinstance(params, dict):
                 read = self._sent(method, params)
                 if read is not None:
-                    self._pending[_key(request_id)] = read
+                    self._pending.ask(Direction.OUT, request_id, read)
             case Notification(methods.SESSION_CANCEL, {"sessionId": str(session_id)}):
                 self._sessions.apply_own(SessionId(session_id), CancelRequested())
             case Result() | Failure() as answer:
@@ -166,7 +166,7 @@ class Replay:
 
     def _answered(self, answer: _Answer) -> None:
         """The client's own record of it comes first; traffic of others has none."""
-        session, key = self._questions.pop(_key(answer.id), (None, RequestKey(0)))
+        session, key = self._questions.answer(Direction.OUT, answer.id) or (None, RequestKey(0))
         value = answer.value if isinstance(answer, Result) and isinstance(answer.value, dict) else {}
         if session is not None and key in session.conversation.permissions:
             outcome = value.get("outcome")
@@ -273,11 +273,6 @@ def replayed(path: Path) -> dict[SessionId, Conversation]:
         for _ in replay.events:
             pass
         return replay.conversations
-
-
-def _key(request_id: Any) -> tuple[type, Any]:
-    """1 and "1" are two ids."""
-    return type(request_id), request_id
 
 
 def _result(answer: _Answer, read: Callable[[Any], T]) -> T | None:

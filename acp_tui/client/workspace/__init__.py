@@ -24,8 +24,7 @@ from acp_tui.client.workspace.errors import (
     UnusablePath,
     WorkspaceError,
 )
-from acp_tui.client.workspace.workspace import DEFAULT_MAX_READ_BYTES, Workspace
-from acp_tui.client.workspace.writing import Written
+from acp_tui.client.workspace.workspace import DEFAULT_MAX_READ_BYTES, Workspace, Written
 
 __all__ = [
     "DEFAULT_MAX_READ_BYTES",

@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.registry_cache import RegistryUnavailable, registry_file, update_registry
+from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.clipboard import copy

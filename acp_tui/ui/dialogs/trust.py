@@ -18,13 +18,13 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.consent import agree, consent_file, is_agreed, what_runs
+from acp_tui.client.agents.remembered import agree, consent_file, is_agreed, what_runs
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.mcp_question import Row, rows_of
+from acp_tui.client.loading_variables import Row, rows_of
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.secrets.names import is_secret_name
+from acp_tui.client.settings.location import changed, value_at
 from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
-from acp_tui.client.settings.paths import changed, value_at
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value

@@ -26,6 +26,11 @@ SLICE_CHARACTERS: Final = 2_000
 """Drawing so much Markdown takes about 4 ms."""
 MAX_TOLD: Final = 400
 """Characters of a folded thought that are told in a tooltip."""
+MAX_SHOWN_CHARACTERS: Final = 1_000_000
+"""Of a text: so many take seconds to draw, and ten times the memory of the text; an export has all of it."""
+CUT_NOTE: Final = (
+    f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown; an export has all of them."
+)
 GAP: Final = (BLANK,)
 """Between text and what is not text."""
 
@@ -42,6 +47,8 @@ class AgentMessage:
         self._read: dict[int, int] = {}
         self._blocks: dict[int, BlockLines] = {}
         self._closed = False
+        self._too_long: dict[int, tuple[Sequence[Strip], Joined]] = {}
+        """Of texts that are not shown whole, what is."""
         self._indented: dict[int, tuple[Sequence[Strip], Indented]] = {}
 
     def refresh(self) -> bool:
@@ -55,12 +62,12 @@ class AgentMessage:
 
     def _read_part(self, index: int, part: TextBuffer) -> bool:
         renderer = self._renderers.setdefault(index, MarkdownRenderer())
-        read = self._read.get(index, 0)
-        if part.length > read:
-            new = part.since(read, SLICE_CHARACTERS)
+        read, length = self._read.get(index, 0), min(part.length, MAX_SHOWN_CHARACTERS)
+        if length > read:
+            new = part.since(read, min(SLICE_CHARACTERS, length - read))
             renderer.append(new)
             self._read[index] = read + len(new)
-        return self._read.get(index, 0) == part.length
+        return self._read.get(index, 0) == length
 
     def close(self) -> None:
         """Draw what a next chunk could still have changed."""
@@ -95,11 +102,19 @@ class AgentMessage:
 
     def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, scene: Scene) -> Sequence[Strip]:
         if isinstance(part, TextBuffer):
-            return self._renderers[index].lines(width, scene.palette) if index in self._renderers else ()
+            lines = self._renderers[index].lines(width, scene.palette) if index in self._renderers else ()
+            return lines if part.length <= MAX_SHOWN_CHARACTERS else self._cut(index, lines, width, scene)
         if not is_for_user(part):
             return ()
         block = self._blocks.setdefault(index, BlockLines(part, self))
         return block.lines(scene, width, scene.palette.muted)
+
+    def _cut(self, index: int, lines: Sequence[Strip], width: int, scene: Scene) -> Sequence[Strip]:
+        kept = self._too_long.get(index)
+        if kept is None or kept[0] is not lines:
+            note = plain_lines(CUT_NOTE, width, scene.palette.warning)
+            kept = self._too_long[index] = (lines, Joined(lines, GAP, note))
+        return kept[1]
 
     def toggle(self) -> bool:
         """A message does not fold."""
@@ -241,7 +256,8 @@ class WholeThought:
         """The lines as they are now, always as the same object; `is_closed`: nothing more is to come."""
         for index, part in enumerate(self._message.parts):
             if isinstance(part, TextBuffer):
-                self._stream.append(part.since(self._read.get(index, 0)))
+                read = self._read.get(index, 0)
+                self._stream.append(part.since(read, max(MAX_SHOWN_CHARACTERS - read, 0)))
                 self._read[index] = part.length
         if is_closed:
             self._stream.finish()

@@ -19,8 +19,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import row_strip
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.workbench.inspect.entry import Form, Glimpse
-from acp_tui.workbench.inspect.index import Row
+from acp_tui.workbench.inspect.index import Form, Glimpse, Row
 from acp_tui.workbench.inspect.inspection import Inspection
 
 FRAME_S: Final = 1 / 30

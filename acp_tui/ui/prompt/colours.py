@@ -135,7 +135,7 @@ def _inline(line: str, start: int = 0, stop: int | None = None) -> Iterator[Span
 def _mentions(line: str) -> Iterator[Span]:
     if "@" not in line:
         return
-    from acp_tui.client.attachments.mentions import mentions  # not for the first frame
+    from acp_tui.client.attachments.attach import mentions  # not for the first frame
 
     for mention in mentions(line):
         yield Span(mention.start, mention.stop, "link")

@@ -25,7 +25,7 @@ from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.offers import INTERACTIVE
+from acp_tui.client.sessions.policy import INTERACTIVE
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Event, Own
 from acp_tui.client.transcript.plan import RecordingPlan

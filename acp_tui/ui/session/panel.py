@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
+MAX_TOAST_CHARACTERS: Final = 300
+"""Of a notice's title, and of its text: longer ones would cover the prompt."""
 MAX_NOTICES_SHOWN: Final = 3
 """At a time: the latest, with a word on how many came before them."""
 NOTICES_EVERY_S: Final = 1.0
@@ -259,7 +261,8 @@ class SessionPanel(Vertical):
             self._show_toast("Notices", f"{before:,} more came before these", "information")
         for notice in self.conversation.notices[-min(new, MAX_NOTICES_SHOWN) :]:
             severity = SEVERITIES.get(notice.severity, "information")
-            self._show_toast(make_visible(notice.title), make_visible(notice.description or ""), severity)
+            title, text = (_shortened(each) for each in (notice.title, notice.description or ""))
+            self._show_toast(make_visible(title), make_visible(text), severity)
 
     def _show_waiting_notices(self) -> None:
         self._notice_handle = None
@@ -315,3 +318,8 @@ class SessionPanel(Vertical):
         message.stop()
         self.is_following, self.new_entries = message.is_following, message.new_entries
         self.post_message(self.FactsChanged())
+
+
+def _shortened(text: str) -> str:
+    """As much as a toast can show without covering the screen."""
+    return text if len(text) <= MAX_TOAST_CHARACTERS else f"{text[:MAX_TOAST_CHARACTERS]} …"

@@ -8,7 +8,7 @@ from anyio import to_thread
 from textual.app import App
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.recent import note_used, recent_agents, recent_file
+from acp_tui.client.agents.remembered import note_used, recent_agents, recent_file
 from acp_tui.client.errors import AgentStartFailed
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.trust import agreed_command

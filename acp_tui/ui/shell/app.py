@@ -35,11 +35,10 @@ from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 if TYPE_CHECKING:
     # Loaded after the first frame: it brings the wire types along.
-    from acp_tui.client.agents.command import AgentCommand
+    from acp_tui.client.agents.command import AgentCommand, Phase
     from acp_tui.client.prompts import PromptMemory
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
-    from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
@@ -410,9 +409,8 @@ class AcpTuiApp(BaseApp):
     ) -> Agent:
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
         await to_thread.run_sync(self._hub.preload)
-        from acp_tui.client.sessions.offers import INTERACTIVE
-        from acp_tui.client.sessions.policy import policy_of
-        from acp_tui.client.sessions.recordings import recording_plan
+        from acp_tui.client.sessions.policy import INTERACTIVE, policy_of
+        from acp_tui.client.sessions.session_history import recording_plan
         from acp_tui.ui.shell.agent_start import ready_to_start
 
         settings = await self.settings_in_force()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.rereading import RereadSession
+from acp_tui.client.sessions.session_history import RereadSession
 from acp_tui.ui.inspector.screen import InspectorScreen
 from acp_tui.ui.tab.tabs import Tab
 from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent, inspect_file

@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from anyio import to_thread
 
 from acp_tui.client import settings as mcp
+from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in, usable_directories, usable_servers
-from acp_tui.client.sessions.phase import Phase
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.conversation.visible import make_visible_line

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.agent import Agent
-    from acp_tui.client.sessions.phase import Phase
     from acp_tui.client.settings import Server
 
 StartAgent = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]

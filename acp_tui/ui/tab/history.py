@@ -18,12 +18,12 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.recordings import recording_store
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
     line_with,
     recorded_sessions,
+    recording_store,
 )
 from acp_tui.client.terminals import plain_text
 from acp_tui.client.transcript.index import SessionIndex

@@ -22,7 +22,7 @@ from acp_tui.ui.tab.loading import (
 )
 
 if TYPE_CHECKING:
-    from acp_tui.client.sessions.phase import Phase
+    from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.tab.agent import AgentController
     from acp_tui.ui.tab.sessions import SessionsController

@@ -9,9 +9,8 @@ from typing import Final
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.rereading import RereadSession, reread
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.sessions.session_history import PastSession, RereadSession, reread
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import InfoChanged

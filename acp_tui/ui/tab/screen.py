@@ -249,7 +249,7 @@ class SessionScreen(Screen[None]):
 
     async def show(self, session: Session) -> None:
         """Show this session from now on."""
-        from acp_tui.client.sessions.rereading import RereadSession  # loaded with the session
+        from acp_tui.client.sessions.session_history import RereadSession  # loaded with the session
 
         if isinstance(session, RereadSession):
             await self.show_session(session, session.recorded.agent)
@@ -258,7 +258,7 @@ class SessionScreen(Screen[None]):
 
     async def show_session(self, session: Session, agent_title: str) -> None:
         """Show this session from now on, as one of an agent of this name."""
-        from acp_tui.client.sessions.rereading import RereadSession  # loaded with the session
+        from acp_tui.client.sessions.session_history import RereadSession  # loaded with the session
         from acp_tui.conversation.visible import make_visible_line
         from acp_tui.ui.drawings.folds import folds_of
         from acp_tui.ui.session.panel import SessionPanel

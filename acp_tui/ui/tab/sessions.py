@@ -10,8 +10,7 @@ from typing import Final
 
 from acp_tui.client.errors import AgentLost, AgentRefused, ClientError, SessionNotOpened
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_calls import shown_early
+from acp_tui.client.sessions.session import Session, shown_early
 from acp_tui.conversation.entries import Remark
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Reconnected, Remarked

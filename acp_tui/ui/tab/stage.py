@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from acp_tui.client.errors import ClientError
-    from acp_tui.client.sessions.rereading import RereadSession
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import RereadSession
     from acp_tui.ui.session.panel import SessionPanel
 
 

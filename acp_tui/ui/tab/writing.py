@@ -57,6 +57,11 @@ class QueuedImages:
         text = queue.next()
         return None if text is None else Prompt(text, self.of(queue, key))
 
+    def all_in(self, queue: PromptQueue) -> list[Prompt]:
+        """What waits, in order; it stays there."""
+        images = self._by_queue.get(queue, {})
+        return [Prompt(prompt.text, images.get(prompt.key, ())) for prompt in queue.prompts]
+
     def of(self, queue: PromptQueue, key: int) -> tuple[PastedImage, ...]:
         """Take the pictures of a prompt that has left the queue."""
         return self._by_queue.get(queue, {}).pop(key, ())
@@ -94,6 +99,10 @@ class Prompting:
         prompt = self._queued_images.next(session.queue)
         if prompt is not None:
             self._host.run(self._send(session, prompt))
+
+    def queued(self, session: Session) -> Sequence[Prompt]:
+        """What waits, in order."""
+        return self._queued_images.all_in(session.queue)
 
     def pull_back(self, session: Session) -> str | None:
         """The last queued prompt, to be changed or dropped."""
@@ -276,7 +285,8 @@ class Writing:
     async def end(self) -> None:
         """Keep what is written."""
         if self.recall is not None:
-            await self.recall.end()
+            session = self._host.session
+            await self.recall.end(self.prompting.queued(session) if session is not None else ())
 
     # From the prompt to the session
 

@@ -17,8 +17,7 @@ from acp_tui import __version__
 from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
 from acp_tui.workbench.demo import scenario as scenarios
 from acp_tui.workbench.demo.client_calls import ClientCalls
-from acp_tui.workbench.demo.faults import AUTH_REQUIRED
-from acp_tui.workbench.demo.playing import play
+from acp_tui.workbench.demo.playing import AUTH_REQUIRED, play
 from acp_tui.workbench.demo.script import Scenario, ScriptedTurn, Wire
 from acp_tui.workbench.demo.session import Session, Sessions
 from acp_tui.workbench.demo.turn import Pace, Turn

@@ -14,8 +14,8 @@ from pathlib import Path
 import anyio
 
 from acp_tui.workbench.demo.agent import DemoAgent
+from acp_tui.workbench.demo.client_calls import StdioStream
 from acp_tui.workbench.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
-from acp_tui.workbench.demo.stdio import StdioStream
 
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130

@@ -1,14 +1,20 @@
-"""Plays the steps of a turn in order. `asking` has what a step asks of the client, `faults` what goes wrong."""
+"""Plays the steps of a turn in order, and misbehaves where a fault says so; `asking` has what it asks of the client.
+
+What breaks the protocol's form bypasses the peer, which would never send it.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import assert_never
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, assert_never
 
 import anyio
 
-from acp_tui.workbench.demo import asking, faults, script
+from acp_tui.rpc import ErrorCode, RequestFailed
+from acp_tui.workbench.demo import asking, script
 from acp_tui.workbench.demo.turn import Ending, Outcome, Turn
 
 
@@ -74,7 +80,7 @@ async def _played(turn: Turn, step: script.Step) -> Outcome:
             sys.stderr.write(turn.fill(text) + "\n")
             sys.stderr.flush()
         case script.Fault():
-            return await faults.play(turn, step)
+            return await FAULTS[step.kind](turn, step)
         case _:
             assert_never(step)
     return None
@@ -123,3 +129,112 @@ def _change_config(turn: Turn, values: Mapping[str, str | bool]) -> None:
         turn.session.set_option(option_id, value)
     options = turn.session.config_options()
     turn.send({"sessionUpdate": "config_option_update", "configOptions": options})
+
+
+AUTH_REQUIRED: Final = -32000
+FLOOD_FLUSH: Final = 64
+JUNK: Final = (
+    "npm warn deprecated left-pad@1.3.0: use String.prototype.padStart()",
+    "[]",
+    "null",
+    "{not json",
+)
+
+
+async def _auth_required(turn: Turn, fault: script.Fault) -> Ending:
+    """Answer the prompt as if the login had expired."""
+    return RequestFailed(AUTH_REQUIRED, "Authentication required")
+
+
+async def _bad_frame(turn: Turn, fault: script.Fault) -> Ending:
+    """Send one line as given: by default a notification of the wrong shape."""
+    default = json.dumps(_notification(turn, {"sessionUpdate": "agent_message_chunk", "content": 5}))
+    await turn.client.send_raw(str(fault.parameters.get("frame", default)).encode())
+    return None
+
+
+async def _error(turn: Turn, fault: script.Fault) -> Ending:
+    """Answer the prompt with an error."""
+    parameters = fault.parameters
+    details = parameters.get("details")
+    return RequestFailed(
+        parameters.get("code", int(ErrorCode.INTERNAL_ERROR)),
+        parameters.get("message", "Internal error"),
+        None if details is None else {"details": details},
+    )
+
+
+async def _exit(turn: Turn, fault: script.Fault) -> Ending:
+    """End the process at once, as a crash does: nothing is cleaned up."""
+    await turn.client.flush()
+    sys.stderr.write(turn.fill(fault.parameters.get("last_words", "")))
+    sys.stderr.flush()
+    os._exit(fault.parameters.get("code", 1))
+
+
+async def _flood(turn: Turn, fault: script.Fault) -> Ending:
+    """Send many chunks as fast as the client takes them."""
+    text = fault.parameters.get("text", "word **word** `code`\n")
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    for number in range(1, fault.parameters.get("count", 10_000) + 1):
+        turn.send(chunk)
+        if number % FLOOD_FLUSH == 0:
+            await turn.client.flush()
+    await turn.client.flush()
+    return None
+
+
+async def _hang(turn: Turn, fault: script.Fault) -> Ending:
+    """Do nothing any more; a deaf one does not hear the cancellation either."""
+    turn.deaf = fault.parameters.get("deaf", False)
+    await anyio.sleep_forever()
+    return None
+
+
+async def _huge_line(turn: Turn, fault: script.Fault) -> Ending:
+    """Send a chunk of many bytes as one line, which is legal."""
+    size = fault.parameters.get("bytes", 1 << 20)
+    line = "All of this is one line of the protocol. "
+    text = (line * (size // len(line) + 1))[:size]
+    turn.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+    await turn.client.flush()
+    return None
+
+
+async def _junk(turn: Turn, fault: script.Fault) -> Ending:
+    """Print lines on stdout that are no messages."""
+    for line in fault.parameters.get("lines", JUNK):
+        await turn.client.send_raw(str(line).encode())
+    return None
+
+
+async def _late_update(turn: Turn, fault: script.Fault) -> Ending:
+    """Leave steps to be played after the turn has been answered."""
+    turn.late += fault.late
+    return None
+
+
+async def _unknown_update(turn: Turn, fault: script.Fault) -> Ending:
+    """Send an update of a kind that no protocol version knows."""
+    update = fault.parameters.get("update", {"sessionUpdate": "telepathy", "strength": 9})
+    await turn.client.send_raw(json.dumps(_notification(turn, update)).encode())
+    return None
+
+
+def _notification(turn: Turn, update: Mapping[str, Any]) -> dict[str, Any]:
+    params = {"sessionId": turn.session.id, "update": update}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+
+
+FAULTS: Final[dict[str, Callable[[Turn, script.Fault], Awaitable[Ending]]]] = {
+    "auth_required": _auth_required,
+    "bad_frame": _bad_frame,
+    "error": _error,
+    "exit": _exit,
+    "flood": _flood,
+    "hang": _hang,
+    "huge_line": _huge_line,
+    "junk": _junk,
+    "late_update": _late_update,
+    "unknown_update": _unknown_update,
+}

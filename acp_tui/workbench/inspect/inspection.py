@@ -24,8 +24,7 @@ from acp_tui.client.transcript.lines import line as json_line
 from acp_tui.protocol.conformance import Finding, Frame, Linter
 from acp_tui.protocol.conformance.rule import read_json
 from acp_tui.rpc import Direction
-from acp_tui.workbench.inspect.entry import Entry, Form, Glimpse, glimpse, read_entry
-from acp_tui.workbench.inspect.index import FrameIndex, Row
+from acp_tui.workbench.inspect.index import Entry, Form, FrameIndex, Glimpse, Row, glimpse, read_entry
 from acp_tui.workbench.inspect.outline import Outline
 from acp_tui.workbench.inspect.search import Query, Search
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LiveSource, Source

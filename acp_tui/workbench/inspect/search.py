@@ -12,8 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from acp_tui.client.transcript.frame_log import Kind, Line
 from acp_tui.protocol.conformance.rule import read_json
-from acp_tui.workbench.inspect.entry import Form
-from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Label
+from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Form, Label
 
 Field: TypeAlias = Literal["method", "kind", "session", "dir", "is", "text"]
 FIELDS: Final = get_args(Field)

@@ -1,4 +1,4 @@
-"""How far a recording has been played: the next step, what the client said of it, and its names for what was recorded.
+"""How far a recording has been played: the next step, what the client has said of it, and what it calls things.
 
 The order is that of the recording. Where the client leaves the agent waiting for something (it is overdue), only what
 depends on that waits on: the rest of its session for a prompt, an answer, a cancellation or the opening of a session,

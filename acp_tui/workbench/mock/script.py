@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from acp_tui.client.secrets.masking import MASK
 from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
 from acp_tui.conversation.updates import Disconnected
-from acp_tui.rpc import Direction
+from acp_tui.rpc import Direction, Pairing, RequestId
 from acp_tui.rpc.messages import Failure, Message, Notification, Request, Result, read_message, write_request
 from acp_tui.rpc.peer import CANCEL_REQUEST
 
@@ -18,9 +18,6 @@ CANCEL: Final = "session/cancel"
 NEW: Final = "session/new"
 OPENERS: Final = (NEW, "session/load", "session/resume", "session/fork")
 """Before the first of these nothing can be said of a session."""
-
-Key: TypeAlias = tuple[Direction, type, Any]
-"""A request, by who asked: 1 and "1" are two ids."""
 
 
 @dataclass(slots=True, eq=False)
@@ -95,9 +92,9 @@ class _Reading:
         self.script = Script()
         self._frames = 0
         self._at = 0.0
-        self._waiting: dict[Key, Step] = {}
-        """Requests without an answer."""
-        self._answered: dict[Key, Step] = {}
+        self._waiting: Pairing[Step] = Pairing()
+        self._answered: Pairing[Step] = Pairing()
+        """Requests that have an answer: an agent may answer twice."""
         self._turns: dict[str | None, Step] = {}
         """Prompts without an answer, by their sessions; the last one at the end."""
 
@@ -127,28 +124,27 @@ class _Reading:
             case Request():
                 return True
             case Result(request_id) | Failure(request_id):
-                return (Direction.IN, type(request_id), request_id) in self._waiting
+                return self._waiting.waiting(Direction.IN, request_id) is not None
             case Notification(method, params) if method == CANCEL:
                 return session_of(params) in self._turns
             case Notification(method, {"requestId": str() | int() | float() as request_id}) if (
                 method == CANCEL_REQUEST
             ):
-                return (Direction.OUT, type(request_id), request_id) in self._waiting
+                return self._waiting.waiting(Direction.OUT, request_id) is not None
             case _:
                 return False
 
     def _relate(self, step: Step, message: Message, direction: Direction) -> None:
         match message:
             case Request(request_id, method, params):
-                self._waiting[direction, type(request_id), request_id] = step
+                self._waiting.ask(direction, request_id, step)
                 self._place(step, session_of(params))
                 if method == PROMPT and not step.is_ours:
                     self._turns[step.session] = step
             case Notification(_, params):
                 self._place(step, session_of(params))
             case Result(request_id) | Failure(request_id):
-                asker = Direction.OUT if direction is Direction.IN else Direction.IN
-                self._answer(step, (asker, type(request_id), request_id))
+                self._answer(step, direction.opposite, request_id)
             case _:
                 pass
 
@@ -156,12 +152,12 @@ class _Reading:
         if session is not None or not step.is_ours:
             step.session = step.lane = session
 
-    def _answer(self, step: Step, key: Key) -> None:
-        request = self._waiting.pop(key, None)
+    def _answer(self, step: Step, asker: Direction, request_id: RequestId) -> None:
+        request = self._waiting.answer(asker.opposite, request_id)
         if request is None:
-            step.answers = self._answered.get(key)  # an agent may answer twice
+            step.answers = self._answered.waiting(asker, request_id)
             return
-        self._answered[key] = request
+        self._answered.ask(asker, request_id, request)
         step.answers, request.answer, step.session = request, step, request.session
         if self._turns.get(request.session) is request:
             del self._turns[request.session]

@@ -15,7 +15,7 @@ from typing import Final
 
 from acp_tui.client.secrets.looks import look
 from acp_tui.client.secrets.names import is_secret_name
-from acp_tui.client.secrets.shapes import shaped
+from acp_tui.client.secrets.shapes import AWS_IDS, shaped
 from acp_tui.workbench.redact.names import MIN_NAME, is_common_user, is_host, private_folders
 
 NARROW: Final = "x"
@@ -271,7 +271,7 @@ _WORDS: Final = ("host", "folder")
 """They begin as words do: "build" is seldom cut from "buildbox9"."""
 _LAST_WORD: Final = re.compile(r"[\w.~+/=-]*")
 _GOING_ON: Final = "0" * 64
-_AWS: Final = re.compile(r"(?<![A-Za-z0-9])A(?:KIA|SIA|GPA|IDA|ROA|NPA)[A-Z0-9]{4,15}\Z")
+_AWS: Final = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(AWS_IDS)})[A-Z0-9]{{4,15}}\Z")
 """Of these keys the length is fixed."""
 
 

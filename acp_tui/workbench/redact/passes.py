@@ -17,31 +17,29 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from acp_tui.client.secrets.names import counts_tokens
+from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
 from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - with them all models of the protocol are loaded
 from acp_tui.protocol.wire import WireModel
-from acp_tui.workbench.redact.json_strings import (
-    JsonString,
-    Path,
-    decoded,
-    encoded,
-    literals,
-    rewritten,
-    strings,
-)
 from acp_tui.workbench.redact.ledger import NUMBER, Secret, number_stand_in
 from acp_tui.workbench.redact.places import (
     Blob,
     Contents,
     FileContent,
+    JsonString,
     Media,
     Named,
+    Path,
     Piece,
     Place,
     Places,
     Reading,
+    decoded,
+    encoded,
+    literals,
     may_have_blocks,
+    rewritten,
+    strings,
     tells_a_place,
 )
 from acp_tui.workbench.redact.texts import (
@@ -274,8 +272,7 @@ class Redaction:
         return Redacted(each.text) if is_own else redacted
 
     def _named(self, text: str) -> Secret | None:
-        scheme, space, rest = text.partition(" ")
-        secret = rest.strip() if space and scheme.lower() in ("bearer", "basic", "token") else text
+        secret = without_scheme(text)
         return self._redactor.ledger.learn(secret, "key", is_everywhere=looks_random(secret, 8))
 
     def _number(self, each: JsonString, place: Place | None) -> Secret | None:

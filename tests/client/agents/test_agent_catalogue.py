@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.catalogue import (
+    KNOWN_AGENTS,
     Catalogue,
     ListedAgent,
     Place,
@@ -16,8 +17,7 @@ from acp_tui.client.agents.catalogue import (
     read_catalogue,
     this_platform,
 )
-from acp_tui.client.agents.known import KNOWN_AGENTS
-from acp_tui.client.agents.recent import note_used
+from acp_tui.client.agents.remembered import note_used
 from acp_tui.client.errors import AgentNotFound, SettingsError
 from support.registry_index import BASE, binary, entry, npx
 

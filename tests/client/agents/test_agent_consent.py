@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand, Package
-from acp_tui.client.agents.consent import MOST_KEPT, agree, is_agreed, what_runs
-from acp_tui.client.agents.recent import note_used, recent_agents
+from acp_tui.client.agents.remembered import MOST_KEPT, agree, is_agreed, note_used, recent_agents, what_runs
 from acp_tui.client.errors import SettingsError
 
 COMMAND = AgentCommand(

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.agents import registry_cache
-from acp_tui.client.agents.registry_cache import RegistryUnavailable, cached_registry, update_registry
+from acp_tui.client.agents import registry
+from acp_tui.client.agents.registry import RegistryUnavailable, cached_registry, update_registry
 from support.registry_index import npx
 
 INDEX = json.dumps({"version": "1.0.0", "agents": [npx()]}).encode()
@@ -125,7 +125,7 @@ def test_a_failed_fetch_says_what_failed_and_keeps_what_there_was(
     headers: dict[str, str],
     said: str,
 ):
-    monkeypatch.setattr(registry_cache, "MAX_BYTES", 5000)
+    monkeypatch.setattr(registry, "MAX_BYTES", 5000)
     update_registry(file, server.url)
     before = file.read_bytes()
     server.status, server.body, server.headers = status, body, headers

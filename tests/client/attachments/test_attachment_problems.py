@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.attachments import Limits, attach
 from acp_tui.client.attachments import files as files_module
-from acp_tui.client.attachments import reading as reading_module
+from acp_tui.client.attachments import files as reading_module
 from acp_tui.conversation.content import ContentBlock, Image, ResourceLink, TextResource
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0"

@@ -3,7 +3,7 @@
 import pytest
 
 from acp_tui.client.completion.matching import fit
-from acp_tui.client.completion.path_index import LINES_AT_ONCE, MOST_MATCHES, MOST_SCORED, PathIndex
+from acp_tui.client.completion.workspace_files import LINES_AT_ONCE, MOST_MATCHES, MOST_SCORED, PathIndex
 
 PROJECT = PathIndex(
     [
@@ -93,7 +93,7 @@ def test_of_many_paths_only_some_are_compared(monkeypatch: pytest.MonkeyPatch) -
         compared.append(text)
         return fit(query, text)
 
-    monkeypatch.setattr("acp_tui.client.completion.path_index.fit", counting)
+    monkeypatch.setattr("acp_tui.client.completion.workspace_files.fit", counting)
     for query in ("s", "some", "smpy", "folder_1/some"):
         compared.clear()
         assert len(index.search(query)) == MOST_MATCHES

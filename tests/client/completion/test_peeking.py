@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.completion.path_index import MOST_BYTES, peek
+from acp_tui.client.completion.workspace_files import MOST_BYTES, peek
 
 
 @pytest.fixture

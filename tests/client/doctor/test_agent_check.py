@@ -7,8 +7,7 @@ from pathlib import Path
 import anyio
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.doctor.agent import AgentCheck
-from acp_tui.client.doctor.machine import Finding, Verdict
+from acp_tui.client.doctor import AgentCheck, Finding, Verdict
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.policy import Grant, Policy
@@ -139,7 +138,7 @@ async def test_a_turn_is_cancelled_where_nothing_but_that_refuses(tmp_path: Path
 
 
 async def test_a_turn_without_an_end_is_cancelled_and_given_up(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("acp_tui.client.doctor.agent.CANCEL_LIMIT_S", 0.2)
+    monkeypatch.setattr("acp_tui.client.doctor.CANCEL_LIMIT_S", 0.2)
     check = await checked("open_session()\nserve_until_closed()", tmp_path, "hi", limit_s=1)
     assert "did not end" in found(check, "Failed").text
 

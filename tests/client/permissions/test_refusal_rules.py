@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.permissions.rules import first_match
-from acp_tui.client.permissions.subject import (
+from acp_tui.client.permissions.rules import (
+    first_match,
     subject_of_command,
     subject_of_read,
     subject_of_tool_call,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.permissions.shell_lines import MAX_WORK
-from acp_tui.client.permissions.subject import (
+from acp_tui.client.permissions.rules import (
     subject_of_command,
     subject_of_tool_call,
 )
+from acp_tui.client.permissions.shell_lines import MAX_WORK
 from support.refusing import call, refuses, rule
 
 
@@ -35,6 +35,15 @@ from support.refusing import call, refuses, rule
         ("git push", "cd x && sudo $'git' push"),
         ("git push", "bash -c $'git\\tpush'"),
         ("git push", 'gi\\\nt pu""sh'),
+        ("git push", "/usr/lib/git-core/git-push x"),
+        ("git push", "function f { git push; }; f"),
+        ("git push", "trap 'git push' EXIT"),
+        ("git push", "trap -- 'git push' EXIT"),
+        ("git push", "flock -n lock git push"),
+        ("git push", "chroot / git push"),
+        ("git push", "ssh host git push"),
+        ("git push", "unshare -r git push"),
+        ("git push", "parallel git push ::: a"),
         ("rm", "cd x; rm y"),
         ("rm", "true && rm y || false"),
         ("rm", "true&&rm y"),

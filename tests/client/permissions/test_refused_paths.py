@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client import path_globs
-from acp_tui.client.permissions.rules import asks_disk, first_match, resolved
-from acp_tui.client.permissions.subject import (
+from acp_tui.client.permissions.rules import (
     Subject,
+    asks_disk,
+    first_match,
+    resolved,
     subject_of_command,
     subject_of_read,
     subject_of_write,

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.prompts import history_file, private_file
-from acp_tui.client.prompts.history_file import HistoryFile
-from acp_tui.client.prompts.past_prompt import PastPrompt, line_of
+from acp_tui.client import files
+from acp_tui.client.prompts import history
+from acp_tui.client.prompts.history import HistoryFile, PastPrompt, line_of
 
 
 def said(text: str, folder: str = "/project") -> PastPrompt:
@@ -114,8 +114,8 @@ def test_a_file_that_grows_too_large_loses_its_oldest_prompts(
     file: HistoryFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = len(line_of(said("00")))
-    monkeypatch.setattr(history_file, "MAX_BYTES", 10 * size)
-    monkeypatch.setattr(history_file, "KEPT_BYTES", 5 * size)
+    monkeypatch.setattr(history, "MAX_BYTES", 10 * size)
+    monkeypatch.setattr(history, "KEPT_BYTES", 5 * size)
     for number in range(11):
         file.append([said(f"{number:02}")])
 
@@ -140,7 +140,7 @@ def test_a_crash_while_the_file_is_made_smaller_loses_nothing(
 
 
 def test_a_very_long_prompt_is_not_kept(file: HistoryFile) -> None:
-    file.append([said("x" * history_file.MAX_LINE_BYTES), said("short")])
+    file.append([said("x" * history.MAX_LINE_BYTES), said("short")])
 
     assert texts(file) == ["short"]
 
@@ -150,10 +150,10 @@ def test_several_processes_that_write_and_shrink_at_once_lose_nothing(path: Path
     code = """
 import sys
 from pathlib import Path
-from acp_tui.client.prompts import history_file
-from acp_tui.client.prompts.past_prompt import PastPrompt
-history_file.MAX_BYTES = 20_000  # shrinks at each of its last prompts: repeats go, the others fit
-file = history_file.HistoryFile(Path(sys.argv[1]), 10_000)
+from acp_tui.client.prompts import history
+from acp_tui.client.prompts.history import PastPrompt
+history.MAX_BYTES = 20_000  # shrinks at each of its last prompts: repeats go, the others fit
+file = history.HistoryFile(Path(sys.argv[1]), 10_000)
 for number in range(60):
     for text in (f"{sys.argv[2]} {number}", "again and again"):
         file.append([PastPrompt(text, "/project", "", "")])
@@ -169,8 +169,8 @@ for number in range(60):
 def test_where_another_holds_the_file_for_too_long_it_says_so(
     file: HistoryFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(private_file, "LOCK_TRIES", 2)
-    monkeypatch.setattr(private_file, "LOCK_RETRY_S", 0)
+    monkeypatch.setattr(files, "LOCK_TRIES", 2)
+    monkeypatch.setattr(files, "LOCK_RETRY_S", 0)
 
-    with private_file.locked(file.path), pytest.raises(TimeoutError, match="another acp-tui"):
+    with files.locked(file.path), pytest.raises(TimeoutError, match="another acp-tui"):
         file.append([said("one")])

@@ -10,8 +10,7 @@ import pytest
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.mcp import HttpServer, ServerList, StdioServer
-from acp_tui.client.settings.project_file import MAX_BYTES
-from acp_tui.client.settings.project_mcp import read_project_servers
+from acp_tui.client.settings.trust import MAX_BYTES, read_project_servers
 
 
 @pytest.fixture

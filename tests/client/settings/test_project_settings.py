@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.paths import leaves
+from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import (
     FILE_NAME,
     ProjectSettings,
@@ -18,7 +18,7 @@ from acp_tui.client.settings.project_settings import (
     with_trusted_project,
 )
 from acp_tui.client.settings.reader import SettingsRead, interpret
-from acp_tui.client.settings.refusal_rule import RefusalRule
+from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.client.settings.trust import Trust, remember
 
 NARROWER_OR_LESS = {

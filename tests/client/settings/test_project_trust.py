@@ -11,8 +11,15 @@ import pytest
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.mcp import Skipped
-from acp_tui.client.settings.project_mcp import ProjectServers, read_project_servers
-from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state, trusted_servers
+from acp_tui.client.settings.trust import (
+    ProjectServers,
+    Trust,
+    read_project_servers,
+    remember,
+    trust_file,
+    trust_state,
+    trusted_servers,
+)
 
 CONTENT = '{"mcpServers": {"files": {"command": "files"}, "bad": 5}}'
 

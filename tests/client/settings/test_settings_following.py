@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from acp_tui.client.settings.following import changes_of
+from acp_tui.client.settings.reader import changes_of
 from support.waiting import LIMIT_S
 
 

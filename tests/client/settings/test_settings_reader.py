@@ -9,13 +9,13 @@ import pytest
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.reader import EXAMPLE, SettingsRead, read_settings
 from acp_tui.client.settings.reference import documented
-from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.settings.tree import (
     AgentSettings,
     Appearance,
     Changes,
     ConversationSettings,
     KeyChoice,
+    RefusalRule,
     Settings,
     TerminalSettings,
     TraceContext,

@@ -8,9 +8,8 @@ import sys
 import pytest
 
 from acp_tui.client import settings
-from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.settings.setting import declared
-from acp_tui.client.settings.tree import Settings, TerminalSettings, TraceContext
+from acp_tui.client.settings.tree import RefusalRule, Settings, TerminalSettings, TraceContext
 from acp_tui.client.terminals.terminals import DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES
 from acp_tui.protocol.v1.connection import TRACE_KEYS
 

@@ -8,8 +8,14 @@ import pytest
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.mcp import HttpServer, ServerList, StdioServer
-from acp_tui.client.settings.user_mcp import EXAMPLE, read_user_servers, servers_at_start
+from acp_tui.client.settings.mcp import (
+    EXAMPLE,
+    HttpServer,
+    ServerList,
+    StdioServer,
+    read_user_servers,
+    servers_at_start,
+)
 
 
 @pytest.fixture

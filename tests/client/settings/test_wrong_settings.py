@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.settings.refusal_rule import RefusalRule
 from acp_tui.client.settings.tree import (
     Appearance,
     Changes,
     ConversationSettings,
+    RefusalRule,
     Settings,
     Workspace,
 )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from acp_tui.client.terminals import input_wait
-from acp_tui.client.terminals.input_wait import LONGEST_PAUSE_S, QUIET_S, InputWatch
+from acp_tui.client.terminals import pty
+from acp_tui.client.terminals.pty import LONGEST_PAUSE_S, QUIET_S, InputWatch
 from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_wait, "QUIET_S", 0.02)
+    monkeypatch.setattr(pty, "QUIET_S", 0.02)
 
 
 class Ears:
@@ -77,7 +77,7 @@ async def test_it_waits_no_longer_when_something_is_typed(session: Session) -> N
 async def test_a_command_that_waits_for_something_else_is_not(session: Session, script: str) -> None:
     looks: list[bool] = []
     looked = anyio.Event()
-    real = input_wait.waits_for_input
+    real = pty.waits_for_input
 
     def look(*args: int | str) -> bool:
         looks.append(real(*args))  # type: ignore[arg-type]
@@ -126,9 +126,9 @@ class FakeTimer:
 def watch(
     monkeypatch: pytest.MonkeyPatch, waits: Callable[[], bool]
 ) -> tuple[InputWatch, FakeLoop, list[bool]]:
-    monkeypatch.setattr(input_wait, "QUIET_S", QUIET_S)
+    monkeypatch.setattr(pty, "QUIET_S", QUIET_S)
     loop, told = FakeLoop(), list[bool]()
-    monkeypatch.setattr(input_wait.asyncio, "get_running_loop", lambda: loop)
+    monkeypatch.setattr(pty.asyncio, "get_running_loop", lambda: loop)
     return InputWatch(waits, told.append), loop, told
 
 

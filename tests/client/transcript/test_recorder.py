@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from acp_tui.client.sessions.recordings import recording_plan
+from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript import recorder as recorder_module
 from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, Header, Own, Stderr, TerminalCut

@@ -17,7 +17,7 @@ from acp_tui.client.workspace import (
     SpecialFile,
     Workspace,
 )
-from acp_tui.client.workspace import reading as reading_module
+from acp_tui.client.workspace import workspace as reading_module
 from support.waiting import LIMIT_S
 
 TWO_LINES = "one\ntwo\n"

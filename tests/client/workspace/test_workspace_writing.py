@@ -162,7 +162,7 @@ async def test_a_disk_that_fills_up_leaves_the_old_file_whole(
         return write_some(fd, data[:10])
 
     with monkeypatch.context() as patch, pytest.raises(DiskFailure, match=r"Cannot write .*no space left"):
-        patch.setattr("acp_tui.client.workspace.writing.os.write", fill_up)
+        patch.setattr("acp_tui.client.workspace.workspace.os.write", fill_up)
         await write(workspace, "file", "new" * 1000)
     assert len(calls) == 2
     assert (tmp_path / "file").read_text() == OLD
@@ -194,7 +194,7 @@ async def test_a_failure_at_any_step_leaves_the_old_file_whole_and_no_other(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patch, pytest.raises(DiskFailure):
-        patch.setattr(f"acp_tui.client.workspace.writing.os.{step}", fail)
+        patch.setattr(f"acp_tui.client.workspace.workspace.os.{step}", fail)
         await write(workspace, "file", "new")
     assert (tmp_path / "file").read_text() == OLD
     assert names_in(tmp_path) == ["file"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.completion.path_index import PathIndex
+from acp_tui.client.completion.workspace_files import PathIndex
 from acp_tui.ui.prompt.completion import Completion
 from acp_tui.ui.prompt.completion.assistant import READING
 from acp_tui.ui.prompt.completion.suggestion_list import MOST_ROWS, SuggestionList

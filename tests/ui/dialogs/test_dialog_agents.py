@@ -10,8 +10,8 @@ from textual.app import App
 
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, Source
 from acp_tui.client.agents.command import AgentCommand, Package
-from acp_tui.client.agents.consent import agree, consent_file, is_agreed
-from acp_tui.client.agents.registry_cache import RegistryUnavailable
+from acp_tui.client.agents.registry import RegistryUnavailable
+from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
 from acp_tui.ui.dialogs.agents import AgentsScreen, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog

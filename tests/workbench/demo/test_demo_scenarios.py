@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from acp_tui.client.agents.demo import copy_project
-from acp_tui.workbench.demo import faults, reading, scenario, script
+from acp_tui.workbench.demo import playing, reading, scenario, script
 from acp_tui.workbench.demo.reading import read_scenario
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario
 
@@ -175,7 +175,7 @@ def test_a_scenario_that_cannot_be_included_is_named(part: str, tmp_path: Path):
 
 
 def test_every_fault_that_can_be_written_can_be_played():
-    assert faults.FAULTS.keys() == reading.FAULTS.keys()
+    assert playing.FAULTS.keys() == reading.FAULTS.keys()
 
 
 def test_the_sample_project_is_copied_whole(tmp_path: Path):
@@ -192,7 +192,7 @@ def test_the_shipped_scenarios_have_every_step_and_every_fault():
         for step in with_branches(turn.steps)
     ]
     assert {type(step) for step in steps} == set(get_args(script.Step))
-    assert {step.kind for step in steps if isinstance(step, script.Fault)} == faults.FAULTS.keys()
+    assert {step.kind for step in steps if isinstance(step, script.Fault)} == playing.FAULTS.keys()
 
 
 def with_branches(steps: tuple[script.Step, ...]) -> Iterator[script.Step]:

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from acp_tui.client.transcript.frame_log import Kind, Line
-from acp_tui.workbench.inspect.entry import Form, read_entry
-from acp_tui.workbench.inspect.index import BLOCK, FrameIndex, Label
+from acp_tui.workbench.inspect.index import BLOCK, Form, FrameIndex, Label, read_entry
 
 
 def line(kind: Kind, message: Any, at_s: float = 0.0) -> Line:

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from acp_tui.client.transcript.frame_log import Kind, Line
-from acp_tui.workbench.inspect.entry import read_entry
-from acp_tui.workbench.inspect.index import BLOCK, FrameIndex
+from acp_tui.workbench.inspect.index import BLOCK, FrameIndex, read_entry
 from acp_tui.workbench.inspect.search import QueryError, Search, Term, read_query, toggled
 
 

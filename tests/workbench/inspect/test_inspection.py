@@ -18,9 +18,8 @@ from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent, inspect_file
-from acp_tui.workbench.inspect.saving import FileIsThere, save_frames, save_json
 from acp_tui.workbench.inspect.search import read_query
-from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource
+from acp_tui.workbench.inspect.source import SLICE_LINES, FileIsThere, FileSource, save_frames, save_json
 from support.filming import two_turns
 from support.waiting import LIMIT_S
 

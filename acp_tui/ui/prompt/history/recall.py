@@ -17,6 +17,7 @@ from acp_tui.client.prompts import Place, PromptMemory
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.history.search import HistorySearch
+from acp_tui.ui.prompt.images import PastedImage
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
@@ -84,7 +85,7 @@ class Recall:
         self._say(await self._memory.load())
         left = self._memory.offer(self._place) if is_new() and not self._prompt.text else ""
         if left:
-            self._prompt.set_draft(left)
+            self._prompt.set_draft(self._words_of(left))
             self._tell_back()
         self._prompt.assistants.append(self)
         self.draft_changed()
@@ -104,7 +105,7 @@ class Recall:
         before, self._place = self._place, place
         self._walk = None
         self._memory.drafts.put(before, self._prompt.draft)
-        own = self._memory.drafts.text(place)
+        own = self._words_of(self._memory.drafts.text(place))
         if not before.session or (is_new and not own):
             self._memory.drafts.move(before, place)
             if own and own != self._prompt.draft:
@@ -113,6 +114,17 @@ class Recall:
             self._prompt.set_draft(own)
         if own and was_left:
             self._tell_back()
+
+    def _words_of(self, kept: str) -> str:
+        """What was written; the pictures of the draft are on their way to the prompt."""
+        words, files = self._memory.split(kept)
+        if files:
+            self._screen.run_worker(self._attach(files))
+        return words
+
+    async def _attach(self, files: Sequence[Path]) -> None:
+        for name, data in await self._memory.read_pictures(files):
+            self._prompt.attach(PastedImage(name, data))
 
     def _tell_back(self) -> None:
         """Say, once, that what stands in the prompt was written before."""
@@ -126,12 +138,17 @@ class Recall:
         self._memory.history.add(text, self._place.folder, agent)
         self._screen.run_worker(self._write())
 
-    async def end(self) -> None:
-        """Keep what is written, and before it what is queued; the prompt is taken away."""
-        queued = self._session.queue.prompts if self._session is not None else ()
-        unsent = (*(prompt.text for prompt in queued), self._prompt.draft)
-        self._memory.drafts.put(self._place, "\n\n".join(filter(None, unsent)))
-        await self._memory.write()
+    async def end(self, queued: Sequence[tuple[str, Sequence[PastedImage]]] = ()) -> None:
+        """Keep what is written, and before it what is queued, with its pictures; the prompt is taken away."""
+        unsent = (*(text for text, _ in queued), self._prompt.draft)
+        images = [image for _, images in queued for image in images]
+        await self._keep("\n\n".join(filter(None, unsent)), (*images, *self._prompt.images))
+
+    async def _keep(self, draft: str, images: Sequence[PastedImage]) -> None:
+        place = self._place
+        kept = await self._memory.with_pictures(draft, [(image.name, image.data) for image in images])
+        self._memory.drafts.put(place, kept)
+        self._say(await self._memory.write())
 
     # While a prompt is written
 
@@ -159,14 +176,13 @@ class Recall:
         if self._has_changed:
             self.draft_changed()
             return
-        self._memory.drafts.put(self._place, self._prompt.draft)
-        self._screen.run_worker(self._write())
+        self._screen.run_worker(self._keep(self._prompt.draft, self._prompt.images))
 
     async def _write(self) -> None:
         self._say(await self._memory.write())
 
     def _say(self, what: str) -> None:
-        if what:
+        if what and self._screen.is_attached:  # else it is being closed
             self._screen.notify(what, severity="warning", markup=False)
 
     # Walking

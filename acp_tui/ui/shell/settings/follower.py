@@ -15,15 +15,14 @@ from typing import Final, Literal, Protocol, TypeAlias
 from anyio import to_thread
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.following import changes_of
-from acp_tui.client.settings.paths import changed, leaves, value_at, with_value
+from acp_tui.client.settings.location import changed, leaves, value_at, with_value
 from acp_tui.client.settings.project_settings import (
     FILE_NAME,
     ProjectSettings,
     layered,
     read_project_settings,
 )
-from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
+from acp_tui.client.settings.reader import Problem, SettingsRead, changes_of, read_settings
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
 from typing import Final
 
-from acp_tui.client.settings.paths import leaves, value_at
+from acp_tui.client.settings.location import leaves, value_at
 from acp_tui.client.settings.reference import EXPANSION
 from acp_tui.client.settings.setting import Declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings

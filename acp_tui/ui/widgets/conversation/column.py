@@ -75,7 +75,7 @@ class Column:
         self._recent: dict[int, None] = {}
         """Entries whose drawings were used last, the latest at the end."""
         self._toggled: set[int] = set()
-        """Entries that the user has folded or unfolded one by one."""
+        """Entries that were folded or unfolded one by one."""
         self._runs: dict[int, _Run] = {}
         """The run of each call that tells little by itself."""
         self.drawings: list[Drawing | None] = []
@@ -361,6 +361,7 @@ class Column:
             self._open_run(run, is_open)
             run.is_first_open = is_open and index == run.first
         self._drawing(index).set_open(is_open)
+        self._toggled.add(index)
         self.measure(index)
 
     def toggle_all(self) -> None:

@@ -1,4 +1,4 @@
-"""What the user has agreed to run, agent by agent; asking is its callers' business.
+"""What acp-tui remembers of agents: which ones were used last, and what the user has agreed to run. It asks nothing.
 
 Running a package means to download and run code of others (R-REG-8). The consent is to this package in this version,
 run by this very command and environment: whatever of it changes is asked about again.
@@ -7,14 +7,52 @@ run by this very command and environment: whatever of it changes is asked about 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.kept_file import read_kept, write_kept
 from acp_tui.client.errors import SettingsError
+from acp_tui.client.files import replace_file
 from acp_tui.client.settings.location import state_folder
+
+
+def read_kept(file: Path) -> object:
+    """What it holds; None where there is none, or it is of no use."""
+    try:
+        content: object = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content
+
+
+def write_kept(file: Path, content: object) -> None:
+    """Replace what it holds. Of two that write at once the last wins. Raises OSError."""
+    replace_file(file, json.dumps(content).encode())
+
+
+MOST_RECENT: Final = 50
+
+
+def recent_file() -> Path:
+    """Where the names are kept."""
+    return state_folder() / "recent-agents.json"
+
+
+def recent_agents(file: Path) -> tuple[str, ...]:
+    """The names, the last used first."""
+    content = read_kept(file)
+    names = content if isinstance(content, list) else []
+    return tuple(name for name in names if isinstance(name, str))[:MOST_RECENT]
+
+
+def note_used(name: str, file: Path) -> None:
+    """Put this name first."""
+    names = [name, *(other for other in recent_agents(file) if other != name)]
+    with suppress(OSError):
+        write_kept(file, names[:MOST_RECENT])
+
 
 MOST_KEPT: Final = 20
 """Of an agent; the oldest go first."""
