@@ -16,9 +16,9 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.files import replacing
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
-from acp_tui.ui.recorded.errors import CannotRender
 from acp_tui.ui.recorded.film import Film
-from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.formats import CannotRender
+from acp_tui.ui.recorded.player import Pace
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
 from acp_tui.ui.recorded.spot import Spot

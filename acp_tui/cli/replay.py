@@ -20,7 +20,7 @@ from acp_tui.client.settings import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.player import Pace
 from acp_tui.ui.recorded.spot import Spot, read_spot
 from acp_tui.workbench.inspect.inspection import inspect_file
 
@@ -92,7 +92,7 @@ def run_replay(
         film = Film(stack.enter_context(open_playable(file)))
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.recorded.app import ReplayApp  # not before the terminal is asked how it looks
+            from acp_tui.ui.recorded.screen import ReplayApp  # not before the terminal is asked how it looks
 
             return ReplayApp(
                 film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes
@@ -113,7 +113,9 @@ def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = (
         inspection = inspect_file(file)
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.inspector.app import InspectApp  # not before the terminal is asked how it looks
+            from acp_tui.ui.inspector.screen import (
+                InspectApp,  # not before the terminal is asked how it looks
+            )
 
             return InspectApp(inspection, file, settings=settings, notes=notes)
 

@@ -40,7 +40,7 @@ from textual.geometry import Size  # noqa: E402
 
 from acp_tui.conversation.tool_calls import TextDiff  # noqa: E402
 from acp_tui.conversation.updates import SessionUpdate  # noqa: E402
-from acp_tui.ui.kit.memory import keep_what_is_loaded  # noqa: E402
+from acp_tui.ui.base.app import keep_what_is_loaded  # noqa: E402
 from support.folding import agent, call, user  # noqa: E402
 from support.screens import Page, ScreenApp, new_session, show  # noqa: E402
 

@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 
 from acp_tui.client.changes import Limits
 from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.kit.stylesheets import stylesheets
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES
 from support.dialogs import DialogPage
@@ -88,7 +89,8 @@ class ChangesPage(DialogPage):
 
     async def open_list(self) -> None:
         """Show the list."""
-        self.desk.open()
+        if self.desk.is_listed_or_say():
+            self.pilot.app.push_screen(ChangesScreen(self.desk))
         await self.settled()
 
     async def open_review(self) -> None:

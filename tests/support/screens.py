@@ -34,9 +34,9 @@ from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.roles import ElicitationAnswer
 from acp_tui.ui.kit.answer_guard import REPEAT_S
-from acp_tui.ui.kit.asking import ASKING
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.themes import DARK
+from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel

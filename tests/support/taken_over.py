@@ -17,8 +17,7 @@ from acp_tui.conversation.updates import (
     SessionUpdate,
     TerminalOpened,
 )
-from acp_tui.ui.dialogs.take_over import TakeOver
-from acp_tui.ui.dialogs.terminal_view import TerminalView
+from acp_tui.ui.dialogs.take_over import TakeOver, TerminalView
 from support.screens import Page, open_page
 
 RAW = """

@@ -38,14 +38,12 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
-from acp_tui.ui.dialogs.first_run import FirstRunDialog
-from acp_tui.ui.dialogs.run_question import RunQuestion
-from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
+from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, TrustQuestion
 from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.permission.request_rows import RowCounts
+from acp_tui.ui.permission.request_view import RowCounts
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
 from support.screens import Clock, Page, open_page
@@ -209,7 +207,7 @@ class Run:
     def change(self) -> None:
         """The same request changes in a way, told or not, or the card moves, or something lay above it."""
         how = self.random.choice(["content", "silent", "moved", "above", "withdrawn"])
-        if self.card._asked is None:
+        if self.card.asked is None:
             return
         if how == "withdrawn":
             self.card.show_request(None)
@@ -239,7 +237,7 @@ class Run:
 
     async def press(self, key: str, age_s: float = 0.0) -> None:
         """A key, pressed so long ago."""
-        if not self.card.has_focus or self.card._asked is None:
+        if not self.card.has_focus or self.card.asked is None:
             return
         self.log.append(f"{self.clock.now_s - age_s:.2f} {key}")
         self.show_stale()
@@ -253,7 +251,7 @@ class Run:
             last = len(OFFERS[self.offer][0]) - 1
             start = self.chosen if self.chosen is not None else (-1 if key == "down" else last + 1)
             self.chosen = max(0, min(last, start + (1 if key == "down" else -1)))
-        request_key = self.card._asked.request.key
+        request_key = self.card.asked.request.key
         await self.card.on_key(event)
         self._check(expected if is_meant else None, request_key)
 
@@ -281,7 +279,7 @@ class Run:
 
     def mouse(self, is_down: bool) -> None:
         """Press or release it on a row."""
-        if self.card._asked is None:
+        if self.card.asked is None:
             return
         row = self.random.randrange(4)
         kind = MouseDown if is_down else MouseUp
@@ -330,7 +328,7 @@ class Run:
                 self.clock.now_s += pause_s
                 await self.press(key)
         elif pick < 0.6:
-            if self.card.has_focus and self.card._asked is not None:
+            if self.card.has_focus and self.card.asked is not None:
                 self.judge.is_meant("", self.clock.now_s)
                 event = Paste("1\ny\n")
                 event.time = self.clock.now_s

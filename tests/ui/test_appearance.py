@@ -29,7 +29,7 @@ class LookingApp(ScreenApp):
 
     def __init__(self, appearance: Appearance) -> None:
         super().__init__()
-        self._set_look(appearance)
+        self.looks.use(appearance)
 
 
 @pytest.fixture(autouse=True)

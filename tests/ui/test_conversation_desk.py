@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client import export as exports
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.ui.kit import clipboard
+from acp_tui.ui.tab import entries
 from support.desks import SESSION, OpenDesk
 
 REPLY = """
@@ -114,7 +114,7 @@ async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands
     def note(conversation: Conversation, *_: object, **__: object) -> None:
         wanted.append((conversation, threading.current_thread() is threading.main_thread()))
 
-    monkeypatch.setattr(exports, "export", note)
+    monkeypatch.setattr(entries, "export", note)
     async with open_desk(SESSION, REPLY) as desk:
         await desk.has_session()
         await desk.send("go")

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from acp_tui.ui.recorded import rehearsal
-from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View, film_of_demo, render
 from acp_tui.ui.recorded.spot import Spot

@@ -17,12 +17,11 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.rpc import Direction
-from acp_tui.ui.commands.inspector_table import INSPECTOR_COMMANDS
+from acp_tui.ui.commands.table import INSPECTOR_COMMANDS
 from acp_tui.ui.inspector import frame_list
-from acp_tui.ui.inspector.app import InspectApp
 from acp_tui.ui.inspector.frame_view import FrameView, clock_at
-from acp_tui.ui.inspector.screen import InspectorScreen
-from acp_tui.ui.inspector.standing import title_of
+from acp_tui.ui.inspector.rows import title_of
+from acp_tui.ui.inspector.screen import InspectApp, InspectorScreen
 from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent
 from support.screens import open_agent_page, rows
 from support.waiting import TEST_LIMIT_S, until
@@ -86,8 +85,12 @@ async def inspecting(
         else:
             log.tap(direction, data)
     inspection = inspect_agent(log)
-    app = InspectApp(inspection, folder / "none", settings=settings)
-    app._make_screen = lambda: InspectorScreen(inspection, "agent", folder=folder)  # type: ignore[assignment]
+
+    class OverAgent(InspectApp):
+        def get_default_screen(self) -> InspectorScreen:
+            return InspectorScreen(inspection, "agent", folder=folder)
+
+    app = OverAgent(inspection, folder / "none", settings=settings)
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=size, notifications=True) as pilot:
             page = InspectorPage(pilot, inspection, log)

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Event, Frame, Stderr
 from acp_tui.rpc import Direction
-from acp_tui.ui.inspector.app import InspectApp
+from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.workbench.inspect.inspection import inspect_file
 from support.filming import HEADER, form, two_turns

@@ -25,9 +25,15 @@ from acp_tui.conversation.updates import (
     TurnFailed,
 )
 from acp_tui.ui.session.tab_state import state_of_tab
-from acp_tui.ui.shell.notifying.news import News, Watch
-from acp_tui.ui.shell.notifying.sequences import best_channel, notice, plain, window_title
-from acp_tui.ui.shell.notifying.user_command import run_command
+from acp_tui.ui.shell.notifier import (
+    News,
+    Watch,
+    best_channel,
+    notice,
+    plain,
+    run_command,
+    window_title,
+)
 from support.waiting import LIMIT_S
 
 PROMPT = PromptSent((Text("go"),))

@@ -14,8 +14,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import PermissionAnswered, PromptSent, SessionUpdate, TurnEnded
 from acp_tui.ui.shell.app import AcpTuiApp
-from acp_tui.ui.shell.notifying.notifier import Notifier
-from acp_tui.ui.shell.notifying.sequences import KEEP_TITLE, PUT_TITLE_BACK, window_title
+from acp_tui.ui.shell.notifier import KEEP_TITLE, PUT_TITLE_BACK, Notifier, window_title
 from support.folding import ask
 from support.screens import Page, open_page
 

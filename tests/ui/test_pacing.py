@@ -20,7 +20,7 @@ from acp_tui.ui.textual_gaps.pacing import (
     Pace,
     PacedFile,
     Pacing,
-    _rows_of,
+    rows_of,
 )
 from support.waiting import LIMIT_S
 
@@ -146,7 +146,7 @@ async def test_a_frame_goes_to_a_slow_terminal_in_parts_and_all_of_it_arrives(
     parts: list[set[int]] = []
     sent: list[set[int]] = []
     monkeypatch.setattr(Pacing, "pace", pace)
-    monkeypatch.setattr(App, "_display", lambda self, screen, frame: sent.append(_rows_of(frame)))
+    monkeypatch.setattr(App, "_display", lambda self, screen, frame: sent.append(rows_of(frame)))
     room = iter([0.0] + [AHEAD_S * SLOW / 10] * 1_000)
     monkeypatch.setattr(pace, "room_bytes", lambda now_s: next(room))
     async with app.run_test(size=(80, 20)) as pilot:

@@ -11,8 +11,8 @@ import pytest
 
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.commands.command import PLACES
+from acp_tui.ui.commands.help import RECENT, palette_rows
 from acp_tui.ui.commands.keymap import AS_BUILT
-from acp_tui.ui.commands.palette import RECENT, palette_rows
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.kit.themes import DARK, LIGHT

@@ -17,10 +17,9 @@ from pytest import MonkeyPatch
 
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.ui.recorded.errors import CannotRender
 from acp_tui.ui.recorded.film import Film
-from acp_tui.ui.recorded.formats import png_of
-from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.formats import CannotRender, png_of
+from acp_tui.ui.recorded.player import Pace
 from acp_tui.ui.recorded.rehearsal import timeless
 from acp_tui.ui.recorded.render import View, render, suffix_of
 from acp_tui.ui.recorded.spot import Spot

@@ -11,9 +11,10 @@ import pytest
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture
 from acp_tui.conversation.content import Image
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.prompt import PastedImage, pasting
+from acp_tui.ui.prompt import PastedImage
 from acp_tui.ui.prompt.input import Rejection
-from acp_tui.ui.prompt.pasting import paste_from_clipboard
+from acp_tui.ui.tab import actions
+from acp_tui.ui.tab.actions import paste_from_clipboard
 from support.screens import Page, open_page
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(12_000)
@@ -37,7 +38,7 @@ def clipboard(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         content: Picture | ClipboardText = state["content"]
         return content
 
-    monkeypatch.setattr(pasting, "read_clipboard", read)
+    monkeypatch.setattr(actions, "read_clipboard", read)
     return state
 
 

@@ -14,11 +14,10 @@ from textual.pilot import Pilot
 from acp_tui.client.settings.tree import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event
 from acp_tui.ui.permission.request_pane import RequestPane
-from acp_tui.ui.recorded.app import ReplayApp
 from acp_tui.ui.recorded.bar import Position, ReplayBar, bar_of
-from acp_tui.ui.recorded.pace import Pace
 from acp_tui.ui.recorded.panel import RecordedCard
-from acp_tui.ui.recorded.screen import ReplayScreen
+from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.screen import ReplayApp, ReplayScreen
 from acp_tui.ui.recorded.spot import Spot
 from support.filming import begun, film_of, form, prompted, said, two_turns, unread_film_of
 from support.screens import rows, settled
@@ -55,7 +54,7 @@ class Projection:
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until one is where they lead."""
         await self.pilot.press(*keys)
-        await self.until(lambda: self.screen._projector.goal is None)
+        await self.until(lambda: self.screen.projector.goal is None)
 
     async def paused(self) -> None:
         await self.until(lambda: not self.position.is_playing and self.position != Position())
@@ -228,7 +227,7 @@ async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
     async with projected(tmp_path, events[:5], is_followed=True) as replay:
         await replay.until(lambda: replay.position.note == "following")
         assert "You are welcome." not in replay.text
-        with replay.screen._film.recording.path.open("a") as file:
+        with replay.screen.film.recording.path.open("a") as file:
             file.writelines(grown[6:])
         while "You are welcome." not in replay.text:  # the system tells it, in its own time
             await replay.pilot.pause(0.05)
@@ -256,7 +255,7 @@ async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) ->
             await pilot.press("escape", "home")
             await replay.until(lambda: replay.position.at_s == 0.0)
             await pilot.press("space")
-            assert not replay.screen._projector.plays
+            assert not replay.screen.projector.plays
             await pilot.press("x")
             await replay.until(lambda: "You are welcome." in replay.text)
             await pilot.press("f1")

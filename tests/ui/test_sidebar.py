@@ -61,7 +61,7 @@ def _has_sidebar(page: Page) -> bool:
 
 
 def _cursor(page: Page) -> object:
-    cursor = page.pilot.app.screen_stack[0].query_one(Sidebar)._cursor
+    cursor = page.pilot.app.screen_stack[0].query_one(Sidebar).cursor
     return cursor.path if isinstance(cursor, FileChange) else cursor
 
 

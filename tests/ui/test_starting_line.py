@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import App, ComposeResult
 
-from acp_tui.ui.session.starting_line import StartingLine
+from acp_tui.ui.session.status_line import StartingLine
 from support.desks import SESSION, OpenDesk
 
 IDLE = "serve_until_closed()"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.ui.kit.stylesheets import stylesheets as installed
+from acp_tui.ui.kit import stylesheets as installed
 from support.screens import ScreenApp
 
 

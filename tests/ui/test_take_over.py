@@ -22,7 +22,7 @@ from acp_tui.conversation.updates import (
     TerminalExited,
     TerminalOutput,
 )
-from acp_tui.ui.dialogs.terminal_view import LEAVE_KEY
+from acp_tui.ui.dialogs.take_over import LEAVE_KEY
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.permission.question_card import QuestionCard
 from acp_tui.ui.session.panel import BESIDE_TERMINALS
@@ -268,7 +268,7 @@ async def test_a_sidebar_hidden_meanwhile_leaves_no_listener_behind(
         assert len(subscriptions) == 3
         below = page.pilot.app.screen_stack[0]
         assert isinstance(below, SessionScreen)
-        below.action_turn_sidebar()
+        await below.action_do("turn_sidebar")
         assert len(subscriptions) == 2
         await page.press(LEAVE_KEY)
         await page.until(lambda: not page.is_taken_over)

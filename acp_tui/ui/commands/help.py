@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen
 
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.key_names import TERMINALS_OWN, needs_kitty, shown_key
@@ -17,6 +18,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.picker import Picker, ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 
 NARROW_CELLS: Final = 60
@@ -84,3 +86,80 @@ def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
     for key in keys:
         if key in TERMINALS_OWN:
             yield f"{shown_key(key)}: {TERMINALS_OWN[key]}"
+
+
+RECENT = "Used last"
+
+
+class CommandPicker(Picker[Command]):
+    """Gives the command that the user chose, or None."""
+
+    def __init__(
+        self,
+        commands: Iterable[Command],
+        keymap: Keymap,
+        *,
+        here: Sequence[Place] = (),
+        recent: Sequence[str] = (),
+        cells: int,
+    ) -> None:
+        """`here` is where the user is, from the focus outwards; `recent` the ids of what was used, the last first."""
+        rows = palette_rows(commands, keymap, here, recent, is_narrow=cells < NARROW_CELLS)
+        super().__init__("Commands", list(rows))
+
+
+def palette_rows(
+    commands: Iterable[Command],
+    keymap: Keymap,
+    here: Sequence[Place],
+    recent: Sequence[str],
+    *,
+    is_narrow: bool = False,
+) -> Iterator[PickerRow[Command]]:
+    """A row for each: first those used last, then by their places, those of where the user is before the others."""
+    known = {command.id: command for command in commands}
+    places = [place for place in here if place != "app"]
+    order = [*places, *(place for place in PLACES if place not in places)]
+    by_place = sorted((one for one in known.values()), key=lambda one: order.index(one.where))
+    used = [known[id_] for id_ in recent if id_ in known]
+    for command in (*used, *(one for one in by_place if one not in used)):
+        keys = keymap.shown(command.id) if is_narrow else keymap.all_shown(command.id)
+        group = RECENT if command in used else PLACES[command.where]
+        yield PickerRow(command, command.title, command.help, group, aside=keys)
+
+
+KEY_CELLS: Final = 18
+DIGITS: Final = " ".join("123456789")
+OURS: Final = "acp_tui."
+
+
+class DialogHelp(ReadingScreen):
+    """The keys of a dialog, to be read."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "dismiss", "Close", show=False)]
+
+    def __init__(self, dialog: Screen[Any]) -> None:
+        super().__init__("Help", keys_told(dialog))
+
+
+def keys_told(dialog: Screen[Any]) -> str:
+    """A line for each thing that keys do where the focus is."""
+    keys: dict[str, list[str]] = {}
+    known: set[str] = set()
+    for node in (dialog.focused or dialog).ancestors_with_self:
+        for binding in _bindings(node):
+            if binding.key not in known and node is not dialog.app:
+                known.add(binding.key)
+                keys.setdefault(binding.description, []).append(shown_key(binding.key))
+    return "\n".join(f"{_joined(each):<{KEY_CELLS}}  {what}" for what, each in keys.items())
+
+
+def _joined(keys: Sequence[str]) -> str:
+    return " ".join(keys).replace(DIGITS, "1-9")
+
+
+def _bindings(node: DOMNode) -> Iterator[Binding]:
+    """Those of our own classes: how a line of text is edited, or a page scrolled, is no news."""
+    for kind in type(node).__mro__:
+        if kind.__module__.startswith(OURS):
+            yield from Binding.make_bindings(vars(kind).get("BINDINGS", ()))

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, is_writing, places_of
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
-from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.textual_gaps.internals import has_priority
 
 ACTING_KEYS: Final = frozenset({"enter", "escape"})

@@ -2,31 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final, Protocol
 
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 from textual.worker import Worker
 
-from acp_tui.client.errors import ClientError
+from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
-from acp_tui.ui.dialogs.session_list import FOUND, SessionList
+from acp_tui.conversation.facts import SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
-from acp_tui.ui.dialogs.session_source import Listing, Source
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
+
+EMPTY_PAGES_IN_A_ROW: Final = 20
+"""An empty page with a cursor is not the end (R-SESS-9); an agent that sends only such pages gets no more turns."""
+
+
+class Source(Protocol):
+    """Where the sessions come from, and what becomes of them. What is awaited raises ClientError."""
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent that is asked for its sessions, "" where none runs."""
+
+    async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
+        """What the agent lists at a cursor, None for the first page: of the folder that the user works in, or of all.
+
+        Empty where the agent lists nothing.
+        """
+
+    async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
+        """Those that were recorded, with `words` only those in which they stand."""
+
+    async def line_with(self, session: PastSession, words: str) -> str:
+        """A line of what was said in it, for words that stand there."""
+
+    def judge(self, session: PastSession) -> tuple[Way, str]:
+        """How it is come to, and why its agent cannot open it."""
+
+    def no_delete(self, session: PastSession) -> str:
+        """Why its agent cannot delete it; "" where it can."""
+
+    async def delete(self, session: PastSession) -> None:
+        """Have it deleted by its agent."""
+
+    async def forget(self, session: PastSession) -> None:
+        """Delete what was recorded of it."""
+
+    async def export(self, session: PastSession) -> None:
+        """Write it to a file."""
+
+
+class Listing:
+    """What the agent lists, as far as it was asked for."""
+
+    def __init__(self, source: Source, *, is_everywhere: bool) -> None:
+        self.sessions: dict[str, SessionSummary] = {}
+        self.is_at_end = False
+        self._source = source
+        self._is_everywhere = is_everywhere
+        self._cursor: str | None = None
+        self._has_restarted = False
+
+    async def load_some(self) -> None:
+        """Load pages until one has something in it. Raises ClientError."""
+        for _ in range(EMPTY_PAGES_IN_A_ROW):
+            found = await self._next_page()
+            self.is_at_end = self._cursor is None
+            if found or self.is_at_end:
+                break
+
+    async def _next_page(self) -> bool:
+        """Load a page; True where it held sessions. A cursor that is refused leads back to the first page, once."""
+        try:
+            page = await self._source.page(self._cursor, self._is_everywhere)
+        except AgentRefused:
+            if self._cursor is None or self._has_restarted:
+                raise
+            self._has_restarted = True
+            self.sessions.clear()
+            page = await self._source.page(None, self._is_everywhere)
+        self._cursor = page.next_cursor
+        self.sessions |= {session.session_id: session for session in page.sessions}
+        return bool(page.sessions)
+
+    def allow_restart(self) -> None:
+        """The user wants it tried again."""
+        self._has_restarted = False
+
+
+FOUND: Final = "In what was said"
+
+
+class SessionList(FilteredList):
+    """Sessions; the values of its rows are their keys."""
+
+    class Sought(Message):
+        """The user looks for other words."""
+
+        def __init__(self, words: str) -> None:
+            super().__init__()
+            self.words = words
+
+    class Resized(Message):
+        """There is another number of cells for a row."""
+
+    def __init__(self, *, empty: str) -> None:
+        super().__init__(has_search=False, empty=empty)
+        self._found: Sequence[PickerRow[str]] = ()
+        self._lines: Mapping[str, str] = {}
+
+    @property
+    def words(self) -> str:
+        """What is looked for."""
+        return self._search.value.strip() if self.is_mounted else ""
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The columns may be others."""
+        self.post_message(self.Resized())
+
+    def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "") -> None:
+        """Show these from now on; a cursor that was moved stays on its session, wherever that is now."""
+        before = self.row if self._list.cursor > 0 else None
+        super().show_rows(rows, empty=empty)
+        places = [row.value for row in self._list.rows]
+        if before is not None and before.value in places:
+            self._list.move_to(places.index(before.value))
+            self._show_about()
+
+    def show_found(self, rows: Sequence[PickerRow[str]]) -> None:
+        """Show these too, as long as the same is looked for."""
+        self._found = rows
+        self._narrow(max(self._list.cursor, 0))
+
+    def show_lines(self, lines: Mapping[str, str]) -> None:
+        """Show these lines of what was said for the sessions of these keys."""
+        self._lines = lines
+        self._show_about()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """What was found for other words counts no more."""
+        self._found = ()
+        self._lines = {}
+        self.post_message(self.Sought(event.value.strip()))
+
+    def _narrow(self, cursor: int) -> None:
+        by_title = matching(self._all, self._search.value)
+        shown = {row.value for row in by_title}
+        self._show([*by_title, *(row for row in self._found if row.value not in shown)], cursor)
+
+    def _show_about(self) -> None:
+        super()._show_about()
+        line = self._lines.get(self.row.value) if self.row is not None else None
+        if self.row is not None and line:
+            self._about.update(Content("\n").join([shown_line(line), shown_line(self.row.description)]))
+
 
 KEYS: Final = "Enter open · n new · d delete · e export · a {other} · / search · Esc close"
 HERE: Final = "this folder"

@@ -5,26 +5,327 @@ Which terminal that is, `terminal_desk` decides; what the keys become is the Ter
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.geometry import Offset, Region, clamp
+from textual.message import Message
 from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Static
 
+from acp_tui.client.terminals.emulator import Line, MouseReports, TerminalModes
 from acp_tui.client.terminals.errors import TerminalInputFull
+from acp_tui.client.terminals.keys import (
+    NO_BUTTON,
+    WHEEL_DOWN,
+    WHEEL_UP,
+    encode_focus,
+    encode_key,
+    encode_mouse,
+    encode_paste,
+)
+from acp_tui.client.terminals.screen import TerminalScreen, Window
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.dialogs.terminal_view import TerminalView
-from acp_tui.ui.drawings.terminals import TerminalScreens, state_of_command
+from acp_tui.ui.drawings.terminals import TerminalScreens, state_of_command, strip_of
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.rendering.palette import PLAIN
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session, Unsubscribe
+
+LEAVE_KEY: Final = "ctrl+right_square_bracket"
+LEAVE_KEYS_AT_THE_END: Final = frozenset({LEAVE_KEY, "enter", "escape"})
+FRAME_S: Final = 1 / 60
+FLOOD_FRAME_S: Final = 1 / 12
+"""While more is printed than anyone can read."""
+WHEEL_LINES: Final = 3
+
+Row: TypeAlias = tuple[Line, int | None]
+"""A line, and the cell in it that the cursor is on."""
+
+
+class TerminalView(Widget, can_focus=True):
+    """Draws the terminal, and turns keys, pastes and the mouse into what the program in it is to get."""
+
+    DEFAULT_CSS = "TerminalView { height: 1fr; }"
+    ALLOW_SELECT = False
+
+    class Typed(Message):
+        """The program is to get this."""
+
+        def __init__(self, data: bytes) -> None:
+            super().__init__()
+            self.data = data
+
+    class Sized(Message):
+        """There is room for a terminal of this size."""
+
+        def __init__(self, columns: int, rows: int) -> None:
+            super().__init__()
+            self.columns = columns
+            self.rows = rows
+
+    class Drawn(Message):
+        """What is to be said about the terminal may have changed."""
+
+    class Left(Message):
+        """The user takes the keyboard back."""
+
+    def __init__(self, state: TerminalState, screens: TerminalScreens, *, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._state = state
+        self._screens = screens
+        self._end_guard: AnswerGuard | None = None
+        self._clock = clock
+        self._window: Window | None = None
+        self._top: int | None = None
+        """The line on the first row; None: as the program scrolls."""
+        self._rows: list[Row] = []
+        self._strips: list[Strip] = []
+        self._base = Style.null()
+        self._mouse_at: tuple[int, int] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._frame_context = contextvars.copy_context()
+        self._frame: asyncio.TimerHandle | None = None
+        self._last_frame = 0.0
+
+    @property
+    def lines_below(self) -> int:
+        """How far the user has scrolled up."""
+        return self._window.lines_below if self._window is not None else 0
+
+    # Frames
+
+    def on_mount(self) -> None:
+        """Draw what there is; remember where frames are to run: updates come from tasks that know no app."""
+        self._frame_context = contextvars.copy_context()
+        self._loop = asyncio.get_running_loop()
+        self.mark()
+
+    def on_unmount(self) -> None:
+        """Draw no frame into nothing."""
+        if self._frame is not None:
+            self._frame.cancel()
+        self._loop = None
+
+    def mark(self) -> None:
+        """Something has changed: draw it with the next frame. Cheap, and callable from any task of the loop."""
+        if self._loop is None or self._frame is not None:
+            return
+        now = self._loop.time()
+        frame_s = FLOOD_FRAME_S if self._screens.has_flood(now) else FRAME_S
+        wait_s = max(0.0, self._last_frame + frame_s - now)
+        self._frame = self._loop.call_later(wait_s, self._draw_frame, context=self._frame_context)
+
+    def _draw_frame(self) -> None:
+        self._frame = None
+        if self._loop is None:
+            return
+        self._last_frame = self._loop.time()
+        if self._state.has_exited and self._end_guard is None:
+            self._end_guard = AnswerGuard(self._clock)
+        screen = self._screens.screen(self._state)
+        if screen is not None:
+            screen.update()
+            self._show(screen)
+        if screen is None or screen.is_feeding:  # the emulator is being loaded, or is behind
+            self.mark()
+        self.post_message(self.Drawn())
+
+    def _show(self, screen: TerminalScreen) -> None:
+        window = self._window = screen.window(self._top)
+        base = self.visual_style.rich_style
+        if base != self._base:
+            self._base, self._rows = base, []
+        rows = self._rows_of(window)
+        if len(rows) != len(self._rows):
+            self._strips = [self._bake(row) for row in rows]
+            self.refresh()
+        else:
+            for y, (row, shown) in enumerate(zip(rows, self._rows, strict=True)):
+                if row != shown:
+                    self._strips[y] = self._bake(row)
+                    self.refresh(Region(0, y, self.size.width, 1))
+        self._rows = rows
+
+    def _rows_of(self, window: Window) -> list[Row]:
+        rows: list[Row] = [(line, None) for line in window.lines[: self.size.height]]
+        rows += [([], None)] * (self.size.height - len(rows))
+        column, y = min(window.cursor[0], self.size.width - 1), window.cursor[1]
+        if 0 <= y < len(rows) and self.size.width:
+            # Input methods open their windows at the cursor of the user's own terminal.
+            self.app.cursor_position = self.content_region.offset + Offset(column, y)
+            if window.modes.cursor_visible and self.has_focus and not self._state.has_exited:
+                rows[y] = (rows[y][0], column)
+        return rows
+
+    def _bake(self, row: Row) -> Strip:
+        line, cursor = row
+        strip = strip_of(line).adjust_cell_length(self.size.width)
+        return (strip if cursor is None else _with_cursor(strip, cursor)).apply_style(self._base)
+
+    def render_line(self, y: int) -> Strip:
+        """A row of the terminal."""
+        if y < len(self._strips):
+            return self._strips[y].adjust_cell_length(self.size.width, self._base)
+        return Strip.blank(self.size.width, self._base)
+
+    def notify_style_update(self) -> None:
+        """The colours may be others."""
+        super().notify_style_update()
+        self.mark()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Tell how much room there is."""
+        self._rows = []
+        if event.size:
+            self.post_message(self.Sized(event.size.width, event.size.height))
+        self.mark()
+
+    # Keys and pastes
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """No binding gets a key while the program runs; afterwards those are ours that leave."""
+        return not self._state.has_exited or key in LEAVE_KEYS_AT_THE_END
+
+    def on_key(self, event: events.Key) -> None:
+        """Type it, unless it leaves."""
+        if not self.check_consume_key(event.key, event.character):
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key == LEAVE_KEY or (self._end_guard is not None and self._end_guard.is_open):
+            self.leave()
+        elif not self._state.has_exited:
+            self._type(encode_key(event.key, event.character, self._modes))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Type it, as a paste where the program wants to know."""
+        event.stop()
+        self._type(encode_paste(event.text, self._modes))
+
+    def leave(self) -> None:
+        """Take the keyboard back."""
+        self._tell_focus(has_focus=False)
+        self.post_message(self.Left())
+
+    def on_focus(self) -> None:
+        """The window has the focus again."""
+        self._tell_focus(has_focus=True)
+
+    def on_blur(self) -> None:
+        """Another window has the focus."""
+        self._tell_focus(has_focus=False)
+
+    def _tell_focus(self, *, has_focus: bool) -> None:
+        self._tell(encode_focus(has_focus, self._modes))
+        self.mark()
+
+    def _type(self, data: bytes) -> None:
+        """Who types wants to see what the program makes of it."""
+        self._go_to(None)
+        self._tell(data)
+
+    def _tell(self, data: bytes) -> None:
+        if data and not self._state.has_exited:
+            self.post_message(self.Typed(data))
+
+    @property
+    def _modes(self) -> TerminalModes:
+        screen = self._screens.screen(self._state)
+        return screen.modes if screen is not None else TerminalModes()
+
+    # The mouse
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """A button is pressed; what happens to it outside counts as well."""
+        self.capture_mouse()
+        self._tell_mouse(event, event.button - 1)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """A button is let go."""
+        self.release_mouse()
+        self._tell_mouse(event, event.button - 1, is_pressed=False)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """The mouse is moved, with a button or without one."""
+        if (event.x, event.y) != self._mouse_at:
+            self._tell_mouse(event, event.button - 1 if event.button else NO_BUTTON, is_motion=True)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel."""
+        self._turn_wheel(event, WHEEL_UP)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel."""
+        self._turn_wheel(event, WHEEL_DOWN)
+
+    def _turn_wheel(self, event: events.MouseEvent, button: int) -> None:
+        """For the program where it wants the wheel, else as arrow keys where it fills the screen, as xterm does."""
+        modes = self._modes
+        if self._state.has_exited or not (modes.alternate_screen or modes.mouse is not MouseReports.NONE):
+            event.stop()
+            self._scroll(-WHEEL_LINES if button == WHEEL_UP else WHEEL_LINES)
+        elif modes.mouse is not MouseReports.NONE:
+            self._tell_mouse(event, button)
+        else:
+            event.stop()
+            self._tell(encode_key("up" if button == WHEEL_UP else "down", None, modes) * WHEEL_LINES)
+
+    def _tell_mouse(
+        self, event: events.MouseEvent, button: int, *, is_pressed: bool = True, is_motion: bool = False
+    ) -> None:
+        event.stop()
+        self._mouse_at = event.x, event.y
+        if self.lines_below:  # the program knows nothing of what the user looks at
+            return
+        column, row = clamp(event.x, 0, self.size.width - 1), clamp(event.y, 0, self.size.height - 1)
+        modifiers = 4 * event.shift + 8 * event.meta + 16 * event.ctrl
+        self._tell(
+            encode_mouse(
+                button,
+                column,
+                row,
+                self._modes,
+                is_pressed=is_pressed,
+                is_motion=is_motion,
+                modifiers=modifiers,
+            )
+        )
+
+    def _scroll(self, lines: int) -> None:
+        if self._window is not None:
+            is_at_end = lines >= self._window.lines_below
+            self._go_to(None if is_at_end else max(0, self._window.top + lines))
+
+    def _go_to(self, top: int | None) -> None:
+        if top != self._top:
+            self._top = top
+            self.mark()
+
+
+def _with_cursor(strip: Strip, column: int) -> Strip:
+    """The strip with the character at this cell reversed."""
+    width = max(1, cell_len(strip.crop(column, column + 2).text[:1]))
+    before, under, after = strip.divide([column, column + width, strip.cell_length])
+    reversed_cells = [
+        Segment(text, (style or Style.null()) + Style(reverse=not (style and style.reverse)))
+        for text, style, _ in under
+    ]
+    return Strip.join([before, Strip(reversed_cells), after])
 
 
 class KeyboardLine(Static):

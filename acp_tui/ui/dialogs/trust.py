@@ -5,20 +5,29 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from textual.app import ComposeResult
+from anyio import to_thread
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.remembered import agree, consent_file, is_agreed, what_runs
+from acp_tui.client.errors import SettingsError
 from acp_tui.client.loading_variables import Row, rows_of
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.secrets.names import is_secret_name
+from acp_tui.client.settings.location import changed, value_at
 from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
+from acp_tui.client.settings.project_settings import ProjectSettings, layered
+from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.client.settings.wording import set_value
 from acp_tui.ui.kit.frame import Frame, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 
@@ -132,3 +141,71 @@ def _masked(name: str, value: str) -> str:
         piece if not piece or _REFERENCE.fullmatch(piece) or (at == 0 and _SCHEME.fullmatch(piece)) else MASK
         for at, piece in enumerate(_REFERENCE.split(value))
     )
+
+
+class RunQuestion(TrustQuestion):
+    """Gives True where the user wants it to be run."""
+
+    def __init__(self, command: tuple[str, ...], cwd: Path) -> None:
+        """All of the command is shown."""
+        lines = [
+            Content("The session was made with this command, which stands in its recording:"),
+            Content(),
+            shown_line(shlex.join(command), "bold"),
+            Content(),
+            Content.assemble("It would run as you, with all that you may do, in ", shown_line(str(cwd)), "."),
+            Content("No: the session is only read again from the recording, and nothing runs."),
+        ]
+        super().__init__("Run this command?", lines, yes="Yes, run it")
+
+
+class TrustSettingsDialog(TrustQuestion):
+    """Asks for a project's settings."""
+
+    def __init__(self, project: ProjectSettings, user: SettingsRead) -> None:
+        told = Content.assemble(
+            shown_line(str(project.file), "bold"),
+            " would change these settings here. A project can only narrow what agents may do, and choose how much of a"
+            " conversation is shown.\n",
+        )
+        super().__init__("Use this project's settings?", [told, *_lines(project, user)])
+
+
+def _lines(project: ProjectSettings, user: SettingsRead) -> Iterator[Content]:
+    laid = layered(user, project)
+    for key, _ in changed(user.settings, laid.settings):
+        theirs, yours = (set_value(value_at(settings, key)) for settings in (laid.settings, user.settings))
+        yield Content.assemble(
+            (key, "bold $text-accent"),
+            "\n  ",
+            shown_line(theirs),
+            "\n  ",
+            shown_line(f"yours: {yours}", "$foreground-muted"),
+        )
+    for problem in laid.problems:
+        yield shown_line(f"✗ {problem}", "$foreground-muted")
+
+
+async def agreed_command(app: App[Any], command: AgentCommand) -> AgentCommand | None:
+    """The command once the user has agreed to it, now or before; None where they do not. To be awaited in a worker."""
+    if not await to_thread.run_sync(is_agreed, command, consent_file()):
+        if not await app.push_screen_wait(FirstRunDialog(command)):
+            return None
+        try:
+            await to_thread.run_sync(agree, command, consent_file())
+        except SettingsError as error:
+            app.notify(f"{error}; {error.hint}", severity="warning", markup=False)
+    return replace(command, package=None)
+
+
+class FirstRunDialog(TrustQuestion):
+    """Gives True where the user agrees."""
+
+    def __init__(self, command: AgentCommand) -> None:
+        """`command` has a package. All that would run is shown."""
+        about, line, *env = what_runs(command)
+        told = [shown_line(about), Content(), shown_line(line, "bold")]
+        told += [shown_line(each, "$foreground-muted") for each in env]
+        told += [Content(), Content("You are asked again when the version or the command changes.")]
+        question = Content.assemble("Run ", shown_line(command.name), " for the first time?")
+        super().__init__(question, told, yes="Yes, run it")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from enum import Enum
+from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
+from anyio import to_thread
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -12,6 +17,15 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.widgets import Input, Static
+
+from acp_tui.client.export import FileExists
+from acp_tui.ui.dialogs.export import ExportDialog, Write
+from acp_tui.ui.kit.frame import Frame, shown_line
+from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.workbench.inspect.index import FrameIndex, Row
+from acp_tui.workbench.inspect.inspection import Detail, Inspection
+from acp_tui.workbench.inspect.search import DIRECTIONS, STATES, Field, Query, Term
+from acp_tui.workbench.inspect.source import FileIsThere, save_frames, save_json
 
 
 class Wish(Enum):
@@ -109,3 +123,111 @@ class AskLine(Horizontal):
         """Be gone."""
         self.display = False
         self.post_message(self.Closed(self.wish))
+
+
+MASKED = "Known secrets are masked. Look at it before you give it away."
+RAW = "SECRETS ARE KEPT, since R was pressed."
+
+
+class SaveDialog(ExportDialog):
+    """Gives the file that was written, or None."""
+
+    def __init__(self, folder: Path, name: str, write: Write, *, what: str, is_raw: bool) -> None:
+        super().__init__(folder, name, write)
+        self._what = what
+        self._is_raw = is_raw
+
+    def compose(self) -> ComposeResult:
+        """The file, whether with secrets, and what is wrong."""
+        self._said.display = False
+        about = shown_line(RAW if self._is_raw else MASKED, "$text-error" if self._is_raw else "")
+        title = shown_line(f"Write {self._what} to a file")
+        yield Frame(
+            title,
+            "Enter write · Esc close",
+            Input(self._proposed, id="file"),
+            Static(about, markup=False),
+            self._said,
+        )
+
+
+def save_one(detail: Detail, *, is_raw: bool, folder: Path) -> SaveDialog:
+    """A dialog that writes one frame."""
+
+    async def write(path: Path, is_replaced: bool) -> None:
+        try:
+            await to_thread.run_sync(partial(save_json, path, detail.line, overwrite=is_replaced))
+        except FileIsThere as error:
+            raise FileExists(path) from error
+
+    name = f"frame-{detail.row.position}.json"
+    return SaveDialog(folder, name, write, what=f"frame #{detail.row.position}", is_raw=is_raw)
+
+
+def save_all(inspection: Inspection, *, folder: Path) -> SaveDialog:
+    """A dialog that writes all frames that are shown, as a recording."""
+    is_raw, header = inspection.is_raw, inspection.source.header
+
+    async def write(path: Path, is_replaced: bool) -> None:
+        try:
+            await save_frames(
+                path,
+                header,
+                inspection.shown_lines(),
+                is_raw=is_raw and header.is_raw,
+                overwrite=is_replaced,
+            )
+        except FileIsThere as error:
+            raise FileExists(path) from error
+
+    return SaveDialog(folder, "frames.jsonl", write, what=f"{inspection.count:,} frames", is_raw=is_raw)
+
+
+_ABOUT = {
+    "in": "from the agent",
+    "out": "to the agent",
+    "stderr": "the agent's stderr",
+    "note": "what is known beside",
+    "open": "requests without an answer",
+    "error": "errors, and lines that are no message",
+    "lint": "a rule of the protocol is broken",
+    "junk": "lines that are no message",
+}
+
+
+def choices(index: FrameIndex, query: Query) -> list[PickerRow[Term]]:
+    """A row for each term that could be added, or taken away again."""
+    return [
+        PickerRow(term, str(term), about, group, is_current=term in query)
+        for group, term, about in _terms(index)
+    ]
+
+
+def _terms(index: FrameIndex) -> Iterator[tuple[str, Term, str]]:
+    kinds: Counter[str] = Counter()
+    methods: Counter[str] = Counter()
+    for label, count in zip(index.labels.values, index.labels.counts, strict=True):
+        kinds[label.update] += count
+        methods[label.method] += count
+    yield from _of("kind", "Kinds of updates", kinds)
+    yield from _of("method", "Methods", methods)
+    yield from _of(
+        "session", "Sessions", Counter(dict(zip(index.sessions.values, index.sessions.counts, strict=True)))
+    )
+    yield from (("Direction", Term("dir", value), _ABOUT[value]) for value in DIRECTIONS)
+    yield from (("What it is", Term("is", value), _ABOUT.get(value, "")) for value in STATES)
+
+
+def _of(field: Field, group: str, counts: Counter[str]) -> Iterator[tuple[str, Term, str]]:
+    for value, count in counts.most_common():
+        if value:
+            yield group, Term(field, value.lower()), f"{count:,}"
+
+
+def like(row: Row) -> Term:
+    """What this frame and those like it are."""
+    if row.label.update:
+        return Term("kind", row.label.update.lower())
+    if row.label.method:
+        return Term("method", row.label.method.lower())
+    return Term("dir", row.kind.value)

@@ -5,7 +5,7 @@ What is known of the frames is the inspection's; the keys are listed in `keys`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,22 +21,33 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
+from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
+from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.inspector.ask_line import AskLine, Wish
-from acp_tui.ui.inspector.choices import choices, like
+from acp_tui.ui.inspector.ask_line import AskLine, SaveDialog, Wish, choices, like, save_all, save_one
 from acp_tui.ui.inspector.frame_list import FrameList
 from acp_tui.ui.inspector.frame_view import FrameView
-from acp_tui.ui.inspector.saving import SaveDialog, save_all, save_one
-from acp_tui.ui.inspector.standing import standing_of, title_of
+from acp_tui.ui.inspector.rows import standing_of, title_of
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.picker import Picker
-from acp_tui.ui.recorded.following import growth_of
+from acp_tui.ui.recorded.film import growth_of
 from acp_tui.ui.recorded.spot import read_spot
 from acp_tui.workbench.inspect.index import Row
 from acp_tui.workbench.inspect.inspection import Detail, Inspection
 from acp_tui.workbench.inspect.outline import pretty
 from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
+
+
+class InspectorHelp(HelpScreen):
+    """To be read: what can be done has to do with the frame under the cursor."""
+
+    KEYS = "↑ ↓ PgUp PgDn read · Esc close"
+
+    def __init__(self) -> None:
+        super().__init__(("inspector", "frames", "frame", "app"), is_all=False)
+
 
 KEYS: Final = (
     "{inspect_help} help; {inspect_filter} filter; {inspect_find} find; {inspect_leave} close;"
@@ -367,7 +378,7 @@ class InspectorScreen(Screen[None]):
     @work
     async def action_help(self) -> None:
         """Show the keys."""
-        from acp_tui.ui.inspector.help import InspectorHelp
+        from acp_tui.ui.inspector.screen import InspectorHelp
 
         await self.app.push_screen_wait(InspectorHelp())
 
@@ -377,3 +388,30 @@ class InspectorScreen(Screen[None]):
             self.app.exit()
         else:
             self.dismiss()
+
+
+class InspectApp(BaseApp):
+    """Shows one recording, frame by frame."""
+
+    TITLE = "acp-tui inspect"
+
+    def __init__(
+        self,
+        inspection: Inspection,
+        file: Path,
+        *,
+        settings: Settings | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """`notes` is what is wrong in the settings."""
+        super().__init__(settings, notes)
+        self._make_screen = partial(InspectorScreen, inspection, file.name, folder=Path.cwd(), grows=file)
+
+    def on_mount(self) -> None:
+        """Say what is wrong in the settings, briefly."""
+        self.tell_notes(self._notes)
+        self.call_after_refresh(keep_what_is_loaded)
+
+    def get_default_screen(self) -> InspectorScreen:
+        """The inspector."""
+        return self._make_screen()

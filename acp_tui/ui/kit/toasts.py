@@ -16,8 +16,11 @@ from textual.timer import Timer
 from textual.widgets import Static
 from textual.widgets._toast import ToastRack
 
-from acp_tui.ui.kit.asking import ASKING
 from acp_tui.ui.textual_gaps.internals import forget_toasts, toasts_of
+
+ASKING: Final = "-asking"
+"""The class of a screen, or of a widget on one, that asks for an answer to something the agent wants."""
+
 
 STYLES: Final = {"information": "$text-success", "warning": "$text-warning", "error": "$text-error"}
 

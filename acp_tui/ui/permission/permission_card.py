@@ -6,19 +6,117 @@ It knows which requests wait, and opens the screen that shows the whole of one; 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.drawings.permission_subject import Asked
 from acp_tui.ui.kit.answer_guard import GUARD_S as GUARD_S
-from acp_tui.ui.permission.docked_request import DockedRequest
+from acp_tui.ui.kit.toasts import place_toasts
 from acp_tui.ui.permission.permission_review import PermissionReview
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
+from acp_tui.ui.permission.request_view import RequestView, RowCounts, is_enough, share_out
+
+MAX_SHARE_OF_SCREEN: Final = 0.6
+ALWAYS_ROWS: Final = 24
+"""On a small screen it may take all that there is."""
+ENOUGH_ROWS: Final = 14
+"""With as many it leaves the plan in view."""
+BORDER_ROWS: Final = 2
+MARGIN_ROWS: Final = 2
+"""A free row above it, and one line of the conversation above that."""
+NARROW_CELLS: Final = 50
+"""On a narrower screen nothing is left free beside the text, and of the conversation nothing need be left."""
+CONVERSATION_ROWS: Final = 1
+
+
+class DockedRequest(RequestView):
+    """One request at a time: what the agent wants to do, and the agent's own options, always in view."""
+
+    DEFAULT_CSS = "DockedRequest { display: none; height: auto; }"
+
+    class Crowded(Message):
+        """It needs the room of the plan, or no more."""
+
+        def __init__(self, *, is_crowded: bool) -> None:
+            super().__init__()
+            self.is_crowded = is_crowded
+
+    _room = 0
+    _beside = 0
+    _needs_all = False
+    _is_crowded = False
+
+    def show(
+        self,
+        requests: Sequence[PermissionRequest],
+        call: ToolCall | None,
+        cwd: str = "",
+        terminals: Mapping[TerminalId, TerminalState] | None = None,
+    ) -> None:
+        """Show the first of these requests and the call it is about; hide without one. `cwd` is the session's."""
+        asked = None
+        if requests and call is not None:
+            asked = Asked(requests[0], call, cwd, len(requests), terminals or {})
+        is_new = (asked is not None) != self.display
+        self.display = asked is not None
+        if is_new:
+            # None may lie above it; the list comes back in another place with the next key.
+            place_toasts(self.app)
+            self.screen.query("SuggestionList").set(display=False)
+        self.show_request(asked)
+        self._tell_crowded()
+
+    def fit(self, rows: int, beside: int = 0) -> None:
+        """Take no more than so many rows, all counted; what stands beside it would like to have so many of them."""
+        room = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0)
+        if (room, beside) != (self._room, self._beside):
+            self._room, self._beside = room, beside
+            self.lay_out()
+
+    def rows_for(self, wanted: RowCounts) -> RowCounts | None:
+        """As many as the request needs; on a large screen the conversation keeps its share."""
+        most = min(self._room, max(int(self.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
+        left = self._room - self._beside
+        self._needs_all = left < min(BORDER_ROWS + sum(wanted), most, ENOUGH_ROWS)
+        rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
+        return rows if is_enough(rows, wanted) else None
+
+    def rows_too_small(self, title: int) -> RowCounts:
+        """The keys before the title, and both before a border."""
+        room = max(self._room - BORDER_ROWS * self._has_border, 0)
+        return RowCounts(title=max(0, min(title, room - 1)), keys=min(1, room))
+
+    def lay_out(self) -> None:
+        """Show it, with as much of a frame as there is room for."""
+        super().lay_out()
+        rows = BORDER_ROWS + sum(self._rows or ())
+        self.set_class(self._room - self._beside - rows >= MARGIN_ROWS, "-spaced")
+        self.set_class(not self._has_border, "-bare")
+        self.set_class(self._is_narrow, "-narrow")
+        self._tell_crowded()
+
+    @property
+    def _is_narrow(self) -> bool:
+        return self.app.size.width < NARROW_CELLS
+
+    @property
+    def _has_border(self) -> bool:
+        return self._rows is not None or self._room >= BORDER_ROWS + 2
+
+    def _tell_crowded(self) -> None:
+        is_crowded = self.display and self._needs_all
+        if is_crowded != self._is_crowded:
+            self._is_crowded = is_crowded
+            self.post_message(self.Crowded(is_crowded=is_crowded))
+
 
 MORE: Final = "more: {card_page_down}, {review}"
 BRIEF_CELLS: Final = 60
@@ -73,7 +171,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         if asked is None and self.has_focus:
             note_question_gone(self)
             self.post_message(self.Left())
-        if asked is not None and self._asked is None:
+        if asked is not None and self.asked is None:
             self.post_message(self.Appeared())
         super().show_request(asked)
         if self._review is not None:
@@ -107,7 +205,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def watch_has_focus(self, has_focus: bool) -> None:
         """Say what to do on a card that may not be seen at all."""
         super().watch_has_focus(has_focus)
-        if has_focus and self._asked is not None:
+        if has_focus and self.asked is not None:
             self.warn_too_small()
 
     def hand_over(
@@ -128,12 +226,12 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
 
     def action_review(self) -> None:
         """Show the whole request on a screen of its own, where it can be answered as well."""
-        if self._asked is None or self._review is not None:
+        if self.asked is None or self._review is not None:
             return
         if self._rows is None:
             self.app.clear_notifications()  # that there is no room: it would lie above what is asked
         self._review = PermissionReview(
-            self, self._asked, clock=self._clock, drawing=self._drawing, typed=self._typed
+            self, self.asked, clock=self._clock, drawing=self._drawing, typed=self._typed
         )
         self.app.push_screen(self._review, self._on_review_closed)
 

@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.drawings.permission_subject import Asked, SubjectDrawing, has_changes
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
-from acp_tui.ui.permission.request_rows import RowCounts, share_out
+from acp_tui.ui.permission.request_view import RowCounts, share_out
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
@@ -76,7 +76,7 @@ class FullRequest(RequestPane):
         is_brief = self.content_size.width < BRIEF_CELLS
         reject = "{review_reject}: reject + why" if is_brief else "{review_reject}: reject and say why"
         changes = []
-        if self._asked is not None and has_changes(self._asked.call):
+        if self.asked is not None and has_changes(self.asked.call):
             other = "one column" if self.layout_of_diffs == "columns" else "side by side"
             context = "changes only" if self._shows_whole_file else "whole file"
             changes = [
@@ -191,7 +191,7 @@ class PermissionReview(ModalScreen[None]):
     ) -> None:
         """`card` gets the answers; `drawing` may have been used for the same request before."""
         super().__init__()
-        self._asked = asked
+        self.asked = asked
         self._pane = FullRequest(card, clock=clock, drawing=drawing, typed=typed)
         self._is_over = False
 
@@ -201,15 +201,15 @@ class PermissionReview(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Show what is asked."""
-        self._pane.show_request(self._asked)
+        self._pane.show_request(self.asked)
         self._pane.focus()
 
     def show_request(self, asked: Asked | None) -> None:
         """The request as it is now; where it is not the one that was opened, this one is over."""
-        if asked is None or asked.request.key != self._asked.request.key:
+        if asked is None or asked.request.key != self.asked.request.key:
             self.close()
             return
-        self._asked = asked
+        self.asked = asked
         if self._pane.is_mounted:
             self._pane.show_request(asked)
 

@@ -35,12 +35,10 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.kit.answer_guard import GUARD_S, AnswerGuard
-from acp_tui.ui.kit.asking import ASKING
-from acp_tui.ui.kit.choice_rows import MAX_NUMBER, ChoiceRows
-from acp_tui.ui.kit.editors import SECRET_WARNING, FieldEditor, name_of
+from acp_tui.ui.kit.editors import MAX_NUMBER, SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import cut
-from acp_tui.ui.kit.toasts import place_toasts
+from acp_tui.ui.kit.toasts import ASKING, place_toasts
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
 
 Action: TypeAlias = Literal["accept", "decline", "cancel"]

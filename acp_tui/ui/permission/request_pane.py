@@ -105,7 +105,7 @@ class RequestPane(RequestView, can_focus=True):
 
     @property
     def _rejection(self) -> PermissionOption | None:
-        return self._asked.request.rejection if self._asked is not None else None
+        return self.asked.request.rejection if self.asked is not None else None
 
     # What the user does
 
@@ -192,19 +192,19 @@ class RequestPane(RequestView, can_focus=True):
         option = self._rejection
         if self._rows is None:
             self.warn_too_small()
-        elif option is not None and self._asked is not None:
-            request, title = self._asked.request, self._asked.call.shown_title
+        elif option is not None and self.asked is not None:
+            request, title = self.asked.request, self.asked.call.shown_title
             typed = "".join(letter for letter in self._typed if letter in ANSWER_KEYS)  # others did something
             self._typed = ""
             self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
 
     def _answer(self, index: int, again: str) -> None:
-        if self._asked is None or index >= len(self.options) or not self._counts(again):
+        if self.asked is None or index >= len(self.options) or not self._counts(again):
             return
         self._typed = ""
         option = self.options[index]
         if option.is_rejection or self.may_allow(option.option_id, again):
-            self.tell(self.Answered(self._asked.request.key, option.option_id))
+            self.tell(self.Answered(self.asked.request.key, option.option_id))
 
     def _counts(self, again: str) -> bool:
         """Whether what the user did can have been meant as an answer; where not, what to do is said."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -20,14 +20,80 @@ from acp_tui.conversation.facts import PermissionOption
 from acp_tui.ui.drawings import permissions as drawings
 from acp_tui.ui.drawings.permission_subject import Asked, Look, Subject, SubjectDrawing, changed_file
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.asking import ASKING
 from acp_tui.ui.kit.strip_view import StripView
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.permission.request_rows import RowCounts, start_row
+from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
+
+Part: TypeAlias = Literal["title", "subject", "keys", "options", "gap"]
+
+ALL: Final = 1 << 30
+ENOUGH_TITLE_ROWS: Final = 2
+ENOUGH_OPTION_ROWS: Final = 6
+"""Beyond as many the options may scroll."""
+ENOUGH_SUBJECT_ROWS: Final = 8
+"""With as many there is room for other things."""
+
+_ORDER: Final[tuple[tuple[Part, int], ...]] = (
+    # Nobody may answer what is not to be seen: first comes something of everything.
+    ("subject", 2),
+    ("options", 1),
+    ("keys", 1),
+    ("title", ENOUGH_TITLE_ROWS),
+    ("options", ENOUGH_OPTION_ROWS),
+    ("title", 4),
+    ("subject", 4),
+    ("keys", ALL),
+    ("subject", ENOUGH_SUBJECT_ROWS),
+    ("options", ALL),
+    ("subject", ENOUGH_SUBJECT_ROWS + 4),
+    ("gap", 1),
+    ("subject", ALL),
+    ("title", ALL),
+)
+"""Which part gets rows up to how many, one after the other."""
+
+
+class RowCounts(NamedTuple):
+    """How high each part of a request is, from top to bottom."""
+
+    title: int = 0
+    subject: int = 0
+    gap: int = 0
+    """Rows left free above the keys."""
+    keys: int = 0
+    options: int = 0
+
+
+def share_out(wanted: RowCounts, room: int) -> RowCounts:
+    """At most `wanted`, and `room` in all."""
+    rows = RowCounts()
+    for part, most in _ORDER:
+        missing = min(most, getattr(wanted, part)) - getattr(rows, part)
+        more = max(0, min(missing, room - sum(rows)))
+        rows = rows._replace(**{part: getattr(rows, part) + more})
+    return rows
+
+
+def is_enough(rows: RowCounts, wanted: RowCounts) -> bool:
+    """Whether one sees what one would answer: the title, the first of the subject, and the options."""
+    return (
+        rows.title >= min(wanted.title, ENOUGH_TITLE_ROWS)
+        and rows.keys > 0
+        and rows.subject >= min(wanted.subject, 2)
+        and rows.options >= min(wanted.options, ENOUGH_OPTION_ROWS)
+    )
+
+
+def start_row(change: int, rows: int, height: int) -> int:
+    """Where to begin in `rows` lines, so that the first changed one is in view with one above it if that has room."""
+    if change + 2 <= height:
+        return 0
+    return max(0, min(change - (1 if height > 2 else 0), rows - height))
+
 
 COMPARING_PAUSE_S: Final = 0.002
 """Until a long diff is compared further; keys get their turn."""
@@ -52,7 +118,7 @@ class RequestView(Vertical):
         self.guard = AnswerGuard(clock)
         """Armed whenever what is asked reads differently: no key counts before that was seen."""
         self._drawing = drawing or SubjectDrawing()
-        self._asked: Asked | None = None
+        self.asked: Asked | None = None
         self._state: tuple[object, ...] = ()
         """Of what is shown: while the agent says other things, nothing is drawn again."""
         self._whole = Subject()
@@ -83,7 +149,7 @@ class RequestView(Vertical):
 
     def show_request(self, asked: Asked | None) -> None:
         """Show this request; another one than before from its beginning, with nothing chosen."""
-        shown, self._asked = self._asked, asked
+        shown, self.asked = self.asked, asked
         state, self._state = self._state, asked.state if asked is not None else ()
         if asked is not None and (shown is None or asked.request.key != shown.request.key):
             self._begin()
@@ -106,8 +172,8 @@ class RequestView(Vertical):
 
     def show_changes(self) -> None:
         """Show the request as it is now: the call changes in place."""
-        if self._asked is not None:
-            self.show_request(self._asked)
+        if self.asked is not None:
+            self.show_request(self.asked)
 
     @abstractmethod
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
@@ -134,7 +200,7 @@ class RequestView(Vertical):
     @property
     def options(self) -> tuple[PermissionOption, ...]:
         """The answers that the agent offers, in the order in which they are shown."""
-        return self._asked.request.answers if self._asked is not None else ()
+        return self.asked.request.answers if self.asked is not None else ()
 
     @property
     def _subject(self) -> StripView:
@@ -171,11 +237,11 @@ class RequestView(Vertical):
 
     def redraw(self) -> None:
         """Draw the request as it is now."""
-        if self._asked is None or self._width < 2:
+        if self.asked is None or self._width < 2:
             return
         palette = self._palette
         look = Look(self._width, palette, self.layout_of_diffs, self._shows_raw, self.context_of_diffs)
-        subject = self._drawing.draw(self._asked, look)
+        subject = self._drawing.draw(self.asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
         elif not self._whole.is_whole:
@@ -185,7 +251,7 @@ class RequestView(Vertical):
 
     def lay_out(self) -> None:
         """Show what is drawn, with the answers and keys as they are now."""
-        if self._asked is None or self._width < 2:
+        if self.asked is None or self._width < 2:
             return
         was_at_start = self._at_row == self._start
         options = drawings.option_lines(self.options, self._chosen, self._palette, self._width)
@@ -194,7 +260,7 @@ class RequestView(Vertical):
         title = self._arrange("", len(answers))
         if self._start_row > 0:
             # The lines above go, and with them the name of the file: then the title tells it.
-            title = self._arrange(changed_file(self._asked), len(answers))
+            title = self._arrange(changed_file(self.asked), len(answers))
         self._start = self._start_row
         self._show_parts(title, answers)
         if was_at_start:
@@ -203,8 +269,8 @@ class RequestView(Vertical):
 
     def _arrange(self, file: str, answers: int) -> list[Strip]:
         """Share out the rows; the lines of the title come back. Where it is cut, it stands whole above the subject."""
-        assert self._asked is not None
-        title = drawings.title_lines(self._asked, self._palette, self._width, file=file)
+        assert self.asked is not None
+        title = drawings.title_lines(self.asked, self._palette, self._width, file=file)
         self._drawn = self._whole
         self._rows = self._share_out(len(title), answers)
         if self._rows is not None and self._rows.title < len(title):
@@ -311,7 +377,7 @@ class RequestView(Vertical):
 
     def note_seen(self) -> None:
         """The rows that are painted now have been in view; none of them while something lies above."""
-        if self._rows is None or self._asked is None or self._pending is not None or not self._drawn.is_whole:
+        if self._rows is None or self.asked is None or self._pending is not None or not self._drawn.is_whole:
             return
         if self.app.screen is not self.screen or not self.is_attached:
             return

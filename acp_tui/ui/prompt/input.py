@@ -5,25 +5,90 @@ How a text is edited and drawn is `draft`'s; what is done with what it asks for 
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+import shlex
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
 
 from rich.cells import cell_len
 from textual import events, work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.document._document import Location
 from textual.message import Message
 
 from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
-from acp_tui.ui.prompt.assistant import Assistant
 from acp_tui.ui.prompt.draft import DraftArea
-from acp_tui.ui.prompt.drops import may_be_dropped, mentions_of_dropped
-from acp_tui.ui.prompt.images import PastedImage
+from acp_tui.ui.prompt.images import ImageChips, PastedImage
 
 if TYPE_CHECKING:
     from acp_tui.conversation.facts import RequestKey
+
+MAX_FILES: Final = 64
+MAX_CHARACTERS: Final = 8_000
+_BEGINNINGS: Final = ("/", "~/", "file://", "'/", '"/', "'file://", '"file://')
+
+
+def may_be_dropped(text: str) -> bool:
+    """Whether it is worth a look at the disk; cheap."""
+    return len(text) <= MAX_CHARACTERS and text.lstrip().startswith(_BEGINNINGS)
+
+
+def mentions_of_dropped(text: str, cwd: Path) -> str | None:
+    """What to write for a paste that is nothing but existing paths; None for any other. For a thread."""
+    from acp_tui.client.completion.spelling import mention_of
+
+    for paths in _readings(text):
+        if 0 < len(paths) <= MAX_FILES and all(_exists(path) for path in paths):
+            mentions = [mention_of(_shown(path, cwd)) for path in paths]
+            return "".join(f"{mention} " for mention in mentions) if all(mentions) else None
+    return None
+
+
+def _readings(text: str) -> Iterator[list[Path]]:
+    """One path with blanks in it, one a line, or some that are separated and quoted as in a shell."""
+    lines = [line.strip() for line in text.strip().splitlines()]
+    yield [path for line in lines if (path := _path(line)) is not None] if all(map(_path, lines)) else []
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return
+    yield [path for word in words if (path := _path(word)) is not None] if all(map(_path, words)) else []
+
+
+def _path(word: str) -> Path | None:
+    """The absolute path that it names; None where it is none."""
+    if word.startswith("file://"):
+        address = urlsplit(word)
+        word = unquote(address.path) if address.netloc in ("", "localhost") else ""
+    return Path(word).expanduser() if word.startswith(("/", "~/")) else None
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _shown(path: Path, cwd: Path) -> str:
+    """Short, where it is in the session's folder; a folder ends with a slash, as when it is completed."""
+    shown = str(path.relative_to(cwd)) if path.is_relative_to(cwd) and path != cwd else str(path)
+    return f"{shown}/" if path.is_dir() else shown
+
+
+class Assistant(Protocol):
+    """Something that looks over the user's shoulder while a prompt is written."""
+
+    def takes_key(self, event: events.Key) -> bool:
+        """Whether the key was meant for it; then it has acted, and nothing else is done with the key."""
+
+    def draft_changed(self) -> None:
+        """The draft, or where the cursor stands in it, is another one. Cheap: it is called on each key."""
+
 
 MAX_LINES: Final = 10
 IDLE_S: Final = 1.0
@@ -413,3 +478,24 @@ class PromptInput(DraftArea):
         height = lines + self.gutter.height
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
+
+
+class PromptFrame(Vertical):
+    """Holds the `PromptInput` with the id `prompt`."""
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield ImageChips()
+        yield PromptInput(id="prompt")
+
+    def on_prompt_input_images_changed(self, message: PromptInput.ImagesChanged) -> None:
+        """Show them."""
+        message.stop()
+        self.query_one(ImageChips).show(message.images)
+
+    def on_image_chips_removed(self, message: ImageChips.Removed) -> None:
+        """Take it out, and go on writing."""
+        message.stop()
+        prompt = self.query_one(PromptInput)
+        prompt.remove_image(message.index)
+        prompt.focus()

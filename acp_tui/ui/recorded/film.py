@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from acp_tui.client.transcript.events import Event, Frame, Header, Own
 from acp_tui.client.transcript.lines import VERSION
@@ -191,3 +191,18 @@ def _agent_in(frame: bytes) -> str:
         return str(info.get("title") or info.get("name") or "")
     except (ValueError, KeyError, TypeError, AttributeError):
         return ""
+
+
+STEP_MS: Final = 50
+DEBOUNCE_MS: Final = 200
+_NO_TIMEOUT: Final = 0
+
+
+async def growth_of(path: Path) -> AsyncIterator[None]:
+    """Once for each time it was written to, until cancelled. Raises OSError, RuntimeError where that cannot be seen."""
+    import watchfiles  # loads a native library, which only this needs
+
+    async for _ in watchfiles.awatch(
+        path, watch_filter=None, step=STEP_MS, debounce=DEBOUNCE_MS, rust_timeout=_NO_TIMEOUT
+    ):
+        yield

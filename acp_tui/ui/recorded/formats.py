@@ -10,7 +10,12 @@ from typing import Any, Final, NamedTuple
 from rich.console import Console
 from textual.strip import Strip
 
-from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.client.errors import ClientError
+
+
+class CannotRender(ClientError):
+    """There will be no file."""
+
 
 FONTS: Final = "Fira Code, Menlo, Consolas, DejaVu Sans Mono, monospace"
 PNG_FONT: Final = "DejaVu Sans Mono"

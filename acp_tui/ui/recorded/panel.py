@@ -17,7 +17,7 @@ from acp_tui.conversation.permission_requests import chosen_words
 from acp_tui.ui.drawings.folds import Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.permission_subject import Asked
-from acp_tui.ui.permission.docked_request import DockedRequest
+from acp_tui.ui.permission.permission_card import DockedRequest
 from acp_tui.ui.recorded.film import Answer
 from acp_tui.ui.recorded.question import Reply, question_card
 from acp_tui.ui.session.panel import SessionPanel

@@ -2,10 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
 from acp_tui.client.transcript.replay import Replay, Step
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.recorded.film import Film
+
+SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+MAX_WAIT_S: Final = 2.0
+"""Nobody wants to watch a recorded user think."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the recorded time passes."""
+
+    speed: float = 1.0
+    """How many times as fast; 0: without waiting."""
+    max_wait_s: float = MAX_WAIT_S
+    """No pause is longer, at whatever speed."""
+
+    def wait_s(self, recorded_s: float) -> float:
+        """How long to wait where the recording waited so long."""
+        if self.speed <= 0:
+            return 0.0
+        return min(max(recorded_s, 0.0) / self.speed, self.max_wait_s)
+
+    def changed(self, step: int) -> Pace:
+        """The next speed of the usual ones, up for 1 and down for -1."""
+        if step > 0:
+            speed = next((each for each in SPEEDS if each > self.speed), SPEEDS[-1])
+        else:
+            speed = next((each for each in reversed(SPEEDS) if each < self.speed), SPEEDS[0])
+        return Pace(speed, self.max_wait_s)
 
 
 class Player:
@@ -59,3 +92,73 @@ class Player:
         """That session's; what belongs to no session, where it is none or not there yet."""
         found = self.conversations.get(session_id) if session_id is not None else None
         return found or self._replay.outside
+
+
+SLICE_S: Final = 0.01
+"""How long events are applied before keys and frames get their turn."""
+MAX_LATE_S: Final = 0.5
+"""What cannot be played as fast as it happened is played as fast as it can be."""
+
+
+class Projector:
+    """What a player is to do. Only one `move` may run at a time; it can be cancelled at any point."""
+
+    def __init__(self, player: Player, pace: Pace, on_step: Callable[[Step], None]) -> None:
+        """`on_step` is called for each event, but for those that are applied again to go back."""
+        self.player = player
+        self.pace = pace
+        self.plays = True
+        """Whether it is to play, as soon as it is where it is to go."""
+        self.stop_at: int | None = None
+        """The moment at which it pauses."""
+        self.goal: int | None = None
+        """Where a move that is under way leads."""
+        self._on_step = on_step
+
+    @property
+    def moment(self) -> int:
+        """Where it is, or is about to be."""
+        return self.player.moment if self.goal is None else self.goal
+
+    async def go_to_goal(self) -> None:
+        """Be there; what lies before the place where it is, is played anew from the beginning."""
+        if self.goal is None:
+            return
+        player, turn = self.player, _Turn()
+        is_back = self.goal < player.moment
+        if is_back:
+            player.restart()
+        while player.moment < min(self.goal, player.film.length):
+            step = player.step()
+            if not is_back:
+                self._on_step(step)
+            await turn.give()
+        self.goal = None
+
+    async def play(self) -> None:
+        """Each event in its time, until the end or where it is to pause."""
+        loop, turn = asyncio.get_running_loop(), _Turn()
+        due = loop.time()
+        while not self.player.is_at_end and self.player.moment != self.stop_at:
+            due = max(due + self.pace.wait_s(self.player.gap_s), loop.time() - MAX_LATE_S)
+            if due > loop.time():
+                await asyncio.sleep(due - loop.time())
+            else:
+                await turn.give()
+            self._on_step(self.player.step())
+        self.stop_at = None
+        self.plays = False
+
+
+class _Turn:
+    """Lets others have the event loop now and then."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._since = self._loop.time()
+
+    async def give(self) -> None:
+        """Where it is time to."""
+        if self._loop.time() - self._since > SLICE_S:
+            await asyncio.sleep(0)
+            self._since = self._loop.time()

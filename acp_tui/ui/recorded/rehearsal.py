@@ -38,7 +38,7 @@ from acp_tui.conversation.updates import (
     PermissionAnswered,
     TerminalExited,
 )
-from acp_tui.ui.recorded.errors import CannotRender
+from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.workbench.demo import programs, shipped
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
 from acp_tui.workbench.demo.script import Fault, Scenario

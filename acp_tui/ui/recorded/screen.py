@@ -5,40 +5,150 @@ No key reaches an agent, a program or a file.
 
 from __future__ import annotations
 
-from typing import ClassVar
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import ClassVar, Final
 
 from anyio import to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import Screen
+from textual.widgets import Static
 
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.events import Dropped, Event, Exited, TerminalCut
 from acp_tui.client.transcript.replay import Step
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
+from acp_tui.ui.commands.command import Command
+from acp_tui.ui.commands.help import HelpScreen
+from acp_tui.ui.commands.keymap import BY_ID, Keymap
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import REPLAY_COMMANDS
 from acp_tui.ui.drawings.folds import folds_of
 from acp_tui.ui.kit.clipboard import copy
-from acp_tui.ui.recorded.about import about
-from acp_tui.ui.recorded.bar import Position, ReplayBar
-from acp_tui.ui.recorded.film import Answer, Film
-from acp_tui.ui.recorded.finding import FindBar
-from acp_tui.ui.recorded.following import growth_of
-from acp_tui.ui.recorded.keymap import bindings
-from acp_tui.ui.recorded.moments import moment_of
-from acp_tui.ui.recorded.pace import Pace
+from acp_tui.ui.recorded.bar import Position, ReplayBar, clock
+from acp_tui.ui.recorded.film import Answer, Film, growth_of
 from acp_tui.ui.recorded.panel import ReplayPanel
-from acp_tui.ui.recorded.player import Player
-from acp_tui.ui.recorded.projector import Projector
+from acp_tui.ui.recorded.player import Pace, Player, Projector
 from acp_tui.ui.recorded.question import Reply
-from acp_tui.ui.recorded.session_line import SessionLine
-from acp_tui.ui.recorded.spot import Spot
-from acp_tui.ui.session.status import facts_of, state_of
+from acp_tui.ui.recorded.spot import Spot, moment_of
+from acp_tui.ui.session import find_bar
+from acp_tui.ui.session.status import facts_of, state_of, title_of
 from acp_tui.ui.session.status_line import Status, StatusLine
+from acp_tui.ui.session.tab_state import LEAST_CELLS, MARKS, MOST_CELLS, state_of_tab
 from acp_tui.ui.widgets.conversation.view import ConversationView
+
+NEEDS_A_SESSION: Final = {
+    "f2": "the settings of a session",
+    "f3": "the agent's sessions",
+    "f4": "the agent",
+    "f5": "changed files",
+    "f6": "a running command",
+    "f7": "a running command",
+    "f8": "a running command",
+}
+"""Keys of a session, and what there is none of in a replay."""
+
+_ALIVE: Final = frozenset(command.like for command in REPLAY_COMMANDS) - {"interrupt"}
+_PLACES: Final = ("app", "find", "replay")
+
+
+def replay_keymap(chosen: Keymap) -> Keymap:
+    """The keys of the user without those that do nothing here: where a widget names one, it leaves the name out."""
+    return Keymap(
+        {
+            id_: keys if id_ in _ALIVE or BY_ID[id_].where in _PLACES else ()
+            for id_, keys in chosen.keys.items()
+        }
+    )
+
+
+def bindings() -> list[Binding]:
+    """Those of the replay's screen."""
+    return [
+        *(Binding(each.keys, each.action, each.title, show=False) for each in REPLAY_COMMANDS),
+        *(
+            Binding(key, f"refuse({what!r})", "Not in a replay", show=False)
+            for key, what in NEEDS_A_SESSION.items()
+        ),
+    ]
+
+
+class SessionLine(Static):
+    """Says which sessions there are, how they stand, and which one is shown."""
+
+    DEFAULT_CSS = "SessionLine { height: 1; display: none; }"
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+
+    def show(self, conversations: Mapping[SessionId, Conversation], shown: SessionId | None) -> None:
+        """Show these."""
+        self.display = len(conversations) > 1
+        if self.display:
+            width = self.app.size.width
+            room = min(MOST_CELLS, max(LEAST_CELLS, width // len(conversations)))
+            labels = [
+                _label(number, conversation, room, is_shown=session_id == shown)
+                for number, (session_id, conversation) in enumerate(conversations.items(), 1)
+            ]
+            self.update(Content.assemble(*labels).truncate(width, ellipsis=True))
+
+
+def _label(number: int, conversation: Conversation, cells: int, *, is_shown: bool) -> Content:
+    mark, style = MARKS[state_of_tab(conversation, has_news=False)]
+    look = "bold $text on $surface" if is_shown else "$foreground-muted"
+    before = f" {number} "
+    name = Content(title_of(conversation) or "session").truncate(cells - len(before) - 3, ellipsis=True)
+    return Content.assemble(
+        (before, look), (mark, f"{style} on $surface" if is_shown else style), (f" {name.plain} ", look)
+    )
+
+
+class ReplayHelp(HelpScreen):
+    """Gives the action of the command that was chosen, None where the user has only read."""
+
+    def __init__(self) -> None:
+        super().__init__(("replay", "app"), is_all=False)
+
+
+class FindBar(find_bar.FindBar):
+    """Looks through what has been replayed. Its name is that of its kind: the keys of the search are found by it."""
+
+    def action_close(self) -> None:
+        """Look for nothing any more, and go back to the conversation."""
+        self._view.look_for("")
+        self._view.focus()
+        self.remove()
+
+
+def about(film: Film) -> str:
+    """Whose it is, when and where it was made, how long it is, and what could not be read of it."""
+    return "\n".join(_lines(film))
+
+
+def _lines(film: Film) -> Iterator[str]:
+    header = film.header
+    yield f"File     {film.recording.path}"
+    yield f"Agent    {film.agent}: {shlex.join(header.argv)}"
+    yield f"Folder   {header.cwd or 'not known'}"
+    yield f"Begun    {header.started_at or 'not known'}"
+    yield f"Length   {clock(film.length_s)}, {film.length:,} events"
+    yield f"Secrets  {'are in it' if header.is_raw else 'were left out'}"
+    if film.problems:
+        yield ""
+        yield f"Left out, since it could not be read ({len(film.problems)}):"
+        yield from (f"  line {problem.line}: {problem.why}" for problem in film.problems)
+    if film.recording.half_line:
+        yield ""
+        yield "The last line has no end: the recording is still being written, or was cut off there."
 
 
 class ReplayScreen(Screen[None]):
@@ -57,9 +167,9 @@ class ReplayScreen(Screen[None]):
     ) -> None:
         """`until` is where it pauses first; followed, it begins at the end and shows what comes."""
         super().__init__()
-        self._film = film
+        self.film = film
         self._player = Player(film)
-        self._projector = Projector(self._player, pace, self._show_step)
+        self.projector = Projector(self._player, pace, self._show_step)
         self._until = until
         self._is_followed = is_followed
         self._settings = settings or Settings()
@@ -72,7 +182,7 @@ class ReplayScreen(Screen[None]):
     def _new_panel(self) -> ReplayPanel:
         return ReplayPanel(
             self._player.conversation(None),
-            self._film.header.cwd,
+            self.film.header.cwd,
             answer_to=self._answer_to,
             reply_to=self._reply_to,
             folds=folds_of(self._settings.conversation),
@@ -98,29 +208,29 @@ class ReplayScreen(Screen[None]):
         self._note = ""
         self._tell_problems()
         if self._is_followed:
-            self._projector.plays = False
-            self._go_to(self._film.length)
+            self.projector.plays = False
+            self._go_to(self.film.length)
             self._follow_file()
             return
         if self._until is not None:
-            self._projector.stop_at = await to_thread.run_sync(moment_of, self._film, self._until)
-            if self._projector.stop_at is None:
+            self.projector.stop_at = await to_thread.run_sync(moment_of, self.film, self._until)
+            if self.projector.stop_at is None:
                 self.notify(f"In this recording {self._until.shown}.", severity="warning", markup=False)
         self._move()
 
     async def _read_on(self) -> None:
         try:
-            await to_thread.run_sync(self._film.read_on)
+            await to_thread.run_sync(self.film.read_on)
         except OSError as error:
             self.notify(f"It cannot be read to its end: {error.strerror}", severity="error", markup=False)
 
     def _tell_problems(self) -> None:
-        problems = self._film.problems
+        problems = self.film.problems
         if problems:
             first = f"line {problems[0].line}: {make_visible_line(problems[0].why)}"
             more = f", and {len(problems) - 1} more: press i" if len(problems) > 1 else ""
             self.notify(f"Left out: {first}{more}", title="The recording", severity="warning", markup=False)
-        if not self._film.events:
+        if not self.film.events:
             self.notify("Nothing was recorded.", severity="warning")
 
     # What the recording knows
@@ -131,16 +241,16 @@ class ReplayScreen(Screen[None]):
         return self._chosen if self._chosen in self._player.conversations else self._player.front
 
     def _answer_to(self, key: RequestKey) -> Answer | None:
-        return self._film.answers.get((self.shown, key))
+        return self.film.answers.get((self.shown, key))
 
     def _reply_to(self, key: RequestKey) -> Reply | None:
-        return self._film.replies.get((self.shown, key))
+        return self.film.replies.get((self.shown, key))
 
     # Moving
 
     def _go_to(self, moment: int) -> None:
         """Go there, and play on from there where it was playing."""
-        self._projector.goal = moment
+        self.projector.goal = moment
         self._note = ""
         self._move()
 
@@ -150,20 +260,20 @@ class ReplayScreen(Screen[None]):
         self._tell()
 
     async def _moving(self) -> None:
-        await self._projector.go_to_goal()
+        await self.projector.go_to_goal()
         self._show_session()
-        if self._projector.plays:
-            await self._projector.play()
+        if self.projector.plays:
+            await self.projector.play()
         self._tell()
 
     @work(group="following")
     async def _follow_file(self) -> None:
         try:
-            async for _ in growth_of(self._film.recording.path):
-                was_at_end = self._projector.moment >= self._film.length
+            async for _ in growth_of(self.film.recording.path):
+                was_at_end = self.projector.moment >= self.film.length
                 await self._read_on()
                 if was_at_end:
-                    self._go_to(self._film.length)
+                    self._go_to(self.film.length)
                 self._tell()
         except (OSError, RuntimeError) as error:
             self.notify(f"It cannot be followed: {error}", severity="error", markup=False)
@@ -196,7 +306,7 @@ class ReplayScreen(Screen[None]):
         if not self._panel.is_following:
             below = f"{self._panel.new_entries} new" if self._panel.new_entries else "more"
             facts = (f"{below} below{keys_in_force(self).hint(': {follow}')}", *facts)
-        agent = make_visible_line(self._film.agent)
+        agent = make_visible_line(self.film.agent)
         has_session = self.shown is not None or bool(conversation.entries)
         status = Status(agent=agent, state=state_of(conversation), facts=facts)
         for line in self.query(StatusLine):
@@ -206,13 +316,13 @@ class ReplayScreen(Screen[None]):
         self._tell_position()
 
     def _tell_position(self) -> None:
-        film, player = self._film, self._player
+        film, player = self.film, self._player
         position = Position(
             at_s=player.at_s,
             length_s=film.length_s,
             share=player.moment / film.length if film.length else 0.0,
-            is_playing=self._projector.plays,
-            speed=self._projector.pace.speed,
+            is_playing=self.projector.plays,
+            speed=self.projector.pace.speed,
             prompts=film.prompts_until(player.moment),
             note=self._note or self._place,
         )
@@ -223,28 +333,28 @@ class ReplayScreen(Screen[None]):
         """Where it stands, where nothing else is to be said."""
         if self._is_followed:
             return "following"
-        return "the end" if self._film.events and self._player.is_at_end else ""
+        return "the end" if self.film.events and self._player.is_at_end else ""
 
     # Keys
 
     def action_toggle_playing(self) -> None:
         """Play, from the beginning where the end is reached; or pause."""
-        projector = self._projector
+        projector = self.projector
         projector.plays = not projector.plays
-        if projector.plays and projector.moment >= self._film.length:
+        if projector.plays and projector.moment >= self.film.length:
             projector.goal = 0
         self._move()
 
     def action_step(self, direction: int) -> None:
         """To where the next thing has happened, or the one before; pauses."""
-        self._projector.plays = False
-        find = self._film.change_after if direction > 0 else self._film.change_before
-        self._go_to(find(self._projector.moment))
+        self.projector.plays = False
+        find = self.film.change_after if direction > 0 else self.film.change_before
+        self._go_to(find(self.projector.moment))
 
     def action_to_prompt(self, direction: int) -> None:
         """To the next prompt, or the one before."""
-        find = self._film.prompt_after if direction > 0 else self._film.prompt_before
-        self._go_to(find(self._projector.moment))
+        find = self.film.prompt_after if direction > 0 else self.film.prompt_before
+        self._go_to(find(self.projector.moment))
 
     def action_to_start(self) -> None:
         """To the beginning."""
@@ -252,11 +362,11 @@ class ReplayScreen(Screen[None]):
 
     def action_to_end(self) -> None:
         """To the end."""
-        self._go_to(self._film.length)
+        self._go_to(self.film.length)
 
     def action_change_speed(self, step: int) -> None:
         """Faster or slower."""
-        self._projector.pace = self._projector.pace.changed(step)
+        self.projector.pace = self.projector.pace.changed(step)
         self._move()  # a pause that is under way has another length now
 
     def action_next_session(self, direction: int) -> None:
@@ -311,7 +421,7 @@ class ReplayScreen(Screen[None]):
     @work
     async def action_help(self) -> None:
         """Show the keys, and do what is chosen there."""
-        from acp_tui.ui.recorded.help import ReplayHelp
+        from acp_tui.ui.recorded.screen import ReplayHelp
 
         action = await self.app.push_screen_wait(ReplayHelp())
         if action is not None:
@@ -319,9 +429,9 @@ class ReplayScreen(Screen[None]):
 
     def action_tell_about(self) -> None:
         """Say what the recording is of, and what is wrong in it."""
-        from acp_tui.ui.kit.reading import ReadingScreen
+        from acp_tui.ui.kit.picker import ReadingScreen
 
-        self.app.push_screen(ReadingScreen("The recording", about(self._film)))
+        self.app.push_screen(ReadingScreen("The recording", about(self.film)))
 
     def action_do(self, name: str) -> None:
         """No editor is opened, and no file is written."""
@@ -347,3 +457,44 @@ def _note_on(event: Event) -> str:
             return f"{count} bytes of a terminal are missing"
         case _:
             return ""
+
+
+class ReplayApp(BaseApp):
+    """Shows one recording."""
+
+    TITLE = "acp-tui replay"
+
+    def __init__(
+        self,
+        film: Film,
+        *,
+        pace: Pace | None = None,
+        until: Spot | None = None,
+        is_followed: bool = False,
+        settings: Settings | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """As `ReplayScreen` says; `notes` is what is wrong in the settings."""
+        super().__init__(settings, notes)
+        self.keymap = replay_keymap(self.keymap)
+        self._make_screen = partial(
+            ReplayScreen,
+            film,
+            pace=pace or Pace(),
+            until=until,
+            is_followed=is_followed,
+            settings=self.settings,
+        )
+
+    def on_mount(self) -> None:
+        """Say what is wrong in the settings, briefly."""
+        self.tell_notes(self._notes)
+        self.call_after_refresh(keep_what_is_loaded)
+
+    def get_default_screen(self) -> ReplayScreen:
+        """The replay."""
+        return self._make_screen()
+
+    def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
+        """What can be done by key, and another theme."""
+        yield from (*REPLAY_COMMANDS, *super().commands_for(screen))

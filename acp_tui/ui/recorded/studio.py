@@ -27,9 +27,8 @@ from acp_tui.ui.drawings.folds import folds_of
 from acp_tui.ui.drawings.sidebar import Section, SidebarState
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame, PromptInput
-from acp_tui.ui.recorded.errors import CannotRender
 from acp_tui.ui.recorded.film import Film
-from acp_tui.ui.recorded.formats import Frame, tidy_svg
+from acp_tui.ui.recorded.formats import CannotRender, Frame, tidy_svg
 from acp_tui.ui.recorded.panel import RecordedPanel
 from acp_tui.ui.recorded.player import Player
 from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar
@@ -86,7 +85,6 @@ class PictureScreen(Screen[None]):
             line.show(Status(phase="waiting for the agent"))
             return
         conversation = self.panel.conversation
-        prompt.note_agent(is_gone=not conversation.is_connected)
         prompt.note_requests(conversation.permissions)
         agent = make_visible_line(self._film.agent)
         line.show(Status(agent=agent, state=state_of(conversation), facts=facts_of(conversation)))

@@ -25,9 +25,8 @@ from acp_tui.conversation.wording import value_name
 from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.drawings.images import Wanted
 from acp_tui.ui.drawings.tool_calls import RAIL
-from acp_tui.ui.kit.asking import ASKING
-from acp_tui.ui.permission.docked_request import DockedRequest
-from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.kit.toasts import ASKING
+from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_line import PlanLine

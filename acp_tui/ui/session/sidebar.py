@@ -58,7 +58,7 @@ class Sidebar(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._state = SidebarState()
         self._folded: set[Section] = set()
-        self._cursor: Section | FileChange = Section.PLAN
+        self.cursor: Section | FileChange = Section.PLAN
         self._drawn: dict[Section, list[Line]] = {}
         """Drawn for the present width and theme; what is missing is drawn when the lines are put together."""
         self._lines: list[Line] = []
@@ -128,7 +128,7 @@ class Sidebar(ScrollView, can_focus=True):
         if row >= len(self._lines):
             return Strip.blank(width, ground)
         line = self._lines[row]
-        if self.has_focus and line.target == self._cursor:
+        if self.has_focus and line.target == self.cursor:
             ground = self.get_component_rich_style("sidebar--cursor")
         return Strip([*line.strip, Segment("")]).adjust_cell_length(width).apply_style(ground)
 
@@ -140,21 +140,21 @@ class Sidebar(ScrollView, can_focus=True):
 
     def _keep_cursor(self) -> None:
         """A file that changes again stays under the cursor; one that is gone leaves it on the heading."""
-        if isinstance(self._cursor, Section):
+        if isinstance(self.cursor, Section):
             return
-        path = self._cursor.path
+        path = self.cursor.path
         again = (change for change in self._targets if isinstance(change, FileChange) and change.path == path)
-        self._cursor = next(again, Section.CHANGES)
+        self.cursor = next(again, Section.CHANGES)
 
     def action_go(self, step: int) -> None:
         """Move the cursor by so many rows that can be chosen."""
         targets = self._targets
-        at = targets.index(self._cursor) + step
-        self._cursor = targets[max(0, min(at, len(targets) - 1))]
-        row = next(row for row, line in enumerate(self._lines) if line.target == self._cursor)
+        at = targets.index(self.cursor) + step
+        self.cursor = targets[max(0, min(at, len(targets) - 1))]
+        row = next(row for row, line in enumerate(self._lines) if line.target == self.cursor)
         height = self.scrollable_content_region.height
         # What stands below the last one can be read, too.
-        last = len(self._lines) - 1 if self._cursor == targets[-1] else row
+        last = len(self._lines) - 1 if self.cursor == targets[-1] else row
         top = min(max(self.scroll_offset.y, last - height + 1), row)
         self.scroll_to(y=top, animate=False, force=True)
         self.refresh()
@@ -166,15 +166,15 @@ class Sidebar(ScrollView, can_focus=True):
 
     def action_choose(self) -> None:
         """Fold or unfold the section, or open the file's review."""
-        if isinstance(self._cursor, Section):
-            self.toggle(self._cursor)
+        if isinstance(self.cursor, Section):
+            self.toggle(self.cursor)
         else:
-            self.post_message(self.FileChosen(self._cursor.path))
+            self.post_message(self.FileChosen(self.cursor.path))
 
     def on_click(self, event: events.Click) -> None:
         """As the keys do, with what was clicked on; the focus stays where it is."""
         row = self.scroll_offset.y + event.y
         target = self._lines[row].target if row < len(self._lines) else None
         if target is not None:
-            self._cursor = target
+            self.cursor = target
             self.action_choose()

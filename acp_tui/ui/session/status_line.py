@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.cells import cell_len
@@ -154,3 +155,40 @@ def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 
 
 def _who_and_what(glyph: str, style: str, agent: str, words: str) -> Content:
     return Content.assemble((f"{glyph} ", style), (agent, "bold"), (f"  {words}" if words else "", style))
+
+
+PATIENCE_S: Final = 3
+"""Until then nobody asks how long it takes."""
+FIRST_PHASE: Final = "starting"
+
+
+class StartingLine(Static):
+    """One line, and above it the name that the welcome will begin with too."""
+
+    DEFAULT_CSS = "StartingLine { height: 2; }"
+
+    def __init__(self, agent: str, clock: Callable[[], float]) -> None:
+        """`agent` is a line that can be shown; `clock` gives seconds."""
+        super().__init__(markup=False)
+        self._agent = agent
+        self._clock = clock
+        self._since = clock()
+        self._phase = FIRST_PHASE
+
+    def on_mount(self) -> None:
+        """Count the seconds, for as long as it is there."""
+        self.set_interval(1, self.tell)
+        self.tell()
+
+    def show_phase(self, phase: str) -> None:
+        """The agent has come so far."""
+        self._phase = phase
+        self.tell()
+
+    def tell(self) -> None:
+        """Say how it stands."""
+        seconds = int(self._clock() - self._since)
+        phase = "" if self._phase == FIRST_PHASE else self._phase
+        took = f"{seconds} s" if seconds >= PATIENCE_S else ""
+        told = " · ".join(filter(None, (f"Starting {self._agent}", phase, took)))
+        self.update(Content.assemble(("acp-tui\n", "bold $text-accent"), told))

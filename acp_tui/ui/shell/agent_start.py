@@ -11,7 +11,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import note_used, recent_agents, recent_file
 from acp_tui.client.errors import AgentStartFailed
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.dialogs.first_run import agreed_command
+from acp_tui.ui.dialogs.trust import agreed_command
 
 
 async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:

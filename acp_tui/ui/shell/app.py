@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.changes.follower import ChangesDesk
-    from acp_tui.ui.shell.notifying.notifier import Notifier
+    from acp_tui.ui.shell.notifier import Notifier
     from acp_tui.ui.shell.settings.follower import SettingsDesk
     from acp_tui.ui.tab.reopening import LeftSession
 
@@ -130,7 +130,7 @@ class AcpTuiApp(BaseApp):
             self.follow_settings()
 
     def _begin_notifying(self) -> None:
-        from acp_tui.ui.shell.notifying.notifier import Notifier  # loading point: behind the first frame
+        from acp_tui.ui.shell.notifier import Notifier  # loading point: behind the first frame
 
         if not self.is_headless:
             self._notifier = Notifier(self, partial(write_to_terminal, self))
@@ -360,7 +360,7 @@ class AcpTuiApp(BaseApp):
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         """Ask the user whether to use a project's settings."""
-        from acp_tui.ui.dialogs.trust_settings import (
+        from acp_tui.ui.dialogs.trust import (
             TrustSettingsDialog,  # loading point: when there is a question
         )
 

@@ -6,27 +6,33 @@ first answer's start, or with the first key.
 
 from __future__ import annotations
 
-from typing import Protocol
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
 
+from anyio import to_thread
+
+from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
 from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
 from acp_tui.ui.kit.clipboard import copy
-from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.pasting import paste_from_clipboard
+from acp_tui.ui.prompt import PastedImage, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.tab.entries import EntriesController
+from acp_tui.ui.tab.entries import EntriesController, TerminalsController
 from acp_tui.ui.tab.history import HistoryController
 from acp_tui.ui.tab.opening import Opener, StartingHost
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.sidebar import SidebarController
-from acp_tui.ui.tab.terminals import TerminalsController
 from acp_tui.ui.tab.welcoming import Welcoming
 from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.agent import Agent
 
 NO_SESSION = "There is no session yet."
 
@@ -45,6 +51,9 @@ class ActingHost(StartingHost, Protocol):
 
 class Actions:
     """The commands of one tab. Those that wait for the user are coroutines, to be run in a worker."""
+
+    AT_ONCE: Final = ("find", "search_history")
+    """Awaited: what is typed next goes into the field that they open."""
 
     def __init__(self, host: ActingHost) -> None:
         self._host = host
@@ -271,3 +280,35 @@ class Actions:
     def welcoming(self) -> Welcoming:
         """What is said there."""
         return Welcoming(self._host, self._history)
+
+
+async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:
+    """Without an agent nobody knows whether pictures are taken, so none are read."""
+    read = partial(read_clipboard, os.environ, no_pictures=_why_no_pictures(agent))
+    try:
+        content = await to_thread.run_sync(read)
+    except (NothingToPaste, OSError) as problem:
+        _say(prompt, problem)
+        return
+    match content:
+        case ClipboardText(text):
+            prompt.paste(text)
+        case Picture(data, mime_type):
+            suffix = mime_type.removeprefix("image/")
+            prompt.attach(PastedImage(f"image-{len(prompt.images) + 1}.{suffix}", data))
+
+
+def _why_no_pictures(agent: Agent | None) -> str:
+    if agent is None:
+        return "there is no agent yet that the picture on the clipboard could go to"
+    return "" if agent.capabilities.image else f"{agent.title} takes no pictures"
+
+
+def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
+    """What was cut in the prompt can be pasted even where no desktop is."""
+    if prompt.app.clipboard:
+        prompt.paste(prompt.app.clipboard)
+        return
+    hint = getattr(problem, "hint", "")
+    said = f"Nothing is pasted: {problem}." + (f" You can {hint}." if hint else "")
+    prompt.notify(said, severity="warning", markup=False)

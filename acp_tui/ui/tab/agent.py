@@ -27,7 +27,7 @@ from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
 from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
 from acp_tui.ui.dialogs.options import OptionsDialog, value_picker
 from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
-from acp_tui.ui.kit.reading import ReadingScreen
+from acp_tui.ui.kit.picker import ReadingScreen
 from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.questions import QuestionsController

@@ -30,9 +30,9 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.export import ExportDialog
-from acp_tui.ui.dialogs.run_question import RunQuestion
 from acp_tui.ui.dialogs.session_rows import Way
 from acp_tui.ui.dialogs.sessions import SessionsDialog
+from acp_tui.ui.dialogs.trust import RunQuestion
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.reopening import Reopening, is_of

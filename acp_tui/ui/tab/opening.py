@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from anyio import move_on_after
 
 from acp_tui.client.errors import ClientError
-from acp_tui.ui.kit.memory import keep_what_is_loaded
+from acp_tui.ui.base.app import keep_what_is_loaded
 from acp_tui.ui.tab.host import Opening, OpensSessions, TabHost
 from acp_tui.ui.tab.loading import (
     BEFORE_A_COMMAND,

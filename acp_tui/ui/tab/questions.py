@@ -15,7 +15,7 @@ from anyio import Event, to_thread
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
-from acp_tui.ui.kit.asking import ASKING
+from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.textual_gaps.internals import press_in
 

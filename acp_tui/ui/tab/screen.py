@@ -26,8 +26,7 @@ from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
-from acp_tui.ui.session.starting_line import StartingLine
-from acp_tui.ui.session.status_line import Status, StatusLine
+from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine
 from acp_tui.ui.session.tab_state import TabState, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening, Shell
@@ -35,8 +34,7 @@ from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preloaded
 from acp_tui.ui.tab.opening import Opener
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
-from acp_tui.ui.tab.tab_line import TabLine
-from acp_tui.ui.tab.tabs import FIRST_MODE
+from acp_tui.ui.tab.tabs import FIRST_MODE, TabLine
 from acp_tui.ui.tab.writing import Writing
 
 if TYPE_CHECKING:
@@ -479,7 +477,9 @@ class SessionScreen(Screen[None]):
     async def action_do(self, name: str, *arguments: Any) -> None:
         """Do what a row of the command table names; what waits for the user goes on in a worker."""
         doing = getattr(self.actions, name)(*arguments)
-        if doing is not None:
+        if name in self.actions.AT_ONCE:
+            await doing
+        elif doing is not None:
             self.run(doing)
 
     def action_focus_prompt(self) -> None:

@@ -253,7 +253,7 @@ class Pacing:
 
     def display(self, renderable: RenderableType | None, send: Callable[[], None]) -> None:
         """Send this frame, or as much of it as there is room for, and the rest later."""
-        rows, pace = _rows_of(renderable), self.pace
+        rows, pace = rows_of(renderable), self.pace
         if rows and pace is not None and len(rows) > self._rows_to_send(pace):
             self._missed.update(rows)
             self._send_missed_later()
@@ -299,7 +299,7 @@ def has_room(app: App[Any], *, is_small: bool) -> bool:
     return not isinstance(pacing, Pacing) or pacing.has_room(is_small=is_small)
 
 
-def _rows_of(renderable: RenderableType | None) -> set[int]:
+def rows_of(renderable: RenderableType | None) -> set[int]:
     """The rows that a frame draws."""
     match renderable:
         case ChopsUpdate():

@@ -9,7 +9,7 @@ from acp_tui.conversation.facts import Choice, Command, SelectOption
 from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
 from acp_tui.ui.commands.table import COMMANDS, slash_action
 from acp_tui.ui.prompt.completion import Completion
-from acp_tui.ui.prompt.completion.commands import MOST_DESCRIPTION, Commands
+from acp_tui.ui.prompt.completion.assistant import MOST_DESCRIPTION, Commands
 from acp_tui.ui.prompt.completion.suggestion_list import SuggestionList
 from support.screens import AGENT, SIZE, Page, open_page
 
@@ -99,7 +99,7 @@ async def test_ours_is_still_there_where_the_agent_has_one_of_that_name() -> Non
 
 @pytest.mark.parametrize("taken", [(), ("find",)])
 def test_the_long_name_of_ours_always_means_ours(taken: tuple[str, ...]) -> None:
-    assert slash_action("/acp:find two words", taken) == "find('two words')"
+    assert slash_action("/acp:find two words", taken) == "do('find', 'two words')"
     assert (slash_action("/find x", taken) is None) == bool(taken)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.client.completion.workspace_files import PathIndex
 from acp_tui.ui.prompt.completion import Completion
-from acp_tui.ui.prompt.completion.files import READING
+from acp_tui.ui.prompt.completion.assistant import READING
 from acp_tui.ui.prompt.completion.suggestion_list import MOST_ROWS, SuggestionList
 from support.folding import agent
 from support.screens import SIZE, Page, open_page

@@ -55,7 +55,7 @@ async def test_enter_does_what_is_under_the_cursor() -> None:
     async with open_dialog(HelpScreen()) as page:
         await page.write("what has changed")
         await page.press("enter")
-        assert page.result == "show_changes"
+        assert page.result == "do('show_changes')"
 
 
 async def test_what_needs_the_focus_elsewhere_is_only_read() -> None:

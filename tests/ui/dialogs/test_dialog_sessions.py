@@ -11,10 +11,8 @@ import pytest
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
-from acp_tui.ui.dialogs.session_list import SessionList
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
-from acp_tui.ui.dialogs.session_source import EMPTY_PAGES_IN_A_ROW
-from acp_tui.ui.dialogs.sessions import SessionsDialog, Wish
+from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog, Wish
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import MOST_FOLDER_CELLS, short_folder, short_time
 from support.dialogs import NOTHING, DialogPage, open_dialog

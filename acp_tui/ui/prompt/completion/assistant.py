@@ -5,25 +5,184 @@ What may be meant `files` and `commands` find out; what a command does is the sc
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
+from anyio import to_thread
 from textual import events
 from textual.widget import Widget
 
-from acp_tui.client.completion.spelling import Writing, being_written
-from acp_tui.client.completion.workspace_files import WorkspaceFiles
+from acp_tui.client.completion.matching import Match, fit
+from acp_tui.client.completion.spelling import Writing, being_written, mention_of
+from acp_tui.client.completion.workspace_files import Peek, WorkspaceFiles, is_written_out, peek
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.table import COMMANDS, OURS
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.completion.commands import Commands
-from acp_tui.ui.prompt.completion.files import recent_paths, rows_for
-from acp_tui.ui.prompt.completion.suggestion import Remark, Suggestion
-from acp_tui.ui.prompt.completion.suggestion_list import SuggestionList
+from acp_tui.ui.prompt.completion.suggestion_list import Remark, Suggestion, SuggestionList
+
+PEEKED_LINES: Final = 6
+MOST_RECENT: Final = 8
+LOOKED_BACK: Final = 200
+"""Entries of the conversation that are asked for files."""
+READING: Final = Remark("Reading which files there are …")
+
+Row: TypeAlias = Suggestion | Remark
+
+
+async def rows_for(
+    writing: Writing, files: WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
+) -> list[Row]:
+    """What to show for a mention that is being written; it may take a while, and is best given up when stale."""
+
+    def look() -> list[Row]:
+        if writing.lines is not None:
+            return _lines_of(files.root, writing, writing.lines)
+        return list(_suggestions(files.find(writing.path, recent, is_stale)))
+
+    rows = await to_thread.run_sync(look, abandon_on_cancel=True)
+    needs_reading = not files.is_read and writing.lines is None and not is_written_out(writing.path)
+    return rows or ([READING] if needs_reading else [])
+
+
+def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:
+    """What can be written in a prompt so that it is read back as the same path."""
+    for match in found:
+        written = mention_of(match.text)
+        if written is None:
+            continue
+        is_folder = match.text.endswith("/")
+        further = mention_of(match.text, is_open=True) if is_folder else None
+        name_at = match.text.rfind("/", 0, -1) + 1
+        yield Suggestion(match.text, f"{written} ", further or "", places=match.places, name_at=name_at)
+
+
+def _lines_of(root: Path, writing: Writing, lines: str) -> list[Row]:
+    """How many lines the file has, and a look at those that are written."""
+    try:
+        path = Path(writing.path).expanduser() if writing.path.startswith("~/") else root / writing.path
+    except RuntimeError:  # there is no home
+        return []
+    seen = peek(path, lines, PEEKED_LINES)
+    return [] if seen is None else [Remark(writing.path, _count(seen)), *_numbered(seen)]
+
+
+def _count(seen: Peek) -> str:
+    return f"{seen.count:,}{' or more' if seen.is_cut else ''} line{'' if seen.count == 1 else 's'}"
+
+
+def _numbered(seen: Peek) -> Iterator[Remark]:
+    width = len(str(seen.lines[-1][0])) if seen.lines else 0
+    for number, text in seen.lines:
+        yield Remark(f"{number:>{width}} │ {text.expandtabs(4)}")
+
+
+def recent_paths(conversation: Conversation, root: Path) -> list[str]:
+    """The files that the agent worked on last, relative to `root`, the latest first."""
+    found: dict[str, None] = {}
+    for entry in reversed(conversation.entries[-LOOKED_BACK:]):
+        for path in reversed(_paths_of(entry) if isinstance(entry, ToolCallEntry) else ()):
+            found.setdefault(path.removeprefix(f"{root}/"))
+        if len(found) >= MOST_RECENT:
+            break
+    return list(found)[:MOST_RECENT]
+
+
+def _paths_of(entry: ToolCallEntry) -> list[str]:
+    return [location.path for location in entry.call.locations]
+
+
+OWN_GROUP: Final = "acp-tui"
+MOST_NAME: Final = 100
+MOST_DESCRIPTION: Final = 400
+"""Letters of a description that count: an agent has sent half a megabyte of them."""
+_BY_DESCRIPTION: Final = -1000
+"""What fits by its description alone comes behind what fits by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A command, ready to be found."""
+
+    name: str
+    suggestion: Suggestion
+    about: str
+    """Its description in small letters, with a space before each word."""
+    hint: str
+
+
+class Commands:
+    """The commands of one agent and ours; made anew where the agent's change."""
+
+    def __init__(self, of_agent: Sequence[Command], agent_title: str) -> None:
+        theirs = [
+            _theirs(command, agent_title or "The agent") for command in of_agent if _is_writable(command)
+        ]
+        taken = {known.name for known in theirs}
+        self._known = [*theirs, *_ours(taken)]
+        self._prefixed = list(_ours(None))
+        self._hints = {f"/{known.name} ": known.hint for known in (*self._prefixed, *reversed(self._known))}
+
+    def hint(self, draft: str) -> str:
+        """What may follow a draft that is a command's name and a space; "" for all else."""
+        return self._hints.get(draft, "")
+
+    def find(self, query: str) -> list[Suggestion]:
+        """Those that fit by name, then those that fit by description; the best one's group stands first."""
+        known = self._prefixed if query.startswith(OURS) else self._known
+        scored = [found for command in known if (found := _scored(command, query)) is not None]
+        groups = [suggestion.group for _, suggestion in scored]
+        best = {group: max(score for score, each in scored if each.group == group) for group in groups}
+        order = {group: at for at, group in enumerate(dict.fromkeys(groups))}
+        scored.sort(key=lambda found: (-best[found[1].group], order[found[1].group], -found[0]))
+        return [suggestion for _, suggestion in scored]
+
+
+def _scored(known: _Known, query: str) -> tuple[int, Suggestion] | None:
+    if not query:
+        return 0, known.suggestion
+    match = fit(query, known.name)
+    if match is not None:
+        places = tuple(at + 1 for at in match.places)  # behind the slash
+        return match.score, replace(known.suggestion, places=places)
+    has_word = f" {query.lower()}" in known.about
+    return (_BY_DESCRIPTION, known.suggestion) if has_word else None
+
+
+def _is_writable(command: Command) -> bool:
+    """Whether its name can be written as one word, and shown as it is."""
+    name = command.name.removeprefix("/")
+    return len(name) <= MOST_NAME and name.isprintable() and len(name.split()) == 1
+
+
+def _theirs(command: Command, group: str) -> _Known:
+    name = command.name.removeprefix("/")
+    return _known(name, command.description, group, (command.hint or "").strip())
+
+
+def _ours(taken: set[str] | None) -> Iterator[_Known]:
+    """Ours, by a longer name where the agent has one of the same; None: all by the longer one."""
+    for command in COMMANDS:
+        if command.slash and command.action:
+            is_long = taken is None or command.slash in taken
+            name = f"{OURS}{command.slash}" if is_long else command.slash
+            yield _known(
+                name, command.title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument
+            )
+
+
+def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False) -> _Known:
+    about = " ".join(description[:MOST_DESCRIPTION].split())
+    suggestion = Suggestion(
+        f"/{name}", f"/{name}" if is_run else f"/{name} ", is_run=is_run, description=about, group=group
+    )
+    return _Known(name, suggestion, f" {about.lower()}", hint)
+
 
 TYPING_KEYS: Final = frozenset({"backspace", "delete", "ctrl+h"})
 """Beside what puts a character into the draft."""

@@ -6,6 +6,7 @@ It draws rows and moves a cursor; what stands in them and what a chosen one mean
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from rich.segment import Segment
@@ -15,11 +16,40 @@ from textual.geometry import Offset
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.asking import ASKING
 from acp_tui.ui.kit.row_list import GAP, NOWHERE, PickerRow, RowList, cut
-from acp_tui.ui.prompt.completion.suggestion import Remark, Suggestion
+from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A row of the list; its texts may be an agent's, or names from the disk."""
+
+    label: str
+    written: str
+    """What takes the place of what is being written."""
+    further: str = ""
+    """What Tab writes instead, to go on from there: a folder that is open."""
+    is_run: bool = False
+    """It is not written but done at once."""
+    places: tuple[int, ...] = ()
+    """Which letters of the label were typed."""
+    name_at: int = 0
+    """Where in the label the name begins; before it stands the way there."""
+    description: str = ""
+    group: str = ""
+    """The heading it stands under."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A row that says something and cannot be chosen."""
+
+    text: str
+    aside: str = ""
+    """Stands at the end of the row."""
+
 
 MOST_ROWS: Final = 8
 FRAME_ROWS: Final = 2

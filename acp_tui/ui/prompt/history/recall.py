@@ -17,11 +17,40 @@ from acp_tui.client.prompts import Place, PromptMemory
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.history.search import HistorySearch
-from acp_tui.ui.prompt.history.walk import Walk
 from acp_tui.ui.prompt.images import PastedImage
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
+
+
+class Walk:
+    """From the draft to ever older prompts and back. What is changed on the way is there when one comes by again."""
+
+    def __init__(self, draft: str, past: Sequence[str]) -> None:
+        """`past` is the latest first."""
+        self._texts = [draft, *past]
+        self._at = 0
+
+    @property
+    def text(self) -> str:
+        """What stands where one is, as it was when one came by last."""
+        return self._texts[self._at]
+
+    def step(self, text: str, step: int) -> bool:
+        """Go so many prompts into the past (or back, below 0), leaving `text` here; False where it ends."""
+        to = self._at + step
+        if not 0 <= to < len(self._texts):
+            return False
+        self._texts[self._at] = text
+        self._at = to
+        return True
+
+    def go_to(self, text: str) -> None:
+        """Go to this prompt; where it is not among them, as to one of another project, it comes behind the draft."""
+        if text not in self._texts[1:]:
+            self._texts.insert(1, text)
+        self._at = self._texts.index(text, 1)
+
 
 DRAFT_IS_BACK: Final = "The draft that you left here is back; {interrupt} clears it"
 PAUSE_S: Final = 1.0

@@ -24,11 +24,10 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.editor import edit
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.reading import ReadingScreen
-from acp_tui.ui.shell.settings.editor import RESET, SettingEditor
+from acp_tui.ui.kit.picker import ReadingScreen
+from acp_tui.ui.shell.settings.editor import RESET, SettingEditor, judged
 from acp_tui.ui.shell.settings.follower import SettingsDesk
 from acp_tui.ui.shell.settings.items import Item, explanation, item_rows, written_value
-from acp_tui.ui.shell.settings.judging import judged
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
 KEYS: Final = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"

@@ -1,0 +1,292 @@
+"""Tells what is new in the tabs while the terminal has not the focus, and shows in the window's title how they stand.
+
+A terminal that does not report its focus counts as looked at. Nothing runs here until a tab's state changes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from base64 import b64encode
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+
+import anyio
+
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.wording import duration
+from acp_tui.ui.rendering.ascii import TABLE
+from acp_tui.ui.session.status import doing
+from acp_tui.ui.session.tab_state import MARKS, TabState
+from acp_tui.ui.tab.tabs import Tab, Tabs
+
+if TYPE_CHECKING:
+    from acp_tui.client.settings.tree import Notifications, Settings
+
+LIMIT_S: Final = 10.0
+
+
+async def run_command(argv: Sequence[str], env: Mapping[str, str], limit_s: float = LIMIT_S) -> str:
+    """Run it with `env` over our environment; gives what went wrong, "" for nothing. Nothing is left of it."""
+    try:
+        process = await anyio.open_process(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return f"cannot be run: {error}"
+    status = None
+    try:
+        with anyio.move_on_after(limit_s):
+            status = await process.wait()
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with anyio.CancelScope(shield=True):
+            await process.wait()
+    if status is None:
+        return f"took longer than {limit_s:g} s and was ended"
+    return f"ended with status {status}" if status else ""
+
+
+BELL: Final = "\a"
+MAX_TEXT: Final = 200
+KEEP_TITLE: Final = "\x1b[22;2t"
+"""The terminal is to remember the title of its window, ..."""
+PUT_TITLE_BACK: Final = "\x1b[23;2t"
+"""... and to show it again."""
+_OSC_9: Final = frozenset({"iTerm.app", "WezTerm", "ghostty", "WarpTerminal"})
+"""Values of TERM_PROGRAM."""
+_MARKS_OF_OSC_9: Final = ("ITERM_SESSION_ID", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR")
+"""Variables that are seen in tmux too."""
+
+
+def notice(channels: Iterable[str], title: str, text: str, environ: Mapping[str, str]) -> str:
+    """The sequences for the channels of the settings, each once; `command` is none of them."""
+    wanted = dict.fromkeys(best_channel(environ) if each == "desktop" else each for each in channels)
+    return "".join(_sequence(channel, plain(title), plain(text), environ) for channel in wanted)
+
+
+def best_channel(environ: Mapping[str, str]) -> str:
+    """What this terminal is known to understand; a bell where none is known."""
+    term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
+    if term == "xterm-kitty" or (environ.get("KITTY_WINDOW_ID") and program in ("", "tmux")):
+        return "osc99"
+    if program in _OSC_9 or any(name in environ for name in _MARKS_OF_OSC_9):
+        return "osc9"
+    if term.startswith(("rxvt", "foot")) or environ.get("VTE_VERSION"):
+        return "osc777"
+    return "bell"
+
+
+def _sequence(channel: str, title: str, text: str, environ: Mapping[str, str]) -> str:
+    match channel:
+        case "bell":
+            return BELL  # tmux has its own ways with a bell
+        case "osc9":
+            # A digit at the start would be another command, such as a progress bar.
+            sequences = [f"\x1b]9;acp-tui: {title}: {text}\x1b\\"]
+        case "osc99":
+            parts = (("d=0:p=title", title), ("d=1:p=body", text))
+            sequences = [f"\x1b]99;i=acp-tui:e=1:{keys};{_encoded(part)}\x1b\\" for keys, part in parts]
+        case "osc777":
+            sequences = [f"\x1b]777;notify;{title.replace(';', ',')};{text}\x1b\\"]
+        case _:
+            return ""
+    if not environ.get("TMUX"):
+        return "".join(sequences)
+    from acp_tui.ui.rendering.kitty import through_tmux  # it brings along all that pictures need
+
+    return "".join(map(through_tmux, sequences))
+
+
+def window_title(text: str) -> str:
+    """The title of the window from now on; tmux takes it for its own pane."""
+    return f"\x1b]2;{plain(text)}\x1b\\"
+
+
+def plain(text: str) -> str:
+    """A line without control characters, invisible ones and line ends, and not too long."""
+    kept = "".join(char if char.isprintable() else " " for char in text[: 4 * MAX_TEXT])
+    line = " ".join(kept.split())
+    return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
+
+
+def _encoded(text: str) -> str:
+    return b64encode(text.encode("utf-8", "replace")).decode("ascii")
+
+
+Kind: TypeAlias = Literal["needs_you", "done", "failed"]
+"""Also the names of the settings that say where each is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something has come to be so."""
+
+    kind: Kind
+    text: str
+    seconds: float = 0.0
+    """How long the turn took that has ended."""
+
+
+class Watch:
+    """Follows one tab from look to look."""
+
+    def __init__(self) -> None:
+        self._state = TabState.STARTING
+        self._begin_s = 0.0
+
+    def look(self, state: TabState, conversation: Conversation | None, now_s: float) -> News | None:
+        """What is new since the last look; None for nothing, or for what the user did."""
+        before, self._state = self._state, state
+        if state is TabState.WORKING and before is not TabState.NEEDS_YOU and before is not state:
+            self._begin_s = now_s
+        if conversation is None or state is before:
+            return None
+        if not conversation.is_connected:
+            return News("failed", "the agent is gone")
+        if state is TabState.NEEDS_YOU:
+            return News(
+                "needs_you", doing(conversation) if conversation.permissions else "asks you something"
+            )
+        if state is TabState.WORKING or before not in (TabState.WORKING, TabState.NEEDS_YOU):
+            return None
+        return _of_end(conversation.last_stop_reason, now_s - self._begin_s)
+
+
+def _of_end(stop_reason: str | None, seconds: float) -> News | None:
+    match stop_reason:
+        case None:
+            return News("failed", "the turn failed", seconds)
+        case "cancelled":
+            return None  # who did that knows
+        case "end_turn":
+            return News("done", f"done after {duration(seconds)}", seconds)
+        case other:
+            return News("done", f"the turn ended: {other}", seconds)
+
+
+TOLD: Final = (TabState.WORKING, TabState.NEEDS_YOU, TabState.FAILED, TabState.DONE)
+"""What the window's title says of the tabs."""
+URGENCY: Final = tuple(TabState)
+"""The most urgent last."""
+
+
+class _App(Protocol):
+    tabs: Tabs
+    settings: Settings
+    app_focus: bool
+
+    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> object: ...
+
+    def notify(self, message: str, *, severity: Literal["warning"], markup: bool) -> None: ...
+
+
+class Notifier:
+    """Watches the tabs of one app."""
+
+    def __init__(
+        self,
+        app: _App,
+        write: Callable[[str], None],
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`write` gives a sequence to the terminal, between two frames."""
+        self._app = app
+        self._write = write
+        self._environ = environ
+        self._clock = clock
+        self._watches: dict[Tab, Watch] = {}
+        self._title = ""
+        self._has_failed = False
+        """The user's command has, and that was said."""
+
+    def look(self) -> None:
+        """The state of a tab may be another: tell what is new."""
+        tabs = tuple(self._app.tabs)
+        self._watches = {tab: self._watches.get(tab) or Watch() for tab in tabs}
+        for tab, watch in self._watches.items():
+            news = watch.look(tab.state, tab.conversation, self._clock())
+            if news is not None and not self._app.app_focus:
+                self._tell(tab, news)
+        self._show_title()
+
+    def close(self) -> None:
+        """Put the window's title back."""
+        if self._title:
+            self._write(PUT_TITLE_BACK)
+            self._title = ""
+
+    @property
+    def _settings(self) -> Notifications:
+        return self._app.settings.notifications
+
+    # A notice
+
+    def _tell(self, tab: Tab, news: News) -> None:
+        if news.kind == "done" and news.seconds < self._settings.minimum_turn_s:
+            return
+        channels = self._channels(news)
+        sequence = notice(channels, tab.tab_title, news.text, self._environ)
+        if sequence:
+            self._write(sequence)
+        if "command" in channels and self._settings.command:
+            self._app.run_worker(self._run_command(tab, news), group="notifications")
+
+    def _channels(self, news: News) -> tuple[str, ...]:
+        match news.kind:
+            case "needs_you":
+                return self._settings.needs_you
+            case "done":
+                return self._settings.done
+            case "failed":
+                return self._settings.failed
+
+    async def _run_command(self, tab: Tab, news: News) -> None:
+        env = {
+            "ACP_TUI_EVENT": news.kind,
+            "ACP_TUI_TITLE": plain(tab.tab_title),
+            "ACP_TUI_TEXT": plain(news.text),
+            "ACP_TUI_SECONDS": f"{news.seconds:.0f}",
+            "ACP_TUI_CWD": str(tab.session.cwd) if tab.session is not None else "",
+        }
+        command = self._settings.command
+        problem = await run_command(command, env)
+        if problem and not self._has_failed:
+            self._has_failed = True
+            self._app.notify(
+                f"notifications.command: {command[0]} {problem}", severity="warning", markup=False
+            )
+
+    # The title
+
+    def _show_title(self) -> None:
+        title = self._title_now() if self._settings.title else ""
+        if title == self._title:
+            return
+        if not title:
+            self.close()
+            return
+        self._write(("" if self._title else KEEP_TITLE) + window_title(title))
+        self._title = title
+
+    def _title_now(self) -> str:
+        """The most urgent tab's state, and what the one in front is called."""
+        front = self._app.tabs.front
+        if front is None:
+            return ""
+        urgent = max((tab.state for tab in self._app.tabs), key=URGENCY.index)
+        if urgent not in TOLD:
+            return front.tab_title
+        mark, _ = MARKS[urgent]
+        return f"{mark.translate(TABLE) if self._app.settings.appearance.ascii else mark} {front.tab_title}"
