@@ -43,7 +43,7 @@ from acp_tui.ui.widgets.answer_guard import REPEAT_S
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.fields.frame import Frame
 from acp_tui.ui.widgets.permission_card import GUARD_S, PermissionCard
-from acp_tui.ui.widgets.plan_line import PlanLine
+from acp_tui.ui.widgets.plan_view import PlanView
 from acp_tui.ui.widgets.prompt import PromptInput
 from acp_tui.ui.widgets.session_panel import SessionPanel
 from support.folding import ALLOW, REJECT
@@ -401,9 +401,9 @@ class Page:
         return self._one(PermissionCard)
 
     @property
-    def plan(self) -> PlanLine:
+    def plan(self) -> PlanView:
         """The plan; it may be hidden."""
-        return self._one(PlanLine)
+        return self._one(PlanView)
 
     def _one(self, kind: type[W]) -> W:
         return self.pilot.app.screen_stack[0].query_one(kind)

@@ -14,7 +14,7 @@ from acp_tui.ui.screens.permission_review import FullRequest, PermissionReview
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.find_bar import KEYS, FindBar
 from acp_tui.ui.widgets.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
-from acp_tui.ui.widgets.plan_line import PlanLine
+from acp_tui.ui.widgets.plan_view import PlanView
 from acp_tui.ui.widgets.prompt import PromptInput
 from acp_tui.ui.widgets.prompt.input import PLACEHOLDER
 from acp_tui.ui.widgets.status_line import STATES
@@ -25,7 +25,7 @@ CONVERSATION = ("conversation", "session", "app")
 WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "prompt": (PromptInput,),
     "conversation": (ConversationView,),
-    "plan": (PlanLine,),
+    "plan": (PlanView,),
     "card": (PermissionCard,),
     "review": (FullRequest, PermissionReview),
     "find": (FindBar,),

@@ -22,7 +22,7 @@ from acp_tui.ui.replaying.film import Answer
 from acp_tui.ui.replaying.question import Reply, question_card
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.docked_request import DockedRequest
-from acp_tui.ui.widgets.plan_line import PlanLine
+from acp_tui.ui.widgets.plan_view import PlanView
 from acp_tui.ui.widgets.session_panel import SessionPanel
 
 
@@ -69,7 +69,7 @@ class ReplayPanel(RecordedPanel):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield RecordedView(images=self._images, folds=self._folds)
-        plan = PlanLine()
+        plan = PlanView()
         plan.can_focus = False  # its keys are the replay's
         yield plan
         yield RecordedCard(self._answer_to)

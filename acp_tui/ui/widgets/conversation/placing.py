@@ -72,7 +72,7 @@ def place(parent: Widget, layout: PlacedLayout, regions: Mapping[Widget, Region]
 
 
 def add(parent: Widget, children: Iterable[Widget]) -> None:
-    """Mount new children; `Widget.mount` would lay out and paint the parent whole. They have no place before `Mount`."""
+    """Mount children, which have no place before `Mount`; `Widget.mount` would paint the parent whole."""
     parent.app._register(parent, *children)
 
 

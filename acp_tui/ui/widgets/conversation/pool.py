@@ -112,7 +112,9 @@ class Pool:
 
     def place(self) -> None:
         """Put the widgets where they belong; those that are not mounted yet have no place."""
-        regions = {self.views[slot.key]: slot.region for slot in self._slots if slot.region is not None}
+        regions: dict[Widget, Region] = {
+            self.views[slot.key]: slot.region for slot in self._slots if slot.region is not None
+        }
         place(self._parent, self.layout, regions)
 
     def clear(self) -> None:
