@@ -40,11 +40,11 @@ from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.session.plan_line import PlanLine
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.plan_view import PlanView
 from support.folding import ALLOW, REJECT
 from support.waiting import TEST_LIMIT_S, until
 
@@ -404,9 +404,9 @@ class Page:
         return self._one(PermissionCard)
 
     @property
-    def plan(self) -> PlanLine:
+    def plan(self) -> PlanView:
         """The plan; it may be hidden."""
-        return self._one(PlanLine)
+        return self._one(PlanView)
 
     def _one(self, kind: type[W]) -> W:
         return self.pilot.app.screen_stack[0].query_one(kind)

@@ -15,9 +15,9 @@ from acp_tui.ui.permission.permission_review import FullRequest, PermissionRevie
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import PLACEHOLDER
 from acp_tui.ui.session.find_bar import KEYS, FindBar
-from acp_tui.ui.session.plan_line import PlanLine
 from acp_tui.ui.session.status_line import STATES
 from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.plan_view import PlanView
 
 PROMPT = ("prompt", "session", "app")
 CARD = ("card", "session", "app")
@@ -25,7 +25,7 @@ CONVERSATION = ("conversation", "session", "app")
 WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
     "prompt": (PromptInput,),
     "conversation": (ConversationView,),
-    "plan": (PlanLine,),
+    "plan": (PlanView,),
     "card": (PermissionCard,),
     "review": (FullRequest, PermissionReview),
     "find": (FindBar,),

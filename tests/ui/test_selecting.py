@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import events
 
-from acp_tui.ui.widgets.conversation.selection import word_at
+from acp_tui.ui.widgets.conversation.selecting import word_at
 from support.folding import agent, prompt
 from support.screens import Page, open_page
 

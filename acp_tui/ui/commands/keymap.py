@@ -39,7 +39,7 @@ _TEXTUAL: Final[dict[str, Place]] = {
     "QueueLines": "queue",
     "HistorySearch": "history",
     "ConversationView": "conversation",
-    "PlanLine": "plan",
+    "PlanView": "plan",
     "Welcome": "welcome",
     "PermissionCard": "card",
     "QuestionCard": "question",

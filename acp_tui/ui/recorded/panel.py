@@ -21,8 +21,8 @@ from acp_tui.ui.permission.permission_card import DockedRequest
 from acp_tui.ui.recorded.film import Answer
 from acp_tui.ui.recorded.question import Reply, question_card
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.session.plan_line import PlanLine
 from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.plan_view import PlanView
 
 
 class RecordedPanel(SessionPanel):
@@ -81,7 +81,7 @@ class ReplayPanel(RecordedPanel):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield self.view
-        plan = PlanLine()
+        plan = PlanView()
         plan.can_focus = False  # its keys are the replay's
         yield plan
         yield RecordedCard(self._answer_to)

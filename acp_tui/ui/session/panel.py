@@ -29,12 +29,12 @@ from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
-from acp_tui.ui.session.plan_line import PlanLine
 from acp_tui.ui.session.status import Work
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
 from acp_tui.ui.widgets.conversation.view import ConversationView
 from acp_tui.ui.widgets.conversation.window import FRAME_S
+from acp_tui.ui.widgets.plan_view import PlanView
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -106,7 +106,7 @@ class SessionPanel(Vertical):
         """From top to bottom."""
         yield self.view
         yield self.welcome
-        yield PlanLine()
+        yield PlanView()
         yield PermissionCard(clock=self._clock, write=self._write)
 
     def on_mount(self) -> None:
@@ -189,7 +189,7 @@ class SessionPanel(Vertical):
             return  # it was closed while a frame was due
         begin = time.monotonic()
         is_settled = self.conversation.turn is Turn.IDLE
-        self.query_one(PlanLine).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
+        self.query_one(PlanView).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
         self._show_permissions()
         self._show_notices()
         if self._is_empty:
@@ -234,7 +234,7 @@ class SessionPanel(Vertical):
                 machine.resize_terminal(state.terminal_id, columns, state.rows)
 
     def _fit_card(self) -> None:
-        plan = self.query_one(PlanLine)
+        plan = self.query_one(PlanView)
         # What the plan wants, hidden or not: its own rows with the margin above it.
         height = plan.styles.height
         plan_rows = (int(height.value) if height is not None else 1) + 1 if plan.display else 0
@@ -243,7 +243,7 @@ class SessionPanel(Vertical):
     def on_docked_request_crowded(self, message: DockedRequest.Crowded) -> None:
         """What is asked goes before the plan."""
         message.stop()
-        self.query_one(PlanLine).set_class(message.is_crowded, "-crowded-out")
+        self.query_one(PlanView).set_class(message.is_crowded, "-crowded-out")
 
     def _show_notices(self) -> None:
         """The latest few; of those that come faster than they can be read, only how many they were."""
@@ -276,7 +276,7 @@ class SessionPanel(Vertical):
 
     def toggle_plan(self) -> None:
         """Show all steps of the plan, or one line."""
-        self.query_one(PlanLine).action_toggle_plan()
+        self.query_one(PlanView).action_toggle_plan()
         self.call_after_refresh(self._fit_card)
 
     def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:

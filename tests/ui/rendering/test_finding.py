@@ -5,7 +5,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.rendering.marks import CUT, JOINT, Gutter
-from acp_tui.ui.widgets.conversation.finding import Span, find_in, pattern_of
+from acp_tui.ui.widgets.conversation.searching import Span, find_in, pattern_of
 
 
 def row(*parts: str | Segment) -> Strip:

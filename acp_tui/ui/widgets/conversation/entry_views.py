@@ -99,6 +99,7 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
         """Take the place that was waiting for it."""
         if self.key is not None:
             self.conversation_view.place_entries()
+            self._look_at_ground()
 
     def allow_focus(self) -> bool:
         """The entry at the cursor; for Tab, all of them are one stop."""
@@ -116,9 +117,12 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
         """Lie on another background."""
         super().notify_style_update()
         if self.is_mounted and self.parent is not None:
-            before, self._ground = self._ground, self._find_ground()
-            if before != self._ground:
-                self.conversation_view.note_ground()
+            self._look_at_ground()
+
+    def _look_at_ground(self) -> None:
+        before, self._ground = self._ground, self._find_ground()
+        if before != self._ground:
+            self.conversation_view.note_ground()
 
     @property
     def ground(self) -> Style | None:

@@ -220,9 +220,8 @@ class ConversationView(ConversationWindow):
         self._paint()
 
     def note_ground(self) -> None:
-        """An entry lies on something else."""
-        if self.is_attached and self.outer_size.width:
-            self._paint()
+        """An entry lies on something else: show it with the next frame."""
+        self._schedule(0)
 
     def _choose(self, index: int) -> None:
         """Move the cursor to an entry in view."""

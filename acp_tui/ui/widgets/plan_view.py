@@ -27,10 +27,10 @@ MOST_ROWS: Final = 12
 MOST_OF_SCREEN: Final = 0.5
 
 
-class PlanLine(StripView, can_focus=True):
+class PlanView(StripView, can_focus=True):
     """Shows nothing without a plan, one line with one, all steps when opened; folds away when all is done."""
 
-    DEFAULT_CSS = "PlanLine { height: auto; display: none; }"
+    DEFAULT_CSS = "PlanView { height: auto; display: none; }"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,enter", "toggle_plan", "Fold or unfold", show=False),

@@ -1,0 +1,53 @@
+"""The widgets of acp-tui for any Textual app: a live agent inside yours, in a dozen lines.
+
+`SessionView` shows a session and asks the user for permissions; `ConversationView` shows only what was said, of a
+session or of any `Conversation`. Each entry in view is a widget of its kind: query, style and listen to it as to any
+other. Agents belong to a hub outside of the app: `async with open_hub() as hub`, so that none outlives it.
+
+The README has an example; `acp_tui/ui/widgets/conversation/entry_views.py` says what can be styled. Everything here is
+typed, and changes of it are in the changelog.
+"""
+
+from __future__ import annotations
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.widgets.conversation.entry_views import (
+    CommandView,
+    EntryView,
+    MessageView,
+    NoteView,
+    QuestionView,
+    ThoughtView,
+    ToolCallView,
+)
+from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.plan_view import PlanView
+from acp_tui.widgets.session_view import SessionView
+
+__all__ = [
+    "AgentCommand",
+    "Change",
+    "ClientError",
+    "CommandView",
+    "Conversation",
+    "ConversationView",
+    "EntryView",
+    "MessageView",
+    "NoteView",
+    "PermissionCard",
+    "PlanView",
+    "QuestionView",
+    "Session",
+    "SessionHub",
+    "SessionView",
+    "Text",
+    "ThoughtView",
+    "ToolCallView",
+    "open_hub",
+]

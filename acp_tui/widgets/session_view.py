@@ -1,0 +1,151 @@
+"""One session in somebody else's app: what was said, the plan, and the card for permissions. It writes no prompts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Sequence
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Key, Paste
+from textual.message import Message
+
+from acp_tui.client.sessions.session import Session, Unsubscribe
+from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import Turn
+from acp_tui.ui.kit.stylesheets import stylesheet
+from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.widgets.conversation.view import ConversationView
+from acp_tui.ui.widgets.plan_view import PlanView
+
+FRAME_S: Final = 1 / 30
+
+
+class SessionView(Vertical):
+    """Shows the session that it follows. Only the user allows anything: an answer on the card is all that is sent."""
+
+    DEFAULT_CSS = "SessionView { height: 1fr; }" + stylesheet("prompt") + stylesheet("permission")
+
+    class Typed(Message):
+        """The user types here what is meant for your prompt."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class TurnChanged(Message):
+        """The agent has begun to work, or is done."""
+
+        def __init__(self, *, is_working: bool) -> None:
+            super().__init__()
+            self.is_working = is_working
+
+    def __init__(
+        self,
+        session: Session | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.session = session
+        """The one that is shown; None: none yet."""
+        self._unsubscribe: Unsubscribe = lambda: None
+        self._frame_context = contextvars.copy_context()
+        self._due: asyncio.TimerHandle | None = None
+        self._is_working = False
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield ConversationView()
+        yield PlanView()
+        yield PermissionCard(write=self._pass_on)
+
+    def on_mount(self) -> None:
+        """Show the session that it was made with."""
+        self._frame_context = contextvars.copy_context()  # changes come from tasks that know no app
+        if self.session is not None:
+            self.follow(self.session)
+
+    def on_unmount(self) -> None:
+        """The session goes on."""
+        self._unsubscribe()
+        if self._due is not None:
+            self._due.cancel()
+
+    def follow(self, session: Session) -> None:
+        """Show this session from now on, with what was said so far."""
+        self._unsubscribe()
+        self.session = session
+        if self.is_mounted:
+            self.conversation_view.show(session.conversation, str(session.cwd))
+            self._unsubscribe = session.subscribe(self._on_change)
+            self._show_facts()
+
+    @property
+    def conversation_view(self) -> ConversationView:
+        """What was said."""
+        return self.query_one(ConversationView)
+
+    def _on_change(self, change: Change) -> None:
+        """Called for each chunk: it marks only."""
+        self.conversation_view.mark(change)
+        is_asked = bool(self.session is not None and self.session.conversation.permissions)
+        if self._due is None and (change.facts or is_asked):
+            loop = asyncio.get_running_loop()
+            self._due = loop.call_later(FRAME_S, self._show_facts, context=self._frame_context)
+
+    def _show_facts(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        if self.session is None or not self.is_attached:
+            return
+        conversation = self.session.conversation
+        is_working = conversation.turn is not Turn.IDLE
+        plans = tuple(conversation.plans.values())
+        self.query_one(PlanView).show_plans(plans, is_settled=not is_working)
+        requests = tuple(conversation.permissions.values())
+        call = None
+        if requests:
+            entry = conversation.entries[conversation.tool_call_entries[requests[0].tool_call_id]]
+            assert isinstance(entry, ToolCallEntry)
+            call = entry.call
+        card = self.query_one(PermissionCard)
+        card.fit(self.size.height)
+        was_shown = card.display
+        card.show(requests, call, str(self.session.cwd), conversation.terminals)
+        if card.display and not was_shown and self.screen.focused in (None, self.conversation_view):
+            card.focus()  # never away from where the user writes
+        if is_working != self._is_working:
+            self._is_working = is_working
+            self.post_message(self.TurnChanged(is_working=is_working))
+
+    def on_resize(self) -> None:
+        """The card takes no more room than there is."""
+        self.query_one(PermissionCard).fit(self.size.height)
+
+    def _pass_on(
+        self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
+    ) -> None:
+        if isinstance(message, PermissionCard.ReasonWanted):
+            # There is no prompt here to write the reason into: what the user chose is a rejection all the same.
+            if self.session is not None:
+                self.session.answer_permission(message.key, message.option_id)
+        else:
+            behind = (key.text if isinstance(key, Paste) else key.character or "" for key in keys)
+            self.post_message(self.Typed("".join((message.text, *behind))))
+
+    def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
+        """Pass on the user's decision."""
+        message.stop()
+        if self.session is not None:
+            self.session.answer_permission(message.key, message.option_id)
+
+    def on_permission_card_left(self, message: PermissionCard.Left) -> None:
+        """Back to what was said: the request stays."""
+        message.stop()
+        self.conversation_view.focus()

@@ -1,0 +1,61 @@
+"""The app of the README: a live agent inside somebody else's Textual app."""
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from acp_tui.client.agents.demo import copy_project
+from acp_tui.widgets import (
+    AgentCommand,
+    MessageView,
+    PermissionCard,
+    SessionView,
+    ToolCallView,
+    open_hub,
+)
+from support.waiting import until
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def _example() -> ModuleType:
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (source,) = (block for block in blocks if "acp_tui.widgets" in block)
+    module = ModuleType("readme_app")
+    exec(compile(source, "README.md", "exec"), vars(module))
+    return module
+
+
+async def _shown(pilot: Pilot[Any], kind: type[Any]) -> None:
+    await until(lambda: bool(pilot.app.query(kind)), pilot.pause)
+
+
+async def test_the_app_of_the_readme_shows_a_turn_and_asks_its_user(tmp_path: Path, monkeypatch: Any) -> None:
+    project = tmp_path / "project"
+    copy_project(project)
+    monkeypatch.chdir(project)
+    argv = (sys.executable, "-m", "acp_tui.demo", "coding", "--speed", "0")
+    async with open_hub() as hub:
+        app = _example().Notes(hub, AgentCommand("demo", argv))
+        async with app.run_test(size=(100, 40)) as pilot:
+            view = app.query_one(SessionView)
+            await until(lambda: view.session is not None, pilot.pause)
+            field = app.query_one(Input)
+            field.focus()
+            field.value = "The tests fail. Fix them."
+            await pilot.press("enter")
+            card = app.query_one(PermissionCard)
+            await until(lambda: card.display and card.has_focus, pilot.pause)
+            await _shown(pilot, MessageView)
+            await _shown(pilot, ToolCallView)
+            # Nobody but the user answers: they go away from the card, and it still asks.
+            await pilot.press("escape")
+            await until(lambda: not card.has_focus, pilot.pause)
+            assert card.display
+            assert view.session is not None
+            assert len(view.session.conversation.permissions) == 1
