@@ -65,7 +65,7 @@ class Linked(Protocol):
         """The process that runs now."""
 
     @property
-    def additions(self) -> Additions:
+    def additions(self) -> Additions | None:
         """What each session gets."""
 
 
@@ -259,7 +259,7 @@ class SessionDriver:
 
     async def _opened(self, call: Callable[..., Awaitable[Session]]) -> Session:
         async def call_agent() -> Session:
-            added = self._link.additions
+            added = self._link.additions or Additions()
             return await call(self.agent, additional_directories=added.directories, mcp_servers=added.servers)
 
         return await logged_in(call_agent, self._front.log_in)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -19,7 +19,7 @@ from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import logged_in, usable_directories, usable_servers
+from acp_tui.client.sessions.driver import additions_for, usable_servers
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.conversation.visible import make_visible_line
@@ -62,22 +62,15 @@ class AgentController:
         async with self._link.starting_again:
             if self._link.is_lost:
                 await self._start_agent()
-                self._link.servers = await self._mcp_servers()
-                self._link.directories = self._additional_directories()
+                wanted = self._host.settings.workspace.additional_directories
+                # What is left out stands in each session that is opened without it: a toast would be gone by then.
+                self._link.additions = await additions_for(self._link.running, self._host.cwd, wanted, self)
 
     async def _start_agent(self) -> None:
         await self._link.start(self._on_phase, self._host.settings.agent.start_limit_s or None)
 
-    async def logged_in(self, call: Callable[[Agent], Awaitable[T]]) -> T:
-        """Make `call`; where the agent wants a login first, let the user log in and make it again (R-AUTH-3)."""
-
-        async def call_agent() -> T:
-            assert self.agent is not None
-            return await call(self.agent)
-
-        return await logged_in(call_agent, self._log_in)
-
-    async def _log_in(self, wanted: AuthenticationRequired) -> bool:
+    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+        """Let the user log in; False where they do not want to."""
         agent = self.agent
         assert agent is not None
 
@@ -114,49 +107,13 @@ class AgentController:
             self._host.say(f"The login ended with status {status}, so it has not worked.", severity="error")
         await self._start_agent()
 
-    def _additional_directories(self) -> Sequence[Path]:
-        """Those of the settings, where the agent takes any (R-DIR-1).
+    async def trusts(self, project: mcp.ProjectServers) -> bool:
+        """Whether the user trusts a project's MCP servers."""
+        return await self._host.ask(TrustDialog(project.file, project.declared.servers))
 
-        What is left out stands in each session that is opened without it: a toast would be gone by then.
-        """
-        assert self.agent is not None
-        wanted = self._host.settings.workspace.additional_directories
-        directories, self._link.directories_left_out = usable_directories(self.agent.capabilities, wanted)
-        return directories
-
-    async def _mcp_servers(self) -> Sequence[mcp.Server]:
-        """The user's servers and, once the user trusts them, the project's (R-MCP-2).
-
-        What is left out stands in each session that is opened without it.
-        """
-        assert self.agent is not None
-        user = await self._readable(to_thread.run_sync(mcp.servers_at_start, mcp.settings_file()))
-        theirs = await self._readable(self._project_servers())
-        wanted = self.agent.command.mcp_servers
-        servers, self._link.servers_left_out = usable_servers(self.agent.capabilities, (user, theirs), wanted)
-        return servers
-
-    async def _readable(self, servers: Awaitable[mcp.ServerList]) -> mcp.ServerList:
-        """Those servers; a file that is of no use is said, and keeps those of the other file from nobody."""
-        try:
-            return await servers
-        except SettingsError as error:
-            self._host.say_error(error)
-            return mcp.ServerList()
-
-    async def _project_servers(self) -> mcp.ServerList:
-        project = await to_thread.run_sync(mcp.read_project_servers, self._host.cwd)
-        if project is None:
-            return mcp.ServerList()
-        trust = await to_thread.run_sync(mcp.trust_state, project, mcp.trust_file())
-        if trust is mcp.Trust.UNDECIDED and project.declared.servers:
-            is_trusted = await self._host.ask(TrustDialog(project.file, project.declared.servers))
-            trust = mcp.Trust.TRUSTED if is_trusted else mcp.Trust.REJECTED
-            try:
-                await to_thread.run_sync(mcp.remember, project, trust, mcp.trust_file())
-            except SettingsError as error:
-                self._host.say_error(error)  # the answer holds all the same
-        return mcp.trusted_servers(project, trust)
+    def say_error(self, error: ClientError) -> None:
+        """Tell the user what went wrong."""
+        self._host.say_error(error)
 
     # What the user wants
 

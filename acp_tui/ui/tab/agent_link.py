@@ -6,14 +6,13 @@ It opens no dialog and no session; that is the desks' business.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.agent import Agent
-    from acp_tui.client.settings import Server
+    from acp_tui.client.sessions.driver import Additions
 
 StartAgent = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
 """Starts the agent's process, telling each phase. Raises ClientError."""
@@ -30,20 +29,20 @@ class AgentLink:
         """Set once the handshake is done."""
         self.starting: Agent | None = None
         """Set before: it may ask something, and nothing else is to be wanted of it yet."""
-        self.servers: Sequence[Server] = ()
-        """The MCP servers for each session."""
-        self.directories_left_out: Sequence[str] = ()
-        """Why, in sentences."""
-        self.servers_left_out: Sequence[str] = ()
-        """What the user is to know of the others, a sentence each."""
-        self.directories: Sequence[Path] = ()
-        """The directories beside its own for each session."""
+        self.additions: Additions | None = None
+        """What each session gets; None before the first start."""
         self.listeners: list[Callable[[], None]] = []
         """Called when the agent asks something that belongs to no session."""
         self.starting_again = asyncio.Lock()
         """Held by the tab that starts a new process: the others are to use that one."""
         self._start = start
         self._tabs: set[Any] = set()
+
+    @property
+    def running(self) -> Agent:
+        """The agent, which has been started."""
+        assert self.agent is not None
+        return self.agent
 
     @property
     def can_start(self) -> bool:

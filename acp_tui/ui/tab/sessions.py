@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.client.errors import AgentLost, AgentRefused, ClientError, SessionNotOpened
-from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.session import Session, shown_early
+from acp_tui.client.sessions.driver import SessionDriver
+from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import Remark
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import Reconnected, Remarked
+from acp_tui.conversation.updates import Remarked
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.tab.agent import AgentController
 from acp_tui.ui.tab.host import TabHost
@@ -37,24 +37,22 @@ class SessionsController:
         It goes on below what was said in an `earlier` one; `why_anew` says why that one does not.
         """
         await self._agent.ensure_agent()
-        link = self._host.link
-        session = await self._agent.logged_in(
-            lambda agent: agent.new_session(
-                self._host.cwd,
-                additional_directories=link.directories,
-                mcp_servers=link.servers,
-                earlier=earlier,
-                why_anew=why_anew,
-            )
-        )
-        return self._with_remark(session)
+        return self._with_remark(await self._driver.begin(earlier, why_anew))
+
+    @property
+    def _driver(self) -> SessionDriver:
+        return SessionDriver(self._host.link, self._agent, self._host.cwd)
+
+    def _show(self, session: Session) -> None:
+        self._host.run(self._host.show(session))
 
     def _with_remark(self, session: Session) -> Session:
         """The session, in which it is said, once, which directories and MCP servers it is without."""
-        link = self._host.link
-        remarks = [*link.directories_left_out]
-        if link.servers_left_out:
-            remarks.append(f"MCP servers: {'; '.join(link.servers_left_out)}")
+        added = self._host.link.additions
+        assert added is not None
+        remarks = [*added.directories_left_out]
+        if added.servers_left_out:
+            remarks.append(f"MCP servers: {'; '.join(added.servers_left_out)}")
         for remark in remarks:
             if Remark(remark) not in session.conversation.entries:
                 session.apply(Remarked(remark))
@@ -63,54 +61,16 @@ class SessionsController:
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """The session as it is where it is open already, else as the agent gives it (R-SESS-10)."""
         await self._agent.ensure_agent()
-        agent = self._host.link.agent
-        assert agent is not None
-        known = agent.sessions.get(session_id)
-        if known is not None:
-            return known
-        link = self._host.link
-
-        with shown_early(lambda session: self._host.run(self._host.show(session))) as attend:
-            session = await self._agent.logged_in(
-                lambda agent: agent.open_session(
-                    session_id,
-                    cwd,
-                    attend,
-                    additional_directories=link.directories,
-                    mcp_servers=link.servers,
-                )
-            )
-        return self._with_remark(session)
+        return self._with_remark(await self._driver.open(session_id, cwd, self._show))
 
     async def go_on(self, earlier: Session) -> Session:
         """Start the agent again where it is gone, and go on with a session as far as the agent remembers it."""
         await self._agent.ensure_agent()
-        agent = self._host.link.agent
-        assert agent is not None
-        try:
-            if agent.capabilities.resume_session:
-                return await self._agent.logged_in(lambda agent: self._resumed(agent, earlier))
-            if agent.capabilities.load_session and not earlier.conversation.is_blank:
-                return await self._loaded(earlier)
-        except AgentRefused as refused:
-            return await self.begin(earlier, str(self.not_opened(earlier.session_id, refused)))
-        return await self.begin(earlier)
 
-    async def _loaded(self, earlier: Session) -> Session:
-        session = await self.open(earlier.session_id, earlier.cwd)
-        session.queue = earlier.queue
-        session.apply(Reconnected(remembers=True, is_loaded=True))
-        return session
+        def refused(error: AgentRefused) -> str:
+            return str(self.not_opened(earlier.session_id, error))
 
-    async def _resumed(self, agent: Agent, earlier: Session) -> Session:
-        session = await agent.resume_session(
-            earlier.session_id,
-            earlier.cwd,
-            additional_directories=self._host.link.directories,
-            mcp_servers=self._host.link.servers,
-            earlier=earlier,
-        )
-        return self._with_remark(session)
+        return self._with_remark(await self._driver.go_on(earlier, refused, self._show))
 
     async def delete(self, session_id: SessionId) -> None:
         """Let the agent forget a session."""

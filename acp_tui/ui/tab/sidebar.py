@@ -134,7 +134,8 @@ class SidebarController:
     def _facts(self, session: Session) -> tuple[tuple[str, str], ...]:
         terminals = session.conversation.terminals
         self._running = {name for name, state in terminals.items() if not state.has_exited}
-        names = (server.name for server in self._host.link.servers)
+        additions = self._host.link.additions
+        names = (server.name for server in (additions.servers if additions is not None else ()))
         return session_facts(session.conversation, self._agent, from_home(session.cwd), names)
 
     @property
