@@ -46,7 +46,7 @@ ALLOWED: Final = {
     "workbench/demo/playing.py": {"sys.stderr": "of an agent"},
     "ui/base/app.py": {"rich.console": "writes to sys.stderr"},
     "ui/textual_gaps/pacing.py": {"os.write": "what Textual draws: drawings are made of visible text"},
-    "ui/recorded/cast.py": {"rich.console": "draws into a string"},
+    "ui/recorded/render.py": {"rich.console": "draws into a string"},
     "ui/recorded/formats.py": {"rich.console": "draws into a string"},
     "ui/kit/themes.py": {"rich.console": "asked for colours"},
     "ui/kit/terminal_colours.py": {"os.write": "a constant asks the terminal"},

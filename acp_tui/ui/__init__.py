@@ -1,1 +1,20 @@
-"""The Textual app. Begin with `shell.app`, then `tab.screen` and `session.panel`; imports run downward only."""
+"""The Textual app. Begin with `shell.app`, then `tab.screen` and `session.panel`.
+
+The rooms, from top to bottom; each imports from those below it only (a contract in pyproject.toml):
+
+- `shell`: the app of agents: its tabs, notices outside of the terminal, the settings while it runs
+- `tab`: one tab: its screen, its stage (Starting, Live, Reread, Failed), and controllers that know it as a `TabHost`
+- `inspector`: the frames of a connection
+- `recorded`: recordings, replayed and made into pictures
+- `base`: the small app that all of these share, composed of looks, keys, pace and notices
+- `changes`: what has changed in a workspace: followed, listed, reviewed, reverted
+- `dialogs`: modal screens that give a value; they know no controller
+- `session`: one session on the screen: its panel, plan, welcome, sidebar and status line
+- `permission`: what an agent asks: permission cards, forms and pages
+- `widgets.conversation`, `drawings`: a conversation, and how its entries are drawn
+- `prompt`: the draft, its completion, earlier prompts, the queue
+- `commands`: the table of commands, the keymap, help and palette
+- `kit`: widgets and tools that know neither sessions nor agents
+- `rendering`: text to lines
+- `textual_gaps`: what we take from inside of Textual, each use in one place
+"""

@@ -14,7 +14,7 @@ from support.screens import ScreenApp
 @pytest.fixture
 def find(tmp_path: Path) -> Callable[[], list[Path]]:
     """`stylesheets` of a copy of the package in tmp_path/acp_tui, which has no stylesheets yet."""
-    copy = tmp_path / "acp_tui" / "ui" / "stylesheets.py"
+    copy = tmp_path / "acp_tui" / "ui" / "kit" / "stylesheets.py"
     copy.parent.mkdir(parents=True)
     shutil.copy(installed.__file__, copy)
     spec = importlib.util.spec_from_file_location("copied_stylesheets", copy)
