@@ -509,7 +509,8 @@ class _Answering:
             elif pick < 0.4:
                 for letter in self.random.choice(WORDS):
                     self.page.clock.now_s += self.random.choice((0.05, 0.2, 0.39))
-                    await self._press(letter)
+                    if not self.page.answers:
+                        await self._press(letter)
             else:
                 await self._press(self.random.choice((*LETTERS, *"011", "ctrl+enter", "tab", "tab")))
             if self.page.answers:
@@ -539,7 +540,7 @@ class _Answering:
         if had_focus != _is_on_card(self.page.pilot.app.focused):
             self.judge.changes(self.page.clock.now_s)
         may_accept = key in ("enter", "ctrl+enter", *"123456789")
-        self._check(had_focus and may_accept and (is_meant or is_written))
+        await self._check(had_focus and may_accept and (is_meant or is_written))
 
     async def _click(self) -> None:
         here = [text for text in BUTTONS if any(text in line for line in self.page.lines)]
@@ -557,9 +558,11 @@ class _Answering:
             await self.page.use_mouse(MouseUp, text)
             await self.page.settled()
             accepts = text in BUTTONS[:4]
-            self._check(is_meant and accepts and version == self.judge.version)
+            await self._check(is_meant and accepts and version == self.judge.version)
 
-    def _check(self, may_accept: bool) -> None:
+    async def _check(self, may_accept: bool) -> None:
+        waiting = self.page.session.conversation.elicitations
+        await self.page.until(lambda: bool(waiting or self.page.answers))  # what was decided has come there
         accepted = [answer for answer in self.page.answers if answer[0] == "accept"]
         assert may_accept or not accepted, "\n".join(self.log)
 
