@@ -50,7 +50,10 @@ async def test_the_app_of_the_readme_shows_a_turn_and_asks_its_user(tmp_path: Pa
             field.value = "The tests fail. Fix them."
             await pilot.press("enter")
             card = app.query_one(PermissionCard)
-            await until(lambda: card.display and card.has_focus, pilot.pause)
+            await until(lambda: card.display, pilot.pause)
+            assert field.has_focus, "the card takes the keyboard from nobody who writes"
+            await pilot.press("shift+tab")
+            await until(lambda: card.has_focus, pilot.pause)
             await _shown(pilot, MessageView)
             await _shown(pilot, ToolCallView)
             # Nobody but the user answers: they go away from the card, and it still asks.
