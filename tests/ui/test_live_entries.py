@@ -229,6 +229,7 @@ async def test_a_stylesheet_of_ones_own_overrides_the_looks() -> None:
         await until(lambda: bool(app.query(MessageView)) and view.is_settled, pilot.pause)
         failed = app.query_one("ToolCallView.-failed", ToolCallView)
         await until(lambda: failed.ground is not None, pilot.pause)
+        await until(lambda: bool(failed.region), pilot.pause)
         styles = {
             segment.text.strip(): segment.style
             for segment in failed.render_line(0)
@@ -239,6 +240,7 @@ async def test_a_stylesheet_of_ones_own_overrides_the_looks() -> None:
         assert styles["✗"].bgcolor is not None
         assert styles["✗"].bgcolor.name == "#102030"
         said = app.query("MessageView.-agent").last(MessageView)
+        await until(lambda: said.region and failed.region, pilot.pause)
         (word,) = (segment.style for segment in said.render_line(0) if segment.text.strip() == "done")
         assert word is not None
         assert word.color is not None

@@ -244,10 +244,6 @@ class ConversationView(ConversationWindow):
                 slots.append(Slot(index, *self._kind(index), Region(0, rows.start, width, len(rows))))
         if not has_focus:
             self.tab_stop = shown[-1] if shown else None
-        elif self.has_focus and shown and self._cursor is None:
-            # The first entries that an empty view gets take its focus over.
-            self.call_next(self.focus)
-            self.tab_stop = shown[-1]
         elif self._cursor is not None and self._cursor not in shown:
             slots.append(Slot(self._cursor, *self._kind(self._cursor), None))
         return slots
