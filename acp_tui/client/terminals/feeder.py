@@ -7,14 +7,18 @@ than the PTYs of a machine with few cores deliver, and more threads would only c
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
+import threading
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
-from threading import Thread
-from typing import TypeAlias
+from queue import Empty, SimpleQueue
+from typing import Final, TypeAlias
 
 log = logging.getLogger(__name__)
+
+END_S: Final = 1.0
+"""For the job that a thread has as we end."""
 
 Job: TypeAlias = tuple[Callable[[], None], Callable[[], None], asyncio.AbstractEventLoop]
 
@@ -35,8 +39,8 @@ class Feeder:
             return
         if not self._has_thread:
             self._has_thread = True
-            # A daemon: quitting waits for no emulator.
-            Thread(target=_work_off, args=(self._jobs,), name="terminal-feeder", daemon=True).start()
+            # A daemon: quitting waits for no more than the job that is under way.
+            FeederThread(self._jobs).start()
         loop = asyncio.get_running_loop()
         self.last_run = loop.time()
         self._jobs.put((work, on_done, loop))
@@ -45,6 +49,34 @@ class Feeder:
         """Take no more jobs, and let the thread end after those that it has. May be called twice."""
         self._is_closed = True
         self._jobs.put(None)
+
+
+class FeederThread(threading.Thread):
+    """Works off jobs until there is a None among them."""
+
+    def __init__(self, jobs: SimpleQueue[Job | None]) -> None:
+        super().__init__(name="terminal-feeder", daemon=True)
+        self._jobs = jobs
+
+    def run(self) -> None:
+        """In the thread."""
+        _work_off(self._jobs)
+
+    def end(self) -> None:
+        """Wait for the job that is under way; those behind it are dropped."""
+        with suppress(Empty):
+            while True:
+                self._jobs.get_nowait()
+        self._jobs.put(None)
+        self.join(END_S)
+
+
+@atexit.register
+def _end_all() -> None:
+    """The interpreter must not be taken down under a thread within libghostty: it would end by a segmentation fault."""
+    for thread in threading.enumerate():
+        if isinstance(thread, FeederThread):
+            thread.end()
 
 
 def _work_off(jobs: SimpleQueue[Job | None]) -> None:

@@ -73,6 +73,8 @@ class Toasts:
             rack = screen.get_child_by_type(ToastRack)
         except (ScreenStackError, NoMatches):
             return
+        if not screen.is_attached:
+            return  # the app ends: nothing can be mounted any more
         notices, lines = toasts_of(self._app), screen.query(NoticeLine)
         if not _asks(screen):
             lines.remove()
