@@ -28,6 +28,7 @@ FLIPS: Final = int(os.environ.get("ACP_TUI_GIT_FLIPS", "10"))
 """Looks at a repository whose configuration is being swapped."""
 SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
+    "client/permissions/shell_lines.py": "reads command lines, for rules",
     "client/safe_git.py": "the door itself",
     "client/doctor.py": "asks the program for its version only",
     "workbench/redact/names.py": "a user's name in ssh addresses",
@@ -48,7 +49,7 @@ STARTERS: Final = {
     "client/terminals/launcher.py": "commands in terminals",
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
-    "ui/shell/notifying/user_command.py": "the user's own for notices",
+    "ui/shell/notifier.py": "the user's own for notices",
     "ui/textual_gaps/suspending.py": "the user's editor",
 }
 HOOKS: Final = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import anyio
@@ -77,6 +78,8 @@ def test_redacted_it_says_the_same_whoever_has_played_it(
             assert anyio.run(pictured, one) == anyio.run(pictured, other)
 
 
-def outlines(recording: Path) -> list[str]:
+def outlines(recording: Path) -> list[list[str]]:
+    """What each conversation says; what an agent says behind a turn may come before the next prompt or after it."""
     replay = replayed_whole(recording)
-    return [outline(each) for each in (replay.outside, *replay.conversations.values())]
+    told = map(outline, (replay.outside, *replay.conversations.values()))
+    return [sorted(re.sub(r"^\.entries\.\d+", "", each, flags=re.MULTILINE).split("\n")) for each in told]

@@ -8,8 +8,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 
 from acp_tui.ui.drawings.messages import SLICE_CHARACTERS
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream
-from acp_tui.ui.shell.app import AcpTuiApp
-from acp_tui.ui.textual_gaps.pacing import Pace
+from acp_tui.ui.textual_gaps.pacing import Pace, Pacing
 from acp_tui.ui.widgets.conversation.baking import Bakery
 from acp_tui.ui.widgets.conversation.column import Column
 from acp_tui.ui.widgets.conversation.view import ConversationView
@@ -215,7 +214,7 @@ async def test_frames_for_which_a_terminal_has_no_room_become_one_that_is_writte
     async with open_page(agent("begins", "m")) as page:
         behind = Pace()
         behind.note_sent(1)  # the writer has something left
-        monkeypatch.setattr(AcpTuiApp, "_pace", behind)
+        monkeypatch.setattr(Pacing, "pace", behind)
         written.clear()
         for number in range(5):
             page.session.apply(agent(f"\n\nline {number}", "m"))

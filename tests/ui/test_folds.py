@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from rich.segment import Segment
 
 from acp_tui.client.settings.tree import Appearance, ConversationSettings, Settings
+from acp_tui.client.terminals.emulator import Line, Span
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
@@ -45,9 +45,9 @@ class Printed:
     def update(self) -> None:
         """Nothing more is printed."""
 
-    def lines(self, start: int, stop: int) -> list[list[Segment]]:
+    def lines(self, start: int, stop: int) -> list[Line]:
         """Some of its lines."""
-        return [[Segment(f"line {number}")] for number in range(start, stop)]
+        return [[Span(f"line {number}")] for number in range(start, stop)]
 
 
 def _scene(folds: Folds) -> Scene:

@@ -537,7 +537,8 @@ class SessionScreen(Screen[None]):
 
     def before_key(self, event: Key) -> None:
         """What is typed where nothing can be written goes to the draft, and the keys behind it go there too."""
-        is_text = getattr(self.focused, "is_text", None)
+        places = self.focused.ancestors_with_self if self.focused is not None else ()
+        is_text = next((place.is_text for place in places if hasattr(place, "is_text")), None)
         if is_text is not None and is_text(event):
             self.set_focus(self._prompt)
 
