@@ -78,8 +78,11 @@ def test_redacted_it_says_the_same_whoever_has_played_it(
             assert anyio.run(pictured, one) == anyio.run(pictured, other)
 
 
-def outlines(recording: Path) -> list[list[str]]:
-    """What each conversation says; what an agent says behind a turn may come before the next prompt or after it."""
+def outlines(recording: Path) -> list[set[str]]:
+    """What is said in each conversation, in no order: what comes behind a turn may come before the next prompt."""
     replay = replayed_whole(recording)
     told = map(outline, (replay.outside, *replay.conversations.values()))
-    return [sorted(re.sub(r"^\.entries\.\d+", "", each, flags=re.MULTILINE).split("\n")) for each in told]
+    texts = (
+        re.findall(r"^\S+ = (?:TextBuffer\()?['\"](.*)['\"]\)?$", each, flags=re.MULTILINE) for each in told
+    )
+    return [{line for text in each for line in text.split("\\n")} for each in texts]
