@@ -169,15 +169,16 @@ class EndOfInput(threading.Event):
 
     def __init__(self, terminal: int, end_app: Callable[[], object]) -> None:
         super().__init__()
-        self._poll = select.poll()
-        self._poll.register(terminal, 0)
+        self._terminal = terminal
         self._end_app = end_app
 
     def is_set(self) -> bool:
         """Asked by the thread that reads the keys, ten times a second at least."""
         if super().is_set():
             return True
-        if not any(event & GONE for _, event in self._poll.poll(0)):
+        poll = select.poll()  # one for each call: behind a stop, two threads may ask at once
+        poll.register(self._terminal, 0)
+        if not any(event & GONE for _, event in poll.poll(0)):
             return False
         self._end_app()
         return True

@@ -140,7 +140,8 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
     @property
     def tooltip(self) -> Content | None:
         """The whole of what is cut in it; None where nothing is."""
-        text = self.conversation_view.cut_text(self.index) if self.key is not None else ""
+        is_shown = self.key is not None and self.parent is not None
+        text = self.conversation_view.cut_text(self.index) if is_shown else ""
         return Content(text) if text else None
 
     @tooltip.setter
@@ -150,7 +151,9 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
     # Its lines belong to the conversation, which keeps them whether there is a widget or not.
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The rows of `crop`."""
+        """The rows of `crop`; blank ones where the conversation was taken away with it, as when another is shown."""
+        if self.parent is None:
+            return [Strip.blank(crop.width)] * crop.height
         return self.conversation_view.render_entry(self, crop)
 
     def render_line(self, y: int) -> Strip:
