@@ -97,7 +97,8 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
 
     def on_mount(self) -> None:
         """Take the place that was waiting for it."""
-        if self.key is not None:
+        self.is_ready = True
+        if self.key is not None and self.parent is not None:
             self.conversation_view.place_entries()
             self._look_at_ground()
 

@@ -26,6 +26,8 @@ class LiveView(Widget):
 
     key: Hashable = None
     """What it is bound to."""
+    is_ready = False
+    """Whether it can be placed: from its `Mount` on, and so before Textual counts it as mounted."""
     states: frozenset[str] = frozenset()
     """Its state classes, as they follow from what it is bound to."""
 
