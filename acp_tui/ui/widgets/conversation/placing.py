@@ -50,7 +50,11 @@ def place(parent: Widget, layout: PlacedLayout, regions: Mapping[Widget, Region]
         return
     gone = before.keys() - regions.keys()
     compositor.widgets.difference_update(gone)
-    placed = [(child, region) for child, region in reversed(list(regions.items())) if getattr(child, "is_ready", True)]
+    placed = [
+        (child, region)
+        for child, region in reversed(list(regions.items()))
+        if getattr(child, "is_ready", True)
+    ]
     compositor.widgets.update(child for child, _ in placed)
     for known in maps:
         for child in gone:
