@@ -1,4 +1,1 @@
-"""The parts that screens are made of; none of them knows an agent.
-
-Begin with `session_panel`, which holds the `conversation` and the `permission_card`; `prompt` is where the user writes.
-"""
+"""The conversation on the screen, and its plan: one widget for each entry in view. Begin with `conversation.view`."""
