@@ -7,15 +7,22 @@ protocol adapters call its `ClientHandler`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation, FormValues
-from acp_tui.conversation.facts import PermissionOption, SessionId
+from acp_tui.conversation.facts import (
+    AskedCommand,
+    PermissionOption,
+    PermissionRequest,
+    RequestKey,
+    SessionId,
+)
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.updates import ElicitationAction, SessionUpdate
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +34,20 @@ class AgentCapabilities:
     delete_session: bool = False
     resume_session: bool = False
     close_session: bool = False
+    fork_session: bool = False
+    """A draft that agents ship, as is `steering`."""
+    steering: bool = False
+    """A prompt may join the turn that runs (`_session/steering`)."""
     additional_directories: bool = False
     image: bool = False
     audio: bool = False
     embedded_context: bool = False
+    mcp_stdio: bool = True
     mcp_http: bool = False
     mcp_sse: bool = False
     logout: bool = False
+    acts_itself: bool = False
+    """It reads and writes files and runs commands itself, never through the client, which cannot confine it."""
     meta: Meta | None = None
 
 
@@ -60,6 +74,17 @@ class AuthMethod:
     env: Mapping[str, str] = field(default_factory=dict)
     """Added to the agent's own environment; only for "terminal"."""
     meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What a handshake has brought."""
+
+    version: int
+    """Of the protocol, as the agent wrote it."""
+    identity: AgentIdentity | None
+    capabilities: AgentCapabilities
+    auth_methods: tuple[AuthMethod, ...]
 
 
 class StdioServer(Protocol):
@@ -132,6 +157,35 @@ class ClientOffer:
     """The user can be given a terminal to log in to the agent, on the machine that the agent runs on (R-AUTH-8)."""
     trace_context: Mapping[str, str] = field(default_factory=dict)
     """W3C trace context for every request to the agent: traceparent, tracestate, baggage; no other key is sent."""
+    meta: Meta = field(default_factory=dict)
+    """What is said of these capabilities beyond the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionQuestion:
+    """What an agent asks the user to allow; `PermissionRequest` says what the fields mean."""
+
+    patch: ToolCallPatch
+    """What the question says of its tool call; for one that is about none, of what stands for it."""
+    options: tuple[PermissionOption, ...]
+    meta: Meta | None = None
+    title: str | None = None
+    description: str | None = None
+    command: AskedCommand | None = None
+    is_alone: bool = False
+
+    def parked(self, key: RequestKey) -> PermissionRequest:
+        """As it waits for the user."""
+        return PermissionRequest(
+            key,
+            self.patch.tool_call_id,
+            self.options,
+            self.meta,
+            title=self.title,
+            description=self.description,
+            command=self.command,
+            is_alone=self.is_alone,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +227,7 @@ class ClientHandler(Protocol):
         """Something came that cannot be understood, and was left out; `raw` is the line where it was not JSON."""
 
     def request_permission(
-        self,
-        session_id: SessionId,
-        patch: ToolCallPatch,
-        options: tuple[PermissionOption, ...],
-        meta: Meta | None,
+        self, session_id: SessionId, question: PermissionQuestion
     ) -> Awaitable[str | None]:
         """Ask the user, now; the awaitable gives the id of the chosen option, or None for cancelled."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
@@ -24,12 +23,19 @@ from pydantic import (
     WrapValidator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.plugin import _loader
 from pydantic_core import CoreSchema, core_schema
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.protocol import MalformedMessage
+from acp_tui.values import dataclass
 
 log = logging.getLogger(__name__)
+
+# No package that happens to be installed beside us should read what passes between user and agent; and looking for such
+# plugins takes as long as building the models of a start. The public switch is an environment variable, which agents
+# would inherit.
+_loader._plugins = {}
 
 T = TypeVar("T")
 M = TypeVar("M", bound="WireModel")

@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any, Final, TypeAlias
 
-from pydantic_core import from_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+from acp_tui.values import dataclass
 
 
 class RpcError(Exception):
@@ -293,10 +294,9 @@ def _invalid(message: str, request_id: RequestId = None) -> bytes:
 
 
 def _encode(message: Any) -> bytes:
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     try:
-        return text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair: only its escape is valid UTF-8
+        return to_json(message)  # without a second copy in between, of a file of 60 MB say
+    except PydanticSerializationError:  # half of a surrogate pair: only its escape is valid UTF-8
         return json.dumps(message, separators=(",", ":")).encode()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from itertools import count
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
@@ -116,12 +116,13 @@ class Peer:
         unread_limit_s: float = UNREAD_LIMIT_S,
         tap: Tap | None = None,
     ) -> None:
+        self.handler = handler
+        """What serves from the next message on."""
         self.waiting_bytes = 0
         """What was sent and the other side has not taken."""
         self._max_waiting_bytes = max_waiting_bytes
         self._unread_limit_s = unread_limit_s
         self._stream = stream
-        self._handler = handler
         self._splitter = FrameSplitter(max_frame_bytes)
         self._tap = tap
         self._ids = count(1)
@@ -134,17 +135,22 @@ class Peer:
         self._lost: ConnectionLost | None = None
         self._tasks: TaskGroup | None = None
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection has ended, or is about to."""
+        return self._lost is not None
+
     # The way out
 
-    async def request(
+    def request(
         self,
         method: str,
         params: Any,
         *,
         read: Callable[[Any], T] = _as_it_is,
         read_error: Callable[[RequestFailed], T] | None = None,
-    ) -> T:
-        """Send a request and wait for its answer, without a time limit.
+    ) -> Coroutine[Any, Any, T]:
+        """Send a request, now; awaiting what this gives waits for its answer, without a time limit.
 
         `read` (or, for an error response, `read_error`) runs inside the read loop, before any later message is
         looked at; what it returns or raises is the outcome here. Raises RequestFailed for an error response,
@@ -155,6 +161,9 @@ class Peer:
         pending = _Pending(read, read_error)
         self._send(messages.write_request(request_id, method, params))
         self._pending.ask(Direction.OUT, request_id, pending)
+        return self._answer_to(request_id, pending)
+
+    async def _answer_to(self, request_id: int, pending: _Pending[T]) -> T:
         try:
             await pending.answered.wait()
         except anyio.get_cancelled_exc_class():
@@ -292,7 +301,7 @@ class Peer:
             case messages.Result() | messages.Failure() as response:
                 self._on_response(response)
             case messages.Junk(_, reason, answer):
-                self._handler.on_junk(line, reason)
+                self.handler.on_junk(line, reason)
                 if answer is not None:
                     self._answer(answer)
             case None:
@@ -303,7 +312,7 @@ class Peer:
             self._cancel_handling(params)
             return
         try:
-            self._handler.on_notification(method, params)
+            self.handler.on_notification(method, params)
         except Exception:
             log.exception("a notification %s could not be applied and was dropped", method)
 
@@ -317,7 +326,7 @@ class Peer:
     def _on_request(self, request: messages.Request, size: int) -> None:
         try:
             self._require_few(size)
-            answer = self._handler.on_request(request.method, request.params)
+            answer = self.handler.on_request(request.method, request.params)
         except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
             self._answer(messages.write_failure(request.id, _as_failure(request.method, error)))
             return

@@ -57,7 +57,11 @@ DEFINITIONS: dict[str, Any] = schema_v1()["$defs"]
 
 def _modelled() -> dict[str, Any]:
     names = [info.name for info in pkgutil.iter_modules(v1.__path__)]
-    wire = [name for name in names if not name.startswith(("inbound", "outbound", "connection", "methods"))]
+    wire = [
+        name
+        for name in names
+        if not name.startswith(("inbound", "outbound", "connection", "methods", "telling"))
+    ]
     modules = [importlib.import_module(f"{v1.__name__}.{name}") for name in wire]
     return {
         name: getattr(module, name) for module in modules for name in DEFINITIONS if hasattr(module, name)

@@ -11,7 +11,7 @@ from acp_tui.conversation.facts import Choice, PermissionOption, SelectOption
 from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import OptionsReplaced, TurnEnded
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod, PermissionQuestion
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.v1.agent_requests import (
     CreateTerminalRequest,
@@ -41,9 +41,9 @@ from acp_tui.protocol.wire import WireModel, decode, to_wire
 
 
 def read_agent(**fields: Any) -> tuple[AgentIdentity | None, AgentCapabilities, tuple[AuthMethod, ...]]:
-    version, agent = inbound.read_initialize_response({"protocolVersion": 1, **fields})
-    assert version == 1
-    return agent
+    agreed = inbound.read_initialize_response({"protocolVersion": 1, **fields})
+    assert agreed.version == 1
+    return agreed.identity, agreed.capabilities, agreed.auth_methods
 
 
 def test_an_agent_that_says_only_its_version_supports_nothing() -> None:
@@ -192,7 +192,7 @@ def test_a_permission_request_is_read_with_its_tool_call_and_options() -> None:
     params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": [option], "_meta": {"k": 1}}
     patch = ToolCallPatch("c")  # type: ignore[arg-type]
     options = (PermissionOption("o", "Do it", "allow_twice"),)
-    assert inbound.read_permission_request(params) == ("s", patch, options, {"k": 1})
+    assert inbound.read_permission_request(params) == ("s", PermissionQuestion(patch, options, {"k": 1}))
 
 
 @pytest.mark.parametrize("options", [None, "x", [{"optionId": "o", "name": "Do it"}], [5]])

@@ -276,7 +276,7 @@ def test_a_mode_changes_the_option_that_stands_for_the_modes(key: str) -> None:
     assert read("current_mode_update", **{key: "plan"}) == OptionChanged("mode", "plan", "mode")
 
 
-def test_config_options_are_read_flat_and_grouped_and_boolean_and_unknown_ones_are_left_out() -> None:
+def test_flat_grouped_and_boolean_options_are_read_and_unknown_ones_left_out() -> None:
     """R-CFG-2, R-CFG-3, R-CFG-6"""
     flat = {"id": "m", "name": "M", "type": "select", "currentValue": "x", "category": "model"}
     grouped = {"id": "g", "name": "G", "type": "select", "currentValue": "x"}

@@ -107,7 +107,7 @@ def test_everything_that_can_be_offered_is_written_as_the_schema_wants_it() -> N
 
 
 @needs_schema
-def test_a_workplace_is_written_as_the_schema_wants_it_for_each_way_to_open_a_session() -> None:
+def test_a_workplace_fits_the_schema_for_each_way_to_open_a_session() -> None:
     """R-SESS-1, R-SESS-3, R-SESS-6, R-DIR-1, R-MCP-1, R-MCP-2"""
     stdio = StdioServer("a", "/a", ("-x",), (("A", "1"),))
     http = HttpServer("sse", "b", "https://b", (("H", "2"),))

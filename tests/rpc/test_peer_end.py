@@ -110,7 +110,7 @@ async def test_a_line_over_the_ceiling_ends_the_connection_and_says_so(end: byte
 # The writer
 
 
-async def test_a_counterpart_that_closes_its_input_fails_the_requests_and_is_still_listened_to() -> None:
+async def test_a_peer_that_closes_its_input_fails_the_requests_and_is_still_heard() -> None:
     handler = RecordingHandler(echo=echo)
     outcomes: list[Any] = []
     async with serving(handler) as (peer, counterpart):

@@ -102,7 +102,7 @@ async def test_a_side_that_reads_nothing_is_given_up_with_the_reason() -> None:
         assert peer.waiting_bytes == 0
 
 
-async def test_requests_under_way_are_bounded_whatever_their_ids_and_free_again_when_answered() -> None:
+async def test_requests_in_flight_are_bounded_whatever_their_ids_until_answered() -> None:
     gate = anyio.Event()
 
     async def wait(params: Any) -> Any:

@@ -205,7 +205,7 @@ async def test_a_cancellation_right_behind_its_request_finds_it() -> None:
         assert await answered_codes(counterpart) == [(1, ErrorCode.REQUEST_CANCELLED)]
 
 
-async def test_work_that_turns_its_cancellation_into_a_result_is_answered_with_that_result() -> None:
+async def test_work_that_turns_its_cancellation_into_a_result_answers_with_it() -> None:
     """R-CREQ-2: a permission request may be answered as cancelled in its own words."""
 
     async def ask(params: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Rules of ACP v1 for agents, judged from the frames of a connection as they pass: `Linter` runs them all.
+"""Rules of ACP for agents, judged from the frames of a connection as they pass: `Linter` runs them all.
 
 Each module holds the rules of one matter and the check that judges them. Where the frames come from (a live
 connection, a recording) is the caller's matter. What is remembered has a limit, however long a connection lasts.
@@ -18,12 +18,15 @@ from acp_tui.protocol.conformance import (
     sessions,
     tool_calls,
     values,
+    version_two,
 )
-from acp_tui.protocol.conformance.exchange import Event, Exchange
+from acp_tui.protocol.conformance.exchange import Answered, Event, Exchange
 from acp_tui.protocol.conformance.lines import LineCheck
 from acp_tui.protocol.conformance.messages import PROBE
 from acp_tui.protocol.conformance.rule import Finding, Frame, Judge, Rule, Severity
 from acp_tui.protocol.conformance.scene import Scene
+from acp_tui.protocol.negotiation import speaks_v2
+from acp_tui.protocol.v1.methods import INITIALIZE
 from acp_tui.rpc import Direction
 
 __all__ = ["PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
@@ -41,6 +44,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *tool_calls.PERMISSION_RULES,
     *client_requests.TERMINAL_RULES,
     *client_requests.QUESTION_RULES,
+    *version_two.RULES,
     *lines.END_RULES,
 )
 """From the line to the end of the agent."""
@@ -90,6 +94,8 @@ class Linter:
         self._count += 1
         event = self._read(frame)
         if event is not None:
+            if isinstance(event, Answered) and event.request.method == INITIALIZE and speaks_v2(event.result):
+                self._checks = (version_two.VersionTwoCheck(self._judge),)
             for check in self._checks:
                 check.see(event)
             self._scene.follow(event)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from acp_tui.protocol.conformance.rule import Frame, Judge, Rule, Severity, shown
 from acp_tui.protocol.v1.methods import INITIALIZE, SESSION_PROMPT
 from acp_tui.rpc import Direction, Pairing
 from acp_tui.rpc.pairing import Key, Recent, key_of
+from acp_tui.values import dataclass
 
 VERSION: Final = Rule(
     "A-RPC-1",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
 from pydantic_core import from_json
 
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 
-SPECIFICATION: Final = "https://agentclientprotocol.com/protocol/v1/"
+SPECIFICATION: Final = "https://agentclientprotocol.com/protocol/"
 
 
 class Severity(Enum):
@@ -30,7 +30,7 @@ class Rule:
     """What an agent has to do, in one sentence."""
 
     rule_id: str
-    """`A-` (the agent's duty), the matter, a number; it never gets another meaning."""
+    """`A-` (the agent's duty; of version 2 `A2-`), the matter, a number; it never gets another meaning."""
     severity: Severity
     sentence: str
     advice: str
@@ -43,7 +43,7 @@ class Rule:
     @property
     def reference(self) -> str:
         """Where to read on."""
-        return SPECIFICATION + self.page
+        return SPECIFICATION + (self.page if self.page.startswith("v2/") else f"v1/{self.page}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.v1 import methods
 from acp_tui.rpc.pairing import Recent
+from acp_tui.values import dataclass
 
 CROSSING_S: Final = 1.0
 """What comes so soon behind a cancel may have been on its way before, in a flood of updates."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
@@ -10,6 +9,7 @@ from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import CROSSING_S, Scene, as_object, objects
 from acp_tui.protocol.v1 import methods
 from acp_tui.rpc.pairing import Recent
+from acp_tui.values import dataclass
 
 REPORTED: Final = Rule(
     "A-TOOL-1",

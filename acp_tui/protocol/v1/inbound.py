@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
@@ -19,9 +19,9 @@ from acp_tui.conversation.facts import (
     SessionId,
     SessionPage,
     SessionSummary,
+    TurnUsage,
     Usage,
 )
-from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
@@ -36,11 +36,18 @@ from acp_tui.conversation.updates import (
     SessionUpdate,
     ToolCallReported,
     TurnEnded,
+    TurnFailed,
     UnknownUpdate,
     UsageReported,
 )
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.roles import (
+    AgentCapabilities,
+    AgentIdentity,
+    Agreement,
+    AuthMethod,
+    PermissionQuestion,
+)
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call
 from acp_tui.protocol.wire import decode
@@ -50,8 +57,13 @@ Updates: TypeAlias = tuple[SessionUpdate, ...]
 # session/update
 
 
-def read_update(params: Any) -> tuple[SessionId, Updates]:
-    """Whose update it is, and what it says to the conversation. Raises MalformedMessage."""
+def read_update(
+    params: Any, readers: Mapping[str, Callable[[Any], Updates]] | None = None
+) -> tuple[SessionId, Updates]:
+    """Whose update it is, and what it says to the conversation. Raises MalformedMessage.
+
+    `readers` are those of another version.
+    """
     if type(params) is not dict or type(session_id := params.get("sessionId")) is not str:
         _malformed("a session id")
     update = params.get("update")
@@ -60,7 +72,7 @@ def read_update(params: Any) -> tuple[SessionId, Updates]:
     role = _ROLES.get(kind)
     if role is not None and (chunk := _plain_chunk(role, update)) is not None:
         return SessionId(session_id), (chunk,)
-    read = _READERS.get(kind)
+    read = (READERS if readers is None else readers).get(kind)
     return SessionId(session_id), (UnknownUpdate(kind, update),) if read is None else read(update)
 
 
@@ -117,11 +129,16 @@ MAX_COMMANDS: Final = 1_000
 """The first ones are kept: to read fifty thousand holds up the keys for a quarter of a second, each time."""
 
 
-def _commands(update: Any) -> Updates:
+def with_few_commands(update: Any) -> Any:
+    """The update with no more commands than are kept."""
     commands = update.get("availableCommands")
     if isinstance(commands, list) and len(commands) > MAX_COMMANDS:
-        update = {**update, "availableCommands": commands[:MAX_COMMANDS]}
-    report = decode(updates.AvailableCommandsUpdate, update)
+        return {**update, "availableCommands": commands[:MAX_COMMANDS]}
+    return update
+
+
+def _commands(update: Any) -> Updates:
+    report = decode(updates.AvailableCommandsUpdate, with_few_commands(update))
     return (CommandsReplaced(tuple(map(_command, report.available_commands)), report.meta),)
 
 
@@ -167,7 +184,7 @@ def _compaction_chunk(update: Any) -> Updates:
     return (CompactionChunk(chunk.compaction_id, read_block(chunk.content), chunk.meta),)
 
 
-_READERS: Final[dict[str, Callable[[Any], Updates]]] = {
+READERS: Final[dict[str, Callable[[Any], Updates]]] = {
     "user_message_chunk": _chunk,
     "agent_message_chunk": _chunk,
     "agent_thought_chunk": _chunk,
@@ -187,33 +204,41 @@ _READERS: Final[dict[str, Callable[[Any], Updates]]] = {
 # session/request_permission
 
 
-def read_permission_request(
-    params: Any,
-) -> tuple[SessionId, ToolCallPatch, tuple[PermissionOption, ...], Meta | None]:
-    """Whose request, what it says of the tool call, the answers to offer, its `_meta`. Raises MalformedMessage."""
+def read_permission_request(params: Any) -> tuple[SessionId, PermissionQuestion]:
+    """Whose request, and what is asked. Raises MalformedMessage."""
     request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
         PermissionOption(option.option_id, option.name, option.kind, option.meta)
         for option in request.options
     )
-    return SessionId(request.session_id), read_tool_call(request.tool_call), options, request.meta
+    question = PermissionQuestion(read_tool_call(request.tool_call), options, request.meta)
+    return SessionId(request.session_id), question
 
 
 # Responses
 
 
-def read_initialize_response(
-    result: Any,
-) -> tuple[int, tuple[AgentIdentity | None, AgentCapabilities, tuple[AuthMethod, ...]]]:
-    """The version to speak, who the agent is, what it can, how to log in. Raises MalformedMessage."""
+def read_initialize_response(result: Any) -> Agreement:
+    """What the agent says of itself. Raises MalformedMessage."""
     response = decode(initialize.InitializeResponse, result)
     info = response.agent_info
     identity = None if info is None else AgentIdentity(info.name, info.version, info.title)
     methods = tuple(map(_auth_method, response.auth_methods))
-    return response.protocol_version, (identity, _capabilities(response.agent_capabilities), methods)
+    return Agreement(
+        response.protocol_version,
+        identity,
+        _capabilities(response.agent_capabilities, response.meta),
+        methods,
+    )
 
 
-def _capabilities(capabilities: initialize.AgentCapabilities) -> AgentCapabilities:
+def offers_steering(meta: Meta | None) -> bool:
+    """Whether an agent's answer to initialize says so in its `_meta`."""
+    steering = (meta or {}).get("steering")
+    return isinstance(steering, dict) and steering.get("supported") is True
+
+
+def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None) -> AgentCapabilities:
     sessions = capabilities.session_capabilities
     return AgentCapabilities(
         load_session=capabilities.load_session,
@@ -221,6 +246,8 @@ def _capabilities(capabilities: initialize.AgentCapabilities) -> AgentCapabiliti
         delete_session=sessions.delete is not None,
         resume_session=sessions.resume is not None,
         close_session=sessions.close is not None,
+        fork_session=sessions.fork is not None,
+        steering=offers_steering(meta),
         additional_directories=sessions.additional_directories is not None,
         image=capabilities.prompt_capabilities.image,
         audio=capabilities.prompt_capabilities.audio,
@@ -272,7 +299,47 @@ def read_config_options(result: Any) -> OptionsReplaced:
 def read_prompt_response(result: Any) -> TurnEnded:
     """How the turn ended. Raises MalformedMessage."""
     response = decode(session.PromptResponse, result)
-    return TurnEnded(response.stop_reason, response.meta)
+    usage = read_turn_usage(response.usage) or _quota(response.meta)
+    return TurnEnded(response.stop_reason, response.meta, usage)
+
+
+def read_turn_usage(usage: session.TurnUsage | None) -> TurnUsage | None:
+    """The tokens of a turn, where the agent counts them."""
+    if usage is None:
+        return None
+    return TurnUsage(
+        usage.total_tokens,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.thought_tokens,
+        usage.cached_read_tokens,
+        usage.cached_write_tokens,
+    )
+
+
+def _quota(meta: Meta | None) -> TurnUsage | None:
+    """The same as some agents tell it in `_meta.quota.token_count`."""
+    quota = (meta or {}).get("quota")
+    counted = quota.get("token_count") if isinstance(quota, dict) else None
+    if not isinstance(counted, dict):
+        return None
+    names = ("totalTokens", "inputTokens", "outputTokens")
+    more = ("reasoningOutputTokens", "cachedInputTokens", "cacheWriteInputTokens")
+    total, given, said, *rest = (
+        count if isinstance(count := counted.get(name), int) and count >= 0 else None
+        for name in (*names, *more)
+    )
+    if total is None:
+        return None
+    return TurnUsage(total, given or 0, said or 0, *rest)
+
+
+def read_turn_end(result: Any) -> TurnEnded | TurnFailed:
+    """How the turn ended; one that ended for no reason that can be read has failed."""
+    try:
+        return read_prompt_response(result)
+    except MalformedMessage as error:
+        return TurnFailed("the agent ended the turn without a reason that can be read", str(error))
 
 
 MODE: str = "mode"

@@ -96,7 +96,7 @@ def read_tool_call(call: updates.ToolCall | content.ToolCallUpdate) -> ToolCallP
         kind=_given(call.kind),
         status=_given(call.status),
         content=_each(_tool_call_content, call.content),
-        locations=_each(_location, call.locations),
+        locations=_each(read_location, call.locations),
         raw_input=_given(call.raw_input),
         raw_output=_given(call.raw_output),
         name=_given(call.name),
@@ -126,7 +126,8 @@ def _tool_call_content(item: content.ToolCallContent) -> ToolCallContent:
             return BlockContent(read_block(item))
 
 
-def _location(location: content.ToolCallLocation) -> Location:
+def read_location(location: content.ToolCallLocation) -> Location:
+    """The place as a conversation keeps it."""
     return Location(location.path, location.line, location.meta)
 
 

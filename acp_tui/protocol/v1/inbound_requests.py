@@ -5,9 +5,7 @@ It holds no state of a session; what an update means for a conversation is `inbo
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Iterator, Mapping
 from typing import Any, Final, assert_never
 
 from acp_tui.conversation.elicitation import (
@@ -26,97 +24,66 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.connection import Serve, as_invalid_params, permission_response, require_distinct
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, ExitStatus
 from acp_tui.protocol.v1 import agent_requests, elicitation, inbound, methods
 from acp_tui.protocol.wire import decode, to_wire
-from acp_tui.rpc import ErrorCode, RequestFailed
-
-log = logging.getLogger(__name__)
 
 
 class InboundRequests:
-    """The half of a connection that serves the agent; it is the peer's handler."""
+    """The requests that an agent may send, each as a call on the client."""
 
     def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
         self._client = client
         self._offer = offer
-        self._requests: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {
-            methods.SESSION_REQUEST_PERMISSION: self._request_permission,
-        }
+
+    def served(self) -> dict[str, Serve]:
+        """By method: what was offered."""
+        offer = self._offer
+        requests: dict[str, Serve] = {methods.SESSION_REQUEST_PERMISSION: self._request_permission}
         if offer.read_text_file:
-            self._requests[methods.FS_READ_TEXT_FILE] = self._read_text_file
+            requests[methods.FS_READ_TEXT_FILE] = self._read_text_file
         if offer.write_text_file:
-            self._requests[methods.FS_WRITE_TEXT_FILE] = self._write_text_file
+            requests[methods.FS_WRITE_TEXT_FILE] = self._write_text_file
         if offer.elicitation_form or offer.elicitation_url:
-            self._requests[methods.ELICITATION_CREATE] = self._create_elicitation
+            requests[methods.ELICITATION_CREATE] = self.create_elicitation
         if offer.terminal:
-            self._requests |= {
+            requests |= {
                 methods.TERMINAL_CREATE: self._create_terminal,
                 methods.TERMINAL_OUTPUT: self._terminal_output,
                 methods.TERMINAL_WAIT_FOR_EXIT: self._wait_for_terminal_exit,
                 methods.TERMINAL_KILL: self._kill_terminal,
                 methods.TERMINAL_RELEASE: self._release_terminal,
             }
-
-    def on_notification(self, method: str, params: Any) -> None:
-        """Apply an update; drop and log what cannot be read; ignore what we do not know (R-RPC-5, R-LEN-3)."""
-        try:
-            if method == methods.SESSION_UPDATE:
-                session_id, updates = inbound.read_update(params)
-                for update in updates:
-                    self._client.on_update(session_id, update)
-            elif method == methods.ELICITATION_COMPLETE and self._offer.elicitation_url:
-                self._client.on_elicitation_complete(read_completed(params))
-            elif method.startswith("_"):
-                self._client.on_extension(method, params)
-            else:
-                log.debug("the notification %s is not known and was ignored", method)
-        except MalformedMessage as error:
-            self._client.on_dropped(error.what, error.detail)
-
-    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Take up a request that we offered to serve, or an extension. Raises RequestFailed."""
-        if method.startswith("_"):
-            return self._client.serve_extension(method, params)
-        serve = self._requests.get(method)
-        if serve is None:
-            raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
-        if not isinstance(params, dict):
-            raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Invalid params: {method} wants an object")
-        return serve(params)
-
-    def on_junk(self, line: bytes, reason: str) -> None:
-        """Pass on a line that is no message."""
-        self._client.on_dropped("a line", reason, line)
+        return requests
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        with _as_invalid_params():
-            asked = inbound.read_permission_request(params)
-        if len({option.option_id for option in asked[2]}) < len(asked[2]):
-            # The id is all that goes back: a refusal of the user's could be read as leave.
-            raise RequestFailed(ErrorCode.INVALID_PARAMS, "Two options have the same optionId")
-        return _permission_response(self._client.request_permission(*asked))
+        with as_invalid_params():
+            session_id, question = inbound.read_permission_request(params)
+        require_distinct(question.options)
+        return permission_response(self._client.request_permission(session_id, question))
 
-    def _create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        with _as_invalid_params():
+    def create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        """Put a question to the user."""
+        with as_invalid_params():
             asked = read_elicitation(params, self._offer)
         return _elicitation_response(self._client.elicit(*asked))
 
     async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
-        with _as_invalid_params():
+        with as_invalid_params():
             request = decode(agent_requests.ReadTextFileRequest, params)
         session_id = SessionId(request.session_id)
         content = await self._client.read_text_file(session_id, request.path, request.line, request.limit)
         return {"content": content}
 
     async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
-        with _as_invalid_params():
+        with as_invalid_params():
             request = decode(agent_requests.WriteTextFileRequest, params)
         await self._client.write_text_file(SessionId(request.session_id), request.path, request.content)
         return {}
 
     async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
-        with _as_invalid_params():
+        with as_invalid_params():
             request = decode(agent_requests.CreateTerminalRequest, params)
         terminal_id = await self._client.create_terminal(
             SessionId(request.session_id),
@@ -147,28 +114,12 @@ class InboundRequests:
         return {}
 
 
-@contextmanager
-def _as_invalid_params() -> Iterator[None]:
-    """What cannot be read in a request is the sender's error (R-RPC-6)."""
-    try:
-        yield
-    except MalformedMessage as error:
-        raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
-
-
-async def _permission_response(decision: Awaitable[str | None]) -> Any:
-    option_id = await decision
-    if option_id is None:
-        return {"outcome": {"outcome": "cancelled"}}
-    return {"outcome": {"outcome": "selected", "optionId": option_id}}
-
-
 async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
     return write_answer(await answer)
 
 
 def _read_terminal_id(params: Mapping[str, Any]) -> tuple[SessionId, TerminalId]:
-    with _as_invalid_params():
+    with as_invalid_params():
         request = decode(agent_requests.TerminalOutputRequest, params)
     return SessionId(request.session_id), TerminalId(request.terminal_id)
 

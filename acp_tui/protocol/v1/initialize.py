@@ -118,6 +118,7 @@ class SessionCapabilities(WireModel):
     additional_directories: Lenient[Marker] = None
     resume: Lenient[Marker] = None
     close: Lenient[Marker] = None
+    fork: Lenient[Marker] = None
 
 
 class AgentAuthCapabilities(WireModel):

@@ -58,7 +58,7 @@ def _capabilities(offer: ClientOffer) -> initialize.ClientCapabilities:
             url=_marker(offer.elicitation_url),
         ),
         # Without it claude-agent-acp 0.23 does not report the output of the commands that it runs itself.
-        meta={"terminal_output": True},
+        meta={"terminal_output": True, **offer.meta},
     )
 
 
@@ -108,14 +108,15 @@ def _workplace(workplace: Workplace) -> dict[str, Any]:
     """The fields; the list of servers is there even when it is empty, that of directories only for agents with one."""
     fields: dict[str, Any] = {
         "cwd": str(workplace.cwd),
-        "mcp_servers": [_mcp_server(server) for server in workplace.mcp_servers],
+        "mcp_servers": [mcp_server(server) for server in workplace.mcp_servers],
     }
     if workplace.additional_directories:
         fields["additional_directories"] = list(map(str, workplace.additional_directories))
     return fields
 
 
-def _mcp_server(server: McpServer) -> session.McpServer:
+def mcp_server(server: McpServer) -> session.McpServer:
+    """The server on the wire."""
     if not isinstance(server, HttpServer):
         env = [session.EnvVariable(name=name, value=value) for name, value in server.env]
         return session.McpServerStdio(

@@ -13,6 +13,7 @@ from acp_tui.protocol.wire import (
     Lenient,
     NullIsEmpty,
     OptionalItems,
+    UInt64,
     Variant,
     WireModel,
     kind_of,
@@ -310,10 +311,22 @@ class PromptRequest(WireModel):
     prompt: list[ContentBlock]
 
 
+class TurnUsage(WireModel):
+    """Tokens of one turn: a draft in v1 that agents ship, part of v2."""
+
+    total_tokens: UInt64
+    input_tokens: UInt64
+    output_tokens: UInt64
+    thought_tokens: Lenient[UInt64] = None
+    cached_read_tokens: Lenient[UInt64] = None
+    cached_write_tokens: Lenient[UInt64] = None
+
+
 class PromptResponse(WireModel):
     """The turn is over."""
 
     stop_reason: StopReason
+    usage: Lenient[TurnUsage] = None
 
 
 class CancelNotification(WireModel):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from acp_tui.protocol.conformance import PROBE, RULES, Frame, Linter
+from acp_tui.protocol.conformance import PROBE, RULES, Frame, Linter, Severity, version_two
 from acp_tui.rpc import Direction
 from acp_tui.rpc.pairing import Recent
+from support.broken_rules.version_two import turn_of_two
 from support.golden import TRANSCRIPTS, needs_schema
-from support.linting import Talk, talk_in_turn, talk_with_session
+from support.linting import Talk, talk_in_turn, talk_of_two, talk_with_session
 from support.messages_from_schema import WRONG, Messages
 
 CALL = {"toolCallId": "c1", "title": "Run", "kind": "execute", "status": "pending"}
@@ -188,3 +190,32 @@ def test_recorded_agents_break_only_what_they_are_known_for() -> None:
         "A-TOOL-4",  # Claude Code tells each call twice
         "A-TURN-5",  # prompts for a session that is not there
     }
+
+
+def test_a_good_agent_of_version_2_breaks_no_rule() -> None:
+    """R2-TURN, R2-STATE, R2-LIFE."""
+    talk = talk_of_two()
+    turn_of_two(talk)
+    turn_of_two(talk)
+    resume = talk.ask("session/resume", sessionId="s1", cwd="/w", replayFrom={"type": "start"})
+    talk.update("user_message", messageId="u", content=[])
+    talk.update("state_update", state="idle")
+    talk.answer(resume)
+    talk.end()
+    assert [finding.text for finding in talk.findings] == []
+    assert {rule.rule_id for rule in version_two.RULES} - talk.linter.looked_at == {
+        "A2-METHOD-1",
+        "A2-STATE-3",
+    }
+
+
+@pytest.mark.parametrize(
+    "recording", sorted(TRANSCRIPTS.parent.glob("v2/recordings/*.ndjson")), ids=lambda path: path.stem
+)
+def test_recorded_agents_of_version_2_break_no_rule(recording: Path) -> None:
+    linter, findings = Linter(), []
+    for line in recording.read_text().splitlines():
+        frame = json.loads(line)
+        direction = Direction.IN if frame["dir"] == "in" else Direction.OUT
+        findings += linter.feed(Frame(direction, frame["t"], json.dumps(frame["msg"]).encode()))
+    assert [finding.text for finding in findings if finding.rule.severity is Severity.ERROR] == []

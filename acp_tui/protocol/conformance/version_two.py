@@ -1,0 +1,207 @@
+"""Rules of ACP v2: what its messages are, and the order of prompts, states, and what background work refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.rpc.pairing import Recent
+
+SHAPE: Final = Rule(
+    "A2-SHAPE-1",
+    Severity.ERROR,
+    "Every message has the form of the schema of version 2.",
+    "Write messages with an SDK, or validate them.",
+    "v2/draft/schema",
+)
+METHOD: Final = Rule(
+    "A2-METHOD-1",
+    Severity.ERROR,
+    "No request of version 1 is sent: the agent reads, writes and runs commands itself.",
+    "Report what was done in tool calls and terminals.",
+    "v2/draft/migration",
+)
+KIND: Final = Rule(
+    "A2-UPDATE-1",
+    Severity.WARNING,
+    "Updates are of a kind that version 2 has.",
+    "`tool_call`, `plan` and `current_mode_update` are of version 1.",
+    "v2/draft/migration",
+)
+MESSAGE_ID: Final = Rule(
+    "A2-MSG-1",
+    Severity.ERROR,
+    "Every piece of a message has the id of its message.",
+    "Give each message an id of its own.",
+    "v2/draft/prompt-lifecycle",
+)
+ACCEPTED: Final = Rule(
+    "A2-TURN-1",
+    Severity.ERROR,
+    "A prompt that is taken up is answered with the id of its message.",
+    'Answer {"messageId": ...} once the message is inserted; the state tells of the end.',
+    "v2/draft/prompt-lifecycle",
+)
+ECHOED: Final = Rule(
+    "A2-TURN-2",
+    Severity.WARNING,
+    "The message of a prompt is told under that id before the work on it ends.",
+    "Send `user_message` with the prompt's content.",
+    "v2/draft/prompt-lifecycle",
+)
+BUSY: Final = Rule(
+    "A2-STATE-1",
+    Severity.ERROR,
+    "Work begins with a state that is not idle.",
+    "Send `running` before the first piece of work.",
+    "v2/draft/prompt-lifecycle",
+)
+SNAPSHOT: Final = Rule(
+    "A2-STATE-2",
+    Severity.ERROR,
+    "The state is told before a resume is answered.",
+    "Send a `state_update` behind the history and before the answer.",
+    "v2/draft/session-setup",
+)
+ANNOUNCED: Final = Rule(
+    "A2-STATE-3",
+    Severity.WARNING,
+    "Background work refers to tool calls and terminals that were told of before.",
+    "Report the tool call or the terminal first.",
+    "v2/draft/prompt-lifecycle",
+)
+RULES: Final = (SHAPE, METHOD, KIND, MESSAGE_ID, ACCEPTED, ECHOED, BUSY, SNAPSHOT, ANNOUNCED)
+
+_OF_VERSION_1: Final = frozenset({"tool_call", "plan", "current_mode_update"})
+_PIECES: Final = frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk"})
+
+
+class _Session:
+    """What is remembered of one session."""
+
+    def __init__(self) -> None:
+        self.state: Any = "idle"
+        self.told_in: int | None = None
+        """The frame of the last state."""
+        self.user_messages: Recent[str, bool] = Recent()
+        self.known: Recent[str, bool] = Recent()
+        """Ids of tool calls and terminals."""
+        self.accepted: dict[str, int] = {}
+        """Prompts that were taken up since the last idle, and the frames of their answers."""
+
+
+class VersionTwoCheck:
+    """Follows the sessions of one connection, from the answer to `initialize` on."""
+
+    def __init__(self, judge: Judge) -> None:
+        # Loaded with the first agent that speaks it.
+        from acp_tui.protocol.v1 import inbound as v1
+        from acp_tui.protocol.v2 import inbound
+
+        self._judge = judge
+        self._sessions: Recent[str, _Session] = Recent()
+        self._results: Mapping[str, Callable[[Any], Any]] = {
+            "initialize": inbound.read_initialize_response,
+            "session/new": inbound.read_new_session,
+            "session/resume": inbound.read_opened_session,
+            "session/list": v1.read_session_page,
+            "session/set_config_option": inbound.read_config_options,
+        }
+        self._read_update = inbound.read_update
+        self._read_question = inbound.read_permission_request
+
+    def see(self, event: Event) -> None:
+        """A message passes."""
+        match event:
+            case Told(is_agents=True, method="session/update"):
+                self._updated(event)
+            case Asked(is_agents=True):
+                self._asked(event)
+            case Answered(is_agents=True):
+                self._answered(event)
+
+    def finish(self) -> None:
+        """Nothing is left to be judged: a session may end in the middle of its work."""
+
+    def _shape(self, what: str, read: Callable[[], Any]) -> None:
+        try:
+            read()
+        except MalformedMessage as error:
+            self._judge.check(SHAPE, False, f"{what}: {error.detail}")
+        else:
+            self._judge.check(SHAPE, True, "")
+
+    def _session(self, params: Mapping[str, Any]) -> _Session:
+        session_id = str(params.get("sessionId"))
+        if session_id not in self._sessions:
+            self._sessions[session_id] = _Session()
+        return self._sessions[session_id]
+
+    def _asked(self, request: Asked) -> None:
+        if request.method.startswith("_"):
+            return
+        is_gone = request.method.startswith(("fs/", "terminal/"))
+        self._judge.check(METHOD, not is_gone, f"{request.method} is not of version 2")
+        if request.method == "session/request_permission":
+            self._shape(request.method, lambda: self._read_question(request.params, "question"))
+
+    def _answered(self, answer: Answered) -> None:
+        request = answer.request
+        if answer.error is not None:
+            return
+        if request.method in self._results:
+            self._shape(
+                f"the answer to {request.method}", lambda: self._results[request.method](answer.result)
+            )
+        if request.method == "session/prompt":
+            result = answer.result if isinstance(answer.result, dict) else {}
+            message_id = result.get("messageId")
+            self._judge.check(
+                ACCEPTED, isinstance(message_id, str), f"it was answered {shown(answer.result)}"
+            )
+            if isinstance(message_id, str):
+                self._session(request.params).accepted[message_id] = answer.index
+        elif request.method == "session/resume":
+            told_in = self._session(request.params).told_in
+            is_told = told_in is not None and told_in > request.index
+            self._judge.check(SNAPSHOT, is_told, "no state was told since the request", request.index)
+
+    def _updated(self, told: Told) -> None:
+        update = told.params.get("update")
+        if not isinstance(update, dict):
+            self._shape("an update", lambda: self._read_update(told.params))
+            return
+        kind, session = update.get("sessionUpdate"), self._session(told.params)
+        self._shape(f"the update {shown(kind)}", lambda: self._read_update(told.params))
+        self._judge.check(KIND, kind not in _OF_VERSION_1, f"{kind} is of version 1")
+        if kind in _PIECES:
+            self._judge.check(MESSAGE_ID, isinstance(update.get("messageId"), str), f"a {kind} has none")
+        if kind in ("user_message", "user_message_chunk") and isinstance(update.get("messageId"), str):
+            session.user_messages[update["messageId"]] = True
+        for name in ("toolCallId", "terminalId"):
+            if isinstance(update.get(name), str):
+                session.known[update[name]] = True
+        if kind == "state_update":
+            self._state(told, update, session)
+
+    def _state(self, told: Told, update: Mapping[str, Any], session: _Session) -> None:
+        state = update.get("state")
+        if state == "idle" and session.accepted:
+            self._judge.check(
+                BUSY, session.state != "idle", "a prompt was done without another state than idle"
+            )
+            for message_id, answered_in in session.accepted.items():
+                is_echoed = session.user_messages.may_know(message_id)
+                self._judge.check(ECHOED, is_echoed, f"{shown(message_id)} was not told", answered_in)
+            session.accepted.clear()
+        background = update.get("background")
+        for work in background if isinstance(background, list) else ():
+            for key in ("toolCallId", "terminalId"):
+                name = work.get(key) if isinstance(work, dict) else None
+                if isinstance(name, str):
+                    is_known = session.known.may_know(name)
+                    self._judge.check(ANNOUNCED, is_known, f"{shown(name)} is not known")
+        session.state, session.told_in = state, told.index

@@ -1,0 +1,329 @@
+"""What every version of ACP has in common between a peer and the client; it is the peer's handler.
+
+The client's calls become requests to the agent, the agent's requests become calls on the client. What differs between
+versions is in `v1.connection` and `v2.connection`; `negotiation` chooses one of them. The state of a session is the
+client's.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
+
+from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId, SessionPage
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
+from acp_tui.conversation.updates import SessionUpdate, TurnFailed
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
+from acp_tui.protocol.v1.outbound import content_block
+from acp_tui.protocol.wire import to_wire
+from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
+
+log = logging.getLogger(__name__)
+
+TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
+"""What `_meta` may hold of W3C trace context (R-EXT-2)."""
+
+T = TypeVar("T")
+Serve: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Any]]
+"""Takes up a request of the agent's; the awaitable gives the result."""
+OnOpened: TypeAlias = Callable[[tuple[SessionUpdate, ...]], None]
+"""Gets what a session was loaded or resumed with, inside the read loop."""
+OnRefused: TypeAlias = Callable[[], None]
+"""Runs inside the read loop where the agent answers with an error."""
+OnUpdate: TypeAlias = Callable[[SessionUpdate], None]
+"""Runs inside the read loop, in wire order."""
+
+
+class Connection(ABC):
+    """One connection's ACP side; set `peer` before its first call."""
+
+    version: ClassVar[int]
+    """Of the protocol."""
+    accepts_prompts: ClassVar[bool] = False
+    """The agent says when it has taken up a prompt, and tells by states when the turn is over."""
+    withdraws_questions: ClassVar[bool] = False
+    """When a turn is cancelled, the agent takes back its questions itself; those that stay belong to other work."""
+    peer: Peer
+
+    def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
+        self.client = client
+        self.offer = offer
+        self._meta = {key: offer.trace_context[key] for key in TRACE_KEYS if key in offer.trace_context}
+        self._requests = self._served()
+
+    @abstractmethod
+    def _served(self) -> Mapping[str, Serve]:
+        """The requests that are served, by method: only what was offered."""
+
+    # What the agent sends
+
+    def on_notification(self, method: str, params: Any) -> None:
+        """Apply an update; drop and log what cannot be read; ignore what we do not know (R-RPC-5, R-LEN-3)."""
+        try:
+            if method.startswith("_"):
+                self.client.on_extension(method, params)
+            elif not self._notified(method, params):
+                log.debug("the notification %s is not known and was ignored", method)
+        except MalformedMessage as error:
+            self.client.on_dropped(error.what, error.detail)
+
+    @abstractmethod
+    def _notified(self, method: str, params: Any) -> bool:
+        """Apply a notification of the protocol; False where it is not known. Raises MalformedMessage."""
+
+    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
+        """Take up a request that we offered to serve, or an extension. Raises RequestFailed."""
+        if method.startswith("_"):
+            return self.client.serve_extension(method, params)
+        serve = self._requests.get(method)
+        if serve is None:
+            raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
+        if not isinstance(params, dict):
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Invalid params: {method} wants an object")
+        return serve(params)
+
+    def on_junk(self, line: bytes, reason: str) -> None:
+        """Pass on a line that is no message."""
+        self.client.on_dropped("a line", reason, line)
+
+    # The client's calls
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        read: Callable[[Any], T],
+        read_error: Callable[[RequestFailed], T] | None = None,
+    ) -> T:
+        """Send a request of the protocol; see `Peer.request`."""
+        if self._meta:
+            params = {**params, "_meta": self._meta}
+        return await self.peer.request(method, params, read=read, read_error=read_error)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing will come any more."""
+        return self.peer.is_lost
+
+    async def until_room(self) -> None:
+        """Wait while the agent has not read what was answered before; long answers are made only then."""
+        await self.peer.until_room()
+
+    @abstractmethod
+    async def authenticate(self, method_id: str) -> None:
+        """Log in by a method that the agent performs itself."""
+
+    @abstractmethod
+    async def logout(self) -> None:
+        """Log out; sessions that are open may then want a login."""
+
+    async def new_session(
+        self, workplace: Workplace, register: Callable[[SessionId, tuple[SessionUpdate, ...]], T]
+    ) -> T:
+        """Open a session; `register` runs inside the read loop, before any update behind the response."""
+
+        def read(result: Any) -> T:
+            return register(*self.read_new_session(result))
+
+        return await self.request("session/new", self._workplace(workplace), read)
+
+    async def fork_session(
+        self,
+        session_id: SessionId,
+        workplace: Workplace,
+        register: Callable[[SessionId, tuple[SessionUpdate, ...]], T],
+    ) -> T:
+        """Open another session that knows what was said in this one; `register` as for a new one."""
+
+        def read(result: Any) -> T:
+            return register(*self.read_new_session(result))
+
+        params = {"sessionId": session_id, **self._workplace(workplace)}
+        return await self.request("session/fork", params, read)
+
+    async def load_session(
+        self, session_id: SessionId, workplace: Workplace, on_opened: OnOpened, on_refused: OnRefused
+    ) -> None:
+        """Open a session that the agent has kept; its history comes as updates before this returns (R-SESS-4)."""
+        method, extra = self._loading
+        await self._reopen(method, session_id, {**self._workplace(workplace), **extra}, on_opened, on_refused)
+
+    async def resume_session(
+        self, session_id: SessionId, workplace: Workplace, on_opened: OnOpened, on_refused: OnRefused
+    ) -> None:
+        """Go on with a session that the agent has kept, without its history (R-SESS-6)."""
+        await self._reopen("session/resume", session_id, self._workplace(workplace), on_opened, on_refused)
+
+    async def _reopen(
+        self,
+        method: str,
+        session_id: SessionId,
+        params: Mapping[str, Any],
+        on_opened: OnOpened,
+        on_refused: OnRefused,
+    ) -> None:
+        def read(result: Any) -> None:
+            try:
+                state = self.read_opened_session(result)
+            except MalformedMessage:
+                on_refused()
+                raise
+            on_opened(state)
+
+        def read_error(error: RequestFailed) -> None:
+            on_refused()
+            raise error
+
+        await self.request(method, {"sessionId": session_id, **params}, read, read_error)
+
+    @property
+    @abstractmethod
+    def _loading(self) -> tuple[str, Mapping[str, Any]]:
+        """The method that opens a session with its history, and what is added to the params for that."""
+
+    @abstractmethod
+    def _workplace(self, workplace: Workplace) -> dict[str, Any]:
+        """Where a session works, as params."""
+
+    @abstractmethod
+    async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
+        """A page of the sessions that the agent knows, of all directories or of one."""
+
+    async def close_session(self, session_id: SessionId) -> None:
+        """Let the agent stop what it does in a session and free it."""
+        await self.request("session/close", {"sessionId": session_id}, nothing)
+
+    async def delete_session(self, session_id: SessionId) -> None:
+        """Let the agent forget a session."""
+        await self.request("session/delete", {"sessionId": session_id}, nothing)
+
+    async def prompt(
+        self, session_id: SessionId, blocks: Sequence[ContentBlock], on_update: OnUpdate
+    ) -> None:
+        """Send a prompt, and wait until the agent has answered it; `on_update` gets what the answer says.
+
+        That may be the end of the turn, or that the prompt was taken up and updates will tell of the end.
+        """
+
+        def read(result: Any) -> None:
+            on_update(self.read_prompt_answer(result))
+
+        def read_error(error: RequestFailed) -> None:
+            update = self.read_prompt_refusal(error)
+            on_update(update)
+            if isinstance(update, TurnFailed):
+                raise error
+
+        prompt = [to_wire(content_block(block)) for block in blocks]
+        await self.request("session/prompt", {"sessionId": session_id, "prompt": prompt}, read, read_error)
+
+    async def steer(
+        self, session_id: SessionId, blocks: Sequence[ContentBlock], on_taken: Callable[[], None]
+    ) -> bool:
+        """Send a prompt into the turn that runs; False where no turn took it, and none was begun for it.
+
+        Where one did, `on_taken` runs inside the read loop, before what the agent says next.
+        """
+
+        def read(result: Any) -> bool:
+            outcome = result.get("outcome") if isinstance(result, dict) else None
+            is_taken = outcome in ("injected", "startedNewTurn")
+            if is_taken:
+                on_taken()
+            return is_taken
+
+        params = {
+            "sessionId": session_id,
+            "prompt": [to_wire(content_block(block)) for block in blocks],
+            "_meta": {**self._meta, "steering": {"idleBehavior": "promptRequired"}},
+        }
+        return await self.peer.request("_session/steering", params, read=read)
+
+    def cancel(self, session_id: SessionId) -> None:
+        """Ask the agent to stop a session's turn; the agent says when it has (R-CANC-1)."""
+        # Where the agent is gone, nothing is left to stop, and the turn is about to end by that.
+        with suppress(ConnectionLost):
+            self.peer.notify("session/cancel", {"sessionId": session_id})
+
+    async def cancel_tool_call(self, session_id: SessionId, call_id: ToolCallId) -> None:
+        """Ask the agent to stop one tool call that can be stopped; its updates say when it has."""
+        await self.request("tool_call/cancel", {"sessionId": session_id, "toolCallId": call_id}, nothing)
+
+    async def cancel_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
+        """Ask the agent to stop the command in one of its terminals that can be stopped."""
+        await self.request("terminal/cancel", {"sessionId": session_id, "terminalId": terminal_id}, nothing)
+
+    @abstractmethod
+    async def set_option(
+        self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
+    ) -> None:
+        """Set an option; what the agent makes of it is applied inside the read loop, in wire order (R-CFG-9)."""
+
+    # What the agent answers, live and in a recording
+
+    @abstractmethod
+    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
+        """The new session, and what it starts with. Raises MalformedMessage."""
+
+    @abstractmethod
+    def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
+        """What a session that was loaded or resumed starts with. Raises MalformedMessage."""
+
+    @abstractmethod
+    def read_prompt_answer(self, result: Any) -> SessionUpdate:
+        """What becomes of the prompt."""
+
+    def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
+        """The same where the answer is an error."""
+        return TurnFailed(error.message, error.detail, error.code)
+
+    @abstractmethod
+    def read_config_options(self, result: Any) -> SessionUpdate:
+        """All options, after one was set. Raises MalformedMessage."""
+
+    @abstractmethod
+    def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
+        """Whether this request of the client's opens a session with its history."""
+
+    # Beyond the protocol
+
+    async def request_extension(self, method: str, params: Any) -> Any:
+        """Send a request whose name begins with "_"; its params, `_meta` too, are the caller's alone."""
+        return await self.peer.request(method, params)
+
+    def notify_extension(self, method: str, params: Any) -> None:
+        """Send a notification whose name begins with "_". Raises ConnectionLost."""
+        self.peer.notify(method, params)
+
+
+def nothing(_: Any) -> None:
+    """For results without content: whatever an agent writes there, null too, is fine (R-RPC-8)."""
+
+
+@contextmanager
+def as_invalid_params() -> Iterator[None]:
+    """What cannot be read in a request is the sender's error (R-RPC-6)."""
+    try:
+        yield
+    except MalformedMessage as error:
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
+
+
+async def permission_response(decision: Awaitable[str | None]) -> Any:
+    """The result of a permission request, once it is decided; None is cancelled."""
+    option_id = await decision
+    if option_id is None:
+        return {"outcome": {"outcome": "cancelled"}}
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+def require_distinct(options: Sequence[PermissionOption]) -> None:
+    """The id is all that goes back: with one for two options a refusal of the user's could be read as permission."""
+    if len({option.option_id for option in options}) < len(options):
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, "Two options have the same optionId")

@@ -1,0 +1,103 @@
+"""Agrees with an agent on a version of the protocol: one `initialize` that every version understands.
+
+It asks for the highest version and carries the fields of all of them; what comes back chooses the connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeAlias
+
+from acp_tui.protocol import UNSUPPORTED_VERSION, UnsupportedVersion
+from acp_tui.protocol.connection import Connection
+from acp_tui.protocol.roles import Agreement, ClientOffer
+from acp_tui.protocol.v1.connection import ConnectionV1
+from acp_tui.protocol.v1.inbound import read_initialize_response
+from acp_tui.protocol.v1.outbound import initialize_request
+from acp_tui.protocol.wire import to_wire
+from acp_tui.rpc import RequestFailed
+
+Version: TypeAlias = Literal[1, 2]
+VERSIONS: Final[tuple[Version, ...]] = (1, 2)
+"""Those that we speak."""
+NEWEST: Final = VERSIONS[-1]
+
+
+async def initialize(
+    connection: Connection,
+    wanted: Version,
+    name: str,
+    title: str,
+    version: str,
+    choose: Callable[[Connection], None],
+) -> Agreement:
+    """Agree on version and capabilities, over the `connection` that serves until then.
+
+    `choose` gets the connection to use from then on; it runs inside the read loop, before the next message. Raises
+    UnsupportedVersion where the agent speaks none that we do.
+    """
+
+    def read(result: Any) -> Agreement:
+        kind, agreement = read_agreement(result, wanted)
+        chosen = kind(connection.client, connection.offer)
+        chosen.peer = connection.peer
+        connection.peer.handler = chosen
+        choose(chosen)
+        return agreement
+
+    request = initialize_params(wanted, connection.offer, name, title, version)
+    return await connection.request("initialize", request, read, _read_error)
+
+
+def _read_error(error: RequestFailed) -> Agreement:
+    if error.code != UNSUPPORTED_VERSION:
+        raise error
+    supported = error.data.get("supported") if isinstance(error.data, dict) else None
+    versions = supported if isinstance(supported, list) else []
+    raise UnsupportedVersion(*(version for version in versions if type(version) is int)) from error
+
+
+def initialize_params(
+    wanted: Version, offer: ClientOffer, name: str, title: str, version: str
+) -> dict[str, Any]:
+    """The handshake. Asked for version 1 it is as version 1 has always been; else it has the shapes of both."""
+    params = to_wire(initialize_request(wanted, offer, name, title, version))
+    if wanted == 1:
+        return params
+    capabilities: dict[str, Any] = {}
+    if offer.auth_terminal:
+        capabilities["auth"] = {"terminal": {}}
+    if offer.elicitation_form or offer.elicitation_url:
+        modes = {"form": offer.elicitation_form, "url": offer.elicitation_url}
+        capabilities["elicitation"] = {mode: {} for mode, is_offered in modes.items() if is_offered}
+    return {**params, "info": params["clientInfo"], "capabilities": capabilities}
+
+
+def read_agreement(result: Any, wanted: Version = NEWEST) -> tuple[type[Connection], Agreement]:
+    """The connection to use, and what was agreed on. Raises UnsupportedVersion and MalformedMessage.
+
+    fast-agent 0.10, gptme and deepagents repeat the number that they are asked for, and speak version 1: only the
+    `info` of version 2 tells that an agent means it.
+    """
+    if speaks_v2(result):
+        if wanted < 2:
+            raise UnsupportedVersion(2)
+        # Its models are loaded for agents that speak it, and for no other.
+        from acp_tui.protocol.v2.connection import ConnectionV2
+        from acp_tui.protocol.v2.inbound import read_initialize_response as read_v2
+
+        return ConnectionV2, read_v2(result)
+    agreement = read_initialize_response(result)
+    if agreement.version not in VERSIONS:
+        raise UnsupportedVersion(agreement.version)
+    return ConnectionV1, agreement
+
+
+def speaks_v2(result: Any) -> bool:
+    """Whether an answer to `initialize` is one of version 2."""
+    return (
+        isinstance(result, dict)
+        and type(result.get("protocolVersion")) is int
+        and result["protocolVersion"] == 2
+        and isinstance(result.get("info"), dict)
+    )

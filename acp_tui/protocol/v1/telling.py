@@ -1,0 +1,330 @@
+"""The agent's side of ACP v1 as wire values: what an agent says of its sessions, asks and answers.
+
+`inbound` reads what is written here. Whoever serves sessions of another agent to clients speaks this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, TypeAlias, assert_never
+
+from acp_tui.conversation import UNSET
+from acp_tui.conversation.content import ContentBlock, Text, UnknownBlock
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    Field,
+    FieldChoice,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+    UrlVisit,
+)
+from acp_tui.conversation.facts import (
+    BooleanOption,
+    Choice,
+    Command,
+    ConfigOption,
+    PermissionRequest,
+    PlanStep,
+    SelectOption,
+    SessionId,
+    Usage,
+)
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    FileChange,
+    TerminalContent,
+    TextDiff,
+    ToolCallContent,
+    ToolCallPatch,
+    UnknownContent,
+)
+from acp_tui.conversation.updates import (
+    CommandsReplaced,
+    CompactionChanged,
+    CompactionChunk,
+    InfoChanged,
+    MessageChunk,
+    NoticeShown,
+    OptionsReplaced,
+    PlanReplaced,
+    SessionUpdate,
+    ToolCallReported,
+    UnknownUpdate,
+    UsageReported,
+)
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.v1 import methods, outbound
+from acp_tui.protocol.wire import to_wire
+
+Wire: TypeAlias = dict[str, Any]
+
+_CHUNKS: Final = {
+    "user": "user_message_chunk",
+    "agent": "agent_message_chunk",
+    "thought": "agent_thought_chunk",
+}
+_OF_TERMINALS: Final = frozenset(
+    {"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"}
+)
+"""Keys of a tool call's `_meta`: what they said has been told, and would be taken for more of it."""
+
+
+def update_of(update: SessionUpdate) -> Wire | None:
+    """The update of a `session/update`; None for one that is not an agent's to tell."""
+    match update:
+        case MessageChunk(role, block, message_id, meta):
+            chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
+            return _with(chunk, messageId=message_id, _meta=meta)
+        case ToolCallReported(patch):
+            return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
+        case PlanReplaced(steps, _, meta):
+            return _with({"sessionUpdate": "plan", "entries": list(map(_step, steps))}, _meta=meta)
+        case CommandsReplaced(commands, meta):
+            available = list(map(_command, commands))
+            return _with(
+                {"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta
+            )
+        case OptionsReplaced(options, meta):
+            return _with(
+                {"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta
+            )
+        case InfoChanged(title, updated_at, meta):
+            return _with({"sessionUpdate": "session_info_update"}, _meta=meta) | _set(
+                title=title, updatedAt=updated_at
+            )
+        case UsageReported(usage, meta):
+            return _with({"sessionUpdate": "usage_update", **_usage(usage)}, _meta=meta)
+        case NoticeShown(severity, title, description, meta):
+            notice = {"sessionUpdate": "notice", "severity": severity, "title": title}
+            return _with(notice, description=description, _meta=meta)
+        case CompactionChanged(compaction_id, status, summary, error, meta):
+            told = {"sessionUpdate": "compaction_update", "compactionId": compaction_id}
+            blocks = summary if summary is UNSET else list(map(block_of, summary))
+            return _with(told, _meta=meta) | _set(status=status, summary=blocks, error=error)
+        case CompactionChunk(compaction_id, block, meta):
+            told = {"sessionUpdate": "compaction_summary_chunk", "compactionId": compaction_id}
+            return _with({**told, "content": block_of(block)}, _meta=meta)
+        case UnknownUpdate(kind, raw):
+            return {**raw, "sessionUpdate": kind} if isinstance(raw, dict) else None
+        case _:
+            return None
+
+
+def _with(told: Wire, **optional: Any) -> Wire:
+    """With what is not None."""
+    return told | {name: value for name, value in optional.items() if value is not None}
+
+
+def _set(**optional: Any) -> Wire:
+    """What is set, to None too."""
+    return {name: value for name, value in optional.items() if value is not UNSET}
+
+
+def block_of(block: ContentBlock) -> Any:
+    """A content block, also one of a kind we do not know."""
+    match block:
+        case Text(text, None, None):
+            return {"type": "text", "text": text}
+        case UnknownBlock(_, raw):
+            return raw
+        case _:
+            return to_wire(outbound.content_block(block))
+
+
+def tool_call_of(patch: ToolCallPatch) -> Wire:
+    """What a report on a tool call sets."""
+    told: Wire = {"toolCallId": patch.tool_call_id}
+    told |= _set(
+        title=patch.title,
+        name=patch.name,
+        kind=patch.kind,
+        status=patch.status,
+        rawInput=patch.raw_input,
+        rawOutput=patch.raw_output,
+    )
+    if patch.content is not UNSET:
+        told["content"] = [_content(item) for item in patch.content]
+    if patch.locations is not UNSET:
+        told["locations"] = [
+            _with({"path": place.path}, line=place.line, _meta=place.meta) for place in patch.locations
+        ]
+    meta = {key: value for key, value in (patch.meta or {}).items() if key not in _OF_TERMINALS}
+    return told | ({"_meta": meta} if meta else {})
+
+
+def _content(item: ToolCallContent) -> Any:
+    match item:
+        case BlockContent(block, meta):
+            return _with({"type": "content", "content": block_of(block)}, _meta=meta)
+        case TextDiff(path, new_text, old_text, meta):
+            return _with({"type": "diff", "path": path, "newText": new_text}, oldText=old_text, _meta=meta)
+        case TerminalContent(terminal_id, meta):
+            return _with({"type": "terminal", "terminalId": terminal_id}, _meta=meta)
+        case UnknownContent(_, raw):
+            return raw
+        case FileChange():
+            raise ValueError("only agents of version 2 report changes without their text")
+        case _:
+            assert_never(item)
+
+
+def _step(step: PlanStep) -> Wire:
+    return _with({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
+
+
+def _command(command: Command) -> Wire:
+    hint = None if command.hint is None else {"hint": command.hint}
+    return _with({"name": command.name, "description": command.description}, input=hint, _meta=command.meta)
+
+
+def _usage(usage: Usage) -> Wire:
+    cost = None
+    if usage.cost_amount is not None:
+        cost = {"amount": usage.cost_amount, "currency": usage.cost_currency or ""}
+    return _with({"used": usage.used, "size": usage.size}, cost=cost)
+
+
+# Options
+
+
+def options_of(options: Iterable[ConfigOption]) -> list[Wire]:
+    """The options of a session; modes and models of old are options like the others."""
+    return list(map(_option, options))
+
+
+def _option(option: ConfigOption) -> Wire:
+    told = {"id": option.option_id, "name": option.name, "currentValue": option.value}
+    told = _with(told, category=option.category, description=option.description)
+    match option:
+        case SelectOption(choices=choices):
+            return {**told, "type": "select", "options": list(_choices(choices))}
+        case BooleanOption():
+            return {**told, "type": "boolean"}
+        case _:
+            assert_never(option)
+
+
+def _choices(choices: Sequence[Choice]) -> Iterator[Wire]:
+    for group, members in groupby(choices, lambda choice: choice.group):
+        values = [
+            _with({"value": one.value, "name": one.name}, description=one.description) for one in members
+        ]
+        if group is None:
+            yield from values
+        else:
+            yield {"group": group, "name": group, "options": values}
+
+
+# Answers and questions
+
+
+def agreement_of(
+    identity: AgentIdentity | None,
+    capabilities: AgentCapabilities,
+    auth_methods: Iterable[AuthMethod],
+    meta: Mapping[str, Any],
+) -> Wire:
+    """The answer to `initialize`; `meta` is said of the capabilities."""
+    offered = {
+        "list": capabilities.list_sessions,
+        "delete": capabilities.delete_session,
+        "resume": capabilities.resume_session,
+        "close": capabilities.close_session,
+        "additionalDirectories": capabilities.additional_directories,
+    }
+    told: Wire = {
+        "protocolVersion": methods.PROTOCOL_VERSION,
+        "agentCapabilities": {
+            "loadSession": capabilities.load_session,
+            "promptCapabilities": {
+                "image": capabilities.image,
+                "audio": capabilities.audio,
+                "embeddedContext": capabilities.embedded_context,
+            },
+            "mcpCapabilities": {"http": capabilities.mcp_http, "sse": capabilities.mcp_sse},
+            "sessionCapabilities": {name: {} for name, is_offered in offered.items() if is_offered},
+            "auth": {"logout": {}} if capabilities.logout else {},
+            "_meta": dict(meta),
+        },
+        "authMethods": [
+            _with({"id": one.method_id, "name": one.name}, description=one.description, _meta=one.meta)
+            for one in auth_methods
+        ],
+    }
+    if identity is not None:
+        told["agentInfo"] = _with({"name": identity.name, "version": identity.version}, title=identity.title)
+    return told
+
+
+def permission_request(
+    session_id: SessionId, request: PermissionRequest, patch: ToolCallPatch, meta: Mapping[str, Any]
+) -> Wire:
+    """The parameters of `session/request_permission`; `meta` is added to the request's own."""
+    options = [
+        _with({"optionId": option.option_id, "name": option.name, "kind": option.kind}, _meta=option.meta)
+        for option in request.options
+    ]
+    return {
+        "sessionId": session_id,
+        "toolCall": tool_call_of(patch),
+        "options": options,
+        "_meta": {**(request.meta or {}), **meta},
+    }
+
+
+def elicitation_request(
+    session_id: SessionId | None, elicitation: Elicitation, meta: Mapping[str, Any]
+) -> Wire:
+    """The parameters of `elicitation/create`; without a session it is about a request that nobody names."""
+    scope: Wire = {"requestId": None} if session_id is None else {"sessionId": session_id}
+    told = _with({"message": elicitation.message, **scope}, toolCallId=elicitation.tool_call_id)
+    told["_meta"] = {**(elicitation.meta or {}), **meta}
+    match elicitation:
+        case UrlVisit(url=url, elicitation_id=elicitation_id):
+            return {**told, "mode": "url", "url": url, "elicitationId": elicitation_id}
+        case Form(fields=fields):
+            schema = {
+                "type": "object",
+                "properties": {field.name: _field(field) for field in fields},
+                "required": [field.name for field in fields if field.is_required],
+            }
+            schema = _with(schema, title=elicitation.title, description=elicitation.description)
+            return {**told, "mode": "form", "requestedSchema": schema}
+        case _:
+            assert_never(elicitation)
+
+
+def _field(field: Field) -> Any:
+    if isinstance(field, UnknownField):
+        return field.raw if isinstance(field.raw, dict) else {"type": field.kind}
+    told = _with({}, title=field.title, description=field.description)
+    match field:
+        case TextField():
+            bounds = _with({}, minLength=field.min_length, maxLength=field.max_length)
+            more = _with({}, pattern=field.pattern, format=field.format, default=field.default)
+            return {"type": "string", **told, **bounds, **more}
+        case NumberField():
+            kind = "integer" if field.is_integer else "number"
+            bounds = _with({}, minimum=field.minimum, maximum=field.maximum, default=field.default)
+            return {"type": kind, **told, **bounds}
+        case BooleanField():
+            return _with({"type": "boolean", **told}, default=field.default)
+        case ChoiceField():
+            one_of = list(map(_field_choice, field.choices))
+            return _with({"type": "string", **told, "oneOf": one_of}, default=field.default)
+        case MultiChoiceField():
+            any_of = {"anyOf": list(map(_field_choice, field.choices))}
+            bounds = _with({}, minItems=field.min_items, maxItems=field.max_items)
+            return {"type": "array", **told, "items": any_of, **bounds, "default": list(field.default)}
+        case _:
+            assert_never(field)
+
+
+def _field_choice(choice: FieldChoice) -> Wire:
+    return _with({"const": choice.value, "title": choice.title}, description=choice.description)

@@ -1,0 +1,152 @@
+"""ACP v2 between a peer and the client.
+
+The agent works on its own machine in its own way: it asks the client for permissions and for answers, never for files
+or terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
+from acp_tui.conversation.updates import SessionUpdate, TurnEnded
+from acp_tui.protocol.connection import (
+    Connection,
+    OnUpdate,
+    Serve,
+    as_invalid_params,
+    nothing,
+    permission_response,
+    require_distinct,
+)
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, HttpServer, McpServer, Workplace
+from acp_tui.protocol.v1 import outbound as v1
+from acp_tui.protocol.v1.inbound import read_session_page
+from acp_tui.protocol.v1.inbound_requests import InboundRequests, read_completed
+from acp_tui.protocol.v1.session import EnvVariable
+from acp_tui.protocol.v2 import inbound
+from acp_tui.protocol.v2.models import McpServerStdio
+from acp_tui.protocol.wire import to_wire
+from acp_tui.rpc import ErrorCode, RequestFailed
+
+T = TypeVar("T")
+
+
+class ConnectionV2(Connection):
+    """A connection that speaks version 2."""
+
+    version: ClassVar[int] = 2
+    accepts_prompts: ClassVar[bool] = True
+    withdraws_questions: ClassVar[bool] = True
+
+    def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
+        super().__init__(client, offer)
+        self._question_numbers = count(1)
+
+    # What the agent sends
+
+    def _served(self) -> Mapping[str, Serve]:
+        served: dict[str, Serve] = {"session/request_permission": self._request_permission}
+        if self.offer.elicitation_form or self.offer.elicitation_url:
+            served["elicitation/create"] = InboundRequests(self.client, self.offer).create_elicitation
+        return served
+
+    def _notified(self, method: str, params: Any) -> bool:
+        if method == "session/update":
+            session_id, updates = inbound.read_update(params)
+            for update in updates:
+                self.client.on_update(session_id, update)
+        elif method == "elicitation/complete" and self.offer.elicitation_url:
+            self.client.on_elicitation_complete(read_completed(params))
+        else:
+            return False
+        return True
+
+    def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        with as_invalid_params():
+            session_id, question = inbound.read_permission_request(
+                params, f"question {next(self._question_numbers)}"
+            )
+        require_distinct(question.options)
+        return permission_response(self.client.request_permission(session_id, question))
+
+    # The client's calls
+
+    async def authenticate(self, method_id: str) -> None:
+        """See the base class."""
+        await self.request("auth/login", {"methodId": method_id}, nothing)
+
+    async def logout(self) -> None:
+        """See the base class."""
+        await self.request("auth/logout", {}, nothing)
+
+    @property
+    def _loading(self) -> tuple[str, Mapping[str, Any]]:
+        return "session/resume", {"replayFrom": {"type": "start"}}
+
+    def _workplace(self, workplace: Workplace) -> dict[str, Any]:
+        params: dict[str, Any] = {"cwd": str(workplace.cwd)}
+        if workplace.mcp_servers:
+            params["mcpServers"] = [_mcp_server(server) for server in workplace.mcp_servers]
+        if workplace.additional_directories:
+            params["additionalDirectories"] = list(map(str, workplace.additional_directories))
+        return params
+
+    async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
+        """See the base class."""
+        request = to_wire(v1.list_sessions(cwd, cursor))
+        return await self.request("session/list", request, read_session_page)
+
+    async def set_option(
+        self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
+    ) -> None:
+        """See the base class."""
+        request = {
+            "sessionId": session_id,
+            "configId": option.option_id,
+            "type": "boolean" if isinstance(value, bool) else "id",
+            "value": value,
+        }
+        await self.request(
+            "session/set_config_option",
+            request,
+            lambda result: on_update(self.read_config_options(result)),
+        )
+
+    # What the agent answers
+
+    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
+        """See the base class."""
+        return inbound.read_new_session(result)
+
+    def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
+        """See the base class."""
+        return inbound.read_opened_session(result)
+
+    def read_prompt_answer(self, result: Any) -> SessionUpdate:
+        """The prompt was taken up; states tell of the rest."""
+        return inbound.read_prompt_response(result)
+
+    def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
+        """A prompt that was held back is cancelled with the turn."""
+        if error.code == ErrorCode.REQUEST_CANCELLED:
+            return TurnEnded("cancelled")
+        return super().read_prompt_refusal(error)
+
+    def read_config_options(self, result: Any) -> SessionUpdate:
+        """See the base class."""
+        return inbound.read_config_options(result)
+
+    def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
+        """See the base class."""
+        return method == "session/resume" and params.get("replayFrom") is not None
+
+
+def _mcp_server(server: McpServer) -> dict[str, Any]:
+    if isinstance(server, HttpServer):
+        return to_wire(v1.mcp_server(server))
+    env = [EnvVariable(name=name, value=value) for name, value in server.env]
+    return to_wire(McpServerStdio(name=server.name, command=server.command, args=list(server.args), env=env))

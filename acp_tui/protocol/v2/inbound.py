@@ -1,0 +1,467 @@
+"""The agent's messages of ACP v2 as a conversation's updates and other plain values; nothing is applied here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, TypeVar, assert_never
+
+from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.conversation.content import Meta, Text
+from acp_tui.conversation.facts import (
+    AskedCommand,
+    BackgroundWork,
+    BooleanOption,
+    Choice,
+    Command,
+    ConfigOption,
+    PermissionOption,
+    PlanStep,
+    SelectOption,
+    SessionId,
+)
+from acp_tui.conversation.tool_calls import (
+    PENDING,
+    BlockContent,
+    FileChange,
+    TerminalContent,
+    TerminalId,
+    ToolCallContent,
+    ToolCallId,
+    ToolCallPatch,
+    UnknownContent,
+)
+from acp_tui.conversation.updates import (
+    CommandsReplaced,
+    MessageReplaced,
+    OptionsReplaced,
+    PlanReplaced,
+    PromptAccepted,
+    Role,
+    StateReported,
+    TerminalExit,
+    TerminalOutput,
+    TerminalReported,
+    ToolCallContentAdded,
+    ToolCallReported,
+    TurnEnded,
+    TurnFailed,
+    UnknownUpdate,
+)
+from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.roles import (
+    AgentCapabilities,
+    AgentIdentity,
+    Agreement,
+    AuthMethod,
+    PermissionQuestion,
+)
+from acp_tui.protocol.v1 import inbound as v1
+from acp_tui.protocol.v1.inbound import Updates, offers_steering, read_turn_usage
+from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_location
+from acp_tui.protocol.v2 import models
+from acp_tui.protocol.v2.patches import read_git_patch
+from acp_tui.protocol.wire import decode
+from acp_tui.rpc import RequestFailed
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+MAX_CELLS: Final = 2_000
+"""Of a terminal, each way: no screen is larger, and an emulator of that size takes memory."""
+
+MAX_PLAN_LINES: Final = 500
+"""Of a plan in words."""
+
+# session/update
+
+
+def read_update(params: Any) -> tuple[SessionId, Updates]:
+    """Whose update it is, and what it says to the conversation. Raises MalformedMessage."""
+    return v1.read_update(params, _READERS)
+
+
+def _message(role: Role, update: Any) -> Updates:
+    message = decode(models.Message, update)
+    if message.content is UNSET:
+        return ()
+    blocks = tuple(map(read_block, message.content or ()))
+    return (MessageReplaced(role, message.message_id, blocks, message.meta),)
+
+
+def _tool_call(update: Any) -> Updates:
+    call = decode(models.ToolCallUpdate, update)
+    return (ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+
+
+def _tool_call_chunk(update: Any) -> Updates:
+    chunk = decode(models.ToolCallContentChunk, update)
+    return (ToolCallContentAdded(ToolCallId(chunk.tool_call_id), tuple(_content(chunk.content))),)
+
+
+def read_tool_call(call: models.ToolCallUpdate) -> ToolCallPatch:
+    """A report as a patch: absent keeps, null is what a new call begins with."""
+    return ToolCallPatch(
+        ToolCallId(call.tool_call_id),
+        title=_cleared(call.title, ""),
+        kind=_cleared(call.kind, "other"),
+        status=_cleared(call.status, PENDING),
+        content=_each(_content, call.content),
+        locations=_each(lambda location: (read_location(location),), call.locations),
+        raw_input=_given(call.raw_input),
+        raw_output=_given(call.raw_output),
+        name=call.name,
+        is_cancellable=_is_cancellable(call.capabilities),
+        meta=call.meta,
+        cleared=frozenset(name for name in ("raw_input", "raw_output") if getattr(call, name) is None),
+    )
+
+
+def _given(value: Any) -> Any:
+    return UNSET if value is None else value
+
+
+def _cleared(value: T | None | UnsetType, cleared: T) -> T | UnsetType:
+    return cleared if value is None else value
+
+
+def _each(read: Callable[[S], Any], items: list[S] | None | UnsetType) -> tuple[Any, ...] | UnsetType:
+    return UNSET if items is UNSET else tuple(part for item in items or () for part in read(item))
+
+
+def _is_cancellable(capabilities: models.CancelCapabilities | None | UnsetType) -> bool | UnsetType:
+    if capabilities is UNSET:
+        return UNSET
+    return capabilities is not None and capabilities.cancel is not None
+
+
+def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
+    match item:
+        case models.Content():
+            yield BlockContent(read_block(item.content), item.meta)
+        case models.Diff():
+            yield from _diff(item)
+        case models.Terminal():
+            yield TerminalContent(TerminalId(item.terminal_id), item.meta)
+        case dict():
+            yield UnknownContent(item["type"], item)
+        case _:
+            assert_never(item)
+
+
+def _diff(diff: models.Diff) -> Iterator[ToolCallContent]:
+    """One item for each file; the changes say which there are, the patch what is in them."""
+    patch = diff.patch
+    diffs = read_git_patch(patch.text) if patch is not None and patch.format == "git_patch" else {}
+    for change in diff.changes:
+        found = diffs.get(change.path) or diffs.get(f"b{change.path}") or diffs.get(f"a{change.path}")
+        if found is None or change.old_path is not None:
+            yield FileChange(change.operation, change.path, change.old_path)
+        if found is not None:
+            yield replace(found, path=change.path)
+    if patch is not None and not diffs:
+        yield BlockContent(Text(patch.text))
+
+
+def _terminal(update: Any) -> Updates:
+    report = decode(models.TerminalUpdate, update)
+    return (
+        TerminalReported(
+            TerminalId(report.terminal_id),
+            report.command,
+            report.cwd,
+            UNSET if report.output is UNSET else b"" if report.output is None else report.output.data,
+            _exit(report.exit_status),
+            _size(report.size),
+            _is_cancellable(report.capabilities),
+        ),
+    )
+
+
+def _size(size: models.TerminalSize | None | UnsetType) -> tuple[int, int] | UnsetType:
+    """One that no emulator could hold counts as not sent."""
+    if size is UNSET or size is None:
+        return UNSET
+    sides = size.cols, size.rows
+    return sides if all(0 < side <= MAX_CELLS for side in sides) else UNSET
+
+
+def _exit(status: models.TerminalExitStatus | None | UnsetType) -> TerminalExit | None | UnsetType:
+    if status is UNSET or status is None:
+        return status
+    return TerminalExit(status.exit_code, status.signal)
+
+
+def _terminal_chunk(update: Any) -> Updates:
+    chunk = decode(models.TerminalOutputChunk, update)
+    return (TerminalOutput(TerminalId(chunk.terminal_id), chunk.data),)
+
+
+def _state(update: Any) -> Updates:
+    report = decode(models.StateUpdate, update)
+    background = _background(report.background)
+    if report.state != "idle":
+        return (StateReported(report.state, background=background, meta=report.meta),)
+    failure = None
+    if report.stop_reason == "error":
+        error = report.error
+        failure = TurnFailed("the agent ended the turn with an error and does not say which")
+        if error is not None:
+            told = RequestFailed(error.code, error.message, error.data)
+            failure = TurnFailed(told.message, told.detail, told.code)
+    usage = read_turn_usage(report.usage)
+    return (StateReported("idle", report.stop_reason, failure, background, usage, report.meta),)
+
+
+def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ...] | UnsetType:
+    """A list with a malformed item counts as not sent."""
+    if listed is None or not all(isinstance(item.get("type"), str) for item in listed):
+        return UNSET
+    return tuple(
+        BackgroundWork(item["type"], str(item.get(models.BACKGROUND_IDS.get(item["type"], ""), "")))
+        for item in listed
+    )
+
+
+def _plan(update: Any) -> Updates:
+    plan = update.get("plan")
+    if not isinstance(plan, dict) or not isinstance(plan_id := plan.get("planId"), str):
+        raise MalformedMessage("PlanUpdate", "plan: one with a planId is wanted")
+    match plan.get("type"):
+        case "items":
+            entries = decode(models.PlanItems, plan).entries
+            steps = tuple(PlanStep(step.content, step.priority, step.status, step.meta) for step in entries)
+            return (PlanReplaced(steps, plan_id, plan.get("_meta")),)
+        case "markdown":
+            text = decode(models.PlanMarkdown, plan).content
+            return (PlanReplaced(tuple(_written_steps(text)), plan_id),)
+        case "file":
+            uri = decode(models.PlanFile, plan).uri
+            return (PlanReplaced((PlanStep(f"the plan is in {uri}"),), plan_id),)
+        case _:
+            return (UnknownUpdate("plan_update", update),)
+
+
+_LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)]|#{1,6})?\s*(?:\[([ xX])\]\s)?\s*(.*\S)")
+
+
+def _written_steps(markdown: str) -> Iterator[PlanStep]:
+    """Each line of a plan in words as a step; one with a check mark is done."""
+    for line in markdown.split("\n")[:MAX_PLAN_LINES]:
+        if (found := _LIST_ITEM.match(line)) is not None:
+            is_done = (found[1] or "").lower() == "x"
+            yield PlanStep(found[2], status="completed" if is_done else "pending")
+
+
+def _plan_removed(update: Any) -> Updates:
+    if not isinstance(plan_id := update.get("planId"), str):
+        raise MalformedMessage("PlanRemoved", "planId: a string is wanted")
+    return (PlanReplaced((), plan_id),)
+
+
+def _commands(update: Any) -> Updates:
+    report = decode(models.AvailableCommandsUpdate, v1.with_few_commands(update))
+    return (_commands_replaced(report.available_commands, report.meta),)
+
+
+def _commands_replaced(commands: list[models.AvailableCommand], meta: Meta | None = None) -> CommandsReplaced:
+    read = (
+        Command(one.name, one.description, None if one.input is None else one.input.hint, one.meta)
+        for one in commands
+    )
+    return CommandsReplaced(tuple(read), meta)
+
+
+def _options(update: Any) -> Updates:
+    return (read_config_options(update),)
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
+    **{
+        kind: v1.READERS[kind]
+        for kind in (
+            "user_message_chunk",
+            "agent_message_chunk",
+            "agent_thought_chunk",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+        )
+    },
+    "user_message": partial(_message, "user"),
+    "agent_message": partial(_message, "agent"),
+    "agent_thought": partial(_message, "thought"),
+    "tool_call_update": _tool_call,
+    "tool_call_content_chunk": _tool_call_chunk,
+    "terminal_update": _terminal,
+    "terminal_output_chunk": _terminal_chunk,
+    "state_update": _state,
+    "plan_update": _plan,
+    "plan_removed": _plan_removed,
+    "available_commands_update": _commands,
+    "config_option_update": _options,
+}
+
+# session/request_permission
+
+
+def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, PermissionQuestion]:
+    """Whose request, and what is asked. Raises MalformedMessage.
+
+    `question_id` stands for the tool call where the request is about none.
+    """
+    request = decode(models.RequestPermissionRequest, params)
+    subject = request.subject or {}
+    command: AskedCommand | None = None
+    is_alone = False
+    match subject.get("type"):
+        case "tool_call":
+            patch = read_tool_call(decode(models.ToolCallSubject, subject).tool_call)
+        case "command":
+            asked = decode(models.CommandSubject, subject)
+            command = AskedCommand(asked.command, asked.cwd)
+            is_alone = asked.tool_call_id is None
+            patch = (
+                _lone_command(asked, question_id)
+                if asked.tool_call_id is None
+                else ToolCallPatch(ToolCallId(asked.tool_call_id))
+            )
+        case _:
+            is_alone = True
+            patch = ToolCallPatch(
+                ToolCallId(question_id), request.title, raw_input=subject if subject else UNSET
+            )
+    options = tuple(
+        PermissionOption(option.option_id, option.name, option.kind, option.meta)
+        for option in request.options
+    )
+    question = PermissionQuestion(
+        patch, options, request.meta, request.title, request.description, command, is_alone
+    )
+    return SessionId(request.session_id), question
+
+
+def _lone_command(asked: models.CommandSubject, question_id: str) -> ToolCallPatch:
+    terminal = () if asked.terminal_id is None else (TerminalContent(TerminalId(asked.terminal_id)),)
+    return ToolCallPatch(
+        ToolCallId(question_id),
+        asked.command,
+        "execute",
+        content=terminal,
+        raw_input={"command": asked.command, "cwd": asked.cwd},
+    )
+
+
+# Responses
+
+
+def read_initialize_response(result: Any) -> Agreement:
+    """What the agent says of itself. Raises MalformedMessage."""
+    response = decode(models.InitializeResponse, result)
+    info = response.info
+    methods = tuple(method for each in response.auth_methods for method in _auth_method(each))
+    identity = AgentIdentity(info.name, info.version, info.title)
+    return Agreement(
+        response.protocol_version, identity, _capabilities(response.capabilities, response.meta), methods
+    )
+
+
+def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> AgentCapabilities:
+    session = capabilities.session
+    return AgentCapabilities(
+        load_session=True,
+        list_sessions=True,
+        delete_session=session.delete is not None,
+        resume_session=True,
+        close_session=True,
+        fork_session=session.fork is not None,
+        steering=offers_steering(meta),
+        additional_directories=session.additional_directories is not None,
+        image=session.prompt.image is not None,
+        audio=session.prompt.audio is not None,
+        embedded_context=session.prompt.embedded_context is not None,
+        mcp_stdio=session.mcp.stdio is not None,
+        mcp_http=session.mcp.http is not None,
+        logout=True,
+        acts_itself=True,
+        meta=capabilities.meta,
+    )
+
+
+def _auth_method(method: models.AuthMethod) -> Iterator[AuthMethod]:
+    """None for one of a type that we do not know: nothing could be done with it."""
+    match method:
+        case models.AuthMethodAgent():
+            yield AuthMethod(method.method_id, method.name, method.description, meta=method.meta)
+        case models.AuthMethodTerminal():
+            env = {variable.name: variable.value for variable in method.env}
+            args = tuple(method.args)
+            yield AuthMethod(
+                method.method_id, method.name, method.description, "terminal", args, env, method.meta
+            )
+
+
+def read_new_session(result: Any) -> tuple[SessionId, Updates]:
+    """The new session, and what it starts with. Raises MalformedMessage."""
+    response = decode(models.NewSessionResponse, result)
+    return SessionId(response.session_id), _setup(response)
+
+
+def read_opened_session(result: Any) -> Updates:
+    """What a session that was resumed starts with. Raises MalformedMessage."""
+    return _setup(decode(models.SessionSetup, result))
+
+
+def _setup(setup: models.SessionSetup) -> Updates:
+    """Only what there is: an update that came before the response may have said it."""
+    options = (OptionsReplaced(tuple(map(_option, setup.config_options))),) if setup.config_options else ()
+    commands = (_commands_replaced(setup.available_commands),) if setup.available_commands else ()
+    return (*options, *commands)
+
+
+def read_config_options(result: Any) -> OptionsReplaced:
+    """All options. Raises MalformedMessage."""
+    response = decode(models.ConfigOptions, result)
+    return OptionsReplaced(tuple(map(_option, response.config_options)), response.meta)
+
+
+def _option(option: models.ConfigOption) -> ConfigOption:
+    match option:
+        case models.ConfigSelect():
+            return SelectOption(
+                option.config_id,
+                option.name,
+                option.current_value,
+                tuple(_choices(option)),
+                option.category,
+                option.description,
+            )
+        case models.ConfigBoolean():
+            return BooleanOption(
+                option.config_id, option.name, option.current_value, option.category, option.description
+            )
+        case _:
+            assert_never(option)
+
+
+def _choices(select: models.ConfigSelect) -> Iterator[Choice]:
+    for option in select.options:
+        if isinstance(option, models.SelectGroup):
+            for member in option.options:
+                yield Choice(member.value, member.name, member.description, option.name)
+        else:
+            yield Choice(option.value, option.name, option.description)
+
+
+def read_prompt_response(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
+    """The prompt was taken up; or, from an agent that mixes the versions, the turn is over."""
+    if isinstance(result, dict) and "stopReason" in result and "messageId" not in result:
+        return v1.read_turn_end(result)
+    try:
+        return PromptAccepted(decode(models.PromptResponse, result).message_id or "")
+    except MalformedMessage as error:
+        return TurnFailed("the agent's answer to the prompt cannot be read", str(error))

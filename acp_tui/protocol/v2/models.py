@@ -1,0 +1,406 @@
+"""The messages of ACP v2 that differ from those of v1, as models; content blocks are those of v1."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, Tag
+
+from acp_tui.conversation import UNSET
+from acp_tui.protocol.v1.content import ContentBlock, ToolCallLocation
+from acp_tui.protocol.v1.initialize import Implementation, Marker
+from acp_tui.protocol.v1.session import EnvVariable, SessionConfigSelectOption, TurnUsage
+from acp_tui.protocol.v1.updates import PlanEntry
+from acp_tui.protocol.wire import (
+    UNKNOWN,
+    DefaultOnError,
+    Int64,
+    Items,
+    Lenient,
+    NullIsEmpty,
+    Tristate,
+    TristateItems,
+    UInt16,
+    Variant,
+    WireModel,
+    open_union,
+)
+
+# The handshake
+
+
+class PromptCapabilities(WireModel):
+    """Which content blocks a prompt may have besides text and links."""
+
+    image: Lenient[Marker] = None
+    audio: Lenient[Marker] = None
+    embedded_context: Lenient[Marker] = None
+
+
+class McpCapabilities(WireModel):
+    """Which MCP servers the agent can use."""
+
+    stdio: Lenient[Marker] = None
+    http: Lenient[Marker] = None
+
+
+class SessionCapabilities(WireModel):
+    """What the agent can do with sessions besides new, list, resume, close and prompt."""
+
+    prompt: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = Field(
+        default_factory=PromptCapabilities
+    )
+    mcp: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = Field(default_factory=McpCapabilities)
+    delete: Lenient[Marker] = None
+    fork: Lenient[Marker] = None
+    additional_directories: Lenient[Marker] = None
+
+
+class AgentCapabilities(WireModel):
+    """What the agent supports."""
+
+    session: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = Field(
+        default_factory=SessionCapabilities
+    )
+
+
+class AuthMethodAgent(Variant):
+    """The agent logs in by itself when asked to."""
+
+    type: Literal["agent"] = "agent"
+    method_id: str
+    name: str
+    description: Lenient[str] = None
+
+
+class AuthMethodTerminal(Variant):
+    """The user logs in with the agent's own program in a terminal."""
+
+    type: Literal["terminal"] = "terminal"
+    method_id: str
+    name: str
+    description: Lenient[str] = None
+    args: NullIsEmpty[str] = Field(default_factory=list)
+    env: NullIsEmpty[EnvVariable] = Field(default_factory=list)
+
+
+AuthMethod: TypeAlias = Annotated[
+    Annotated[AuthMethodAgent, Tag("agent")]
+    | Annotated[AuthMethodTerminal, Tag("terminal")]
+    | Annotated[dict[str, Any], Tag(UNKNOWN)],
+    open_union(("agent", "terminal")),
+]
+
+
+class InitializeResponse(WireModel):
+    """What the agent is; that it speaks version 2 is known by then."""
+
+    protocol_version: UInt16
+    info: Implementation
+    capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = Field(
+        default_factory=AgentCapabilities
+    )
+    auth_methods: Items[AuthMethod] = Field(default_factory=list)
+
+
+# Sessions
+
+
+class ConfigFields(Variant):
+    """What every kind of option has."""
+
+    config_id: str
+    name: str
+    description: Lenient[str] = None
+    category: Lenient[str] = None
+
+
+class SelectGroup(WireModel):
+    """Values under a heading."""
+
+    group_id: str
+    name: str
+    options: Items[SessionConfigSelectOption]
+
+
+class ConfigSelect(ConfigFields):
+    """An option with a list of values."""
+
+    type: Literal["select"] = "select"
+    current_value: str
+    options: Annotated[list[SessionConfigSelectOption] | list[SelectGroup], Field(union_mode="left_to_right")]
+
+
+class ConfigBoolean(ConfigFields):
+    """An option that is on or off."""
+
+    type: Literal["boolean"] = "boolean"
+    current_value: bool
+
+
+ConfigOption: TypeAlias = Annotated[ConfigSelect | ConfigBoolean, Field(discriminator="type")]
+"""Of another type: malformed, and so left out of its list."""
+
+
+class TextCommandInput(WireModel):
+    """Free text after a command's name."""
+
+    hint: str
+
+
+class AvailableCommand(WireModel):
+    """A slash command. One of a type that we do not know is shown by its name and description."""
+
+    name: str
+    description: str
+    input: Lenient[TextCommandInput] = None
+
+
+class SessionSetup(WireModel):
+    """What a session starts with, new or resumed."""
+
+    config_options: Items[ConfigOption] = Field(default_factory=list)
+    available_commands: Items[AvailableCommand] = Field(default_factory=list)
+
+
+class NewSessionResponse(SessionSetup):
+    """The session is there."""
+
+    session_id: str
+
+
+class ConfigOptions(WireModel):
+    """All options, in an answer or in an update."""
+
+    config_options: Items[ConfigOption]
+
+
+class PromptResponse(WireModel):
+    """The prompt was taken up."""
+
+    message_id: Lenient[str] = None
+
+
+# Updates
+
+
+class Message(WireModel):
+    """A message, whole; null or an empty list clears it."""
+
+    message_id: str
+    content: TristateItems[ContentBlock] = UNSET
+
+
+class PathChange(WireModel):
+    """What is done to one file."""
+
+    operation: str
+    path: str
+    old_path: Lenient[str] = None
+    file_type: Lenient[str] = None
+
+
+class DiffPatch(WireModel):
+    """Changes as text."""
+
+    format: str
+    text: str
+
+
+class Diff(Variant):
+    """Changes of files, with a patch where the agent has one."""
+
+    type: Literal["diff"] = "diff"
+    changes: Items[PathChange]
+    patch: Lenient[DiffPatch] = None
+
+
+class Content(Variant):
+    """A content block as part of a tool call."""
+
+    type: Literal["content"] = "content"
+    content: ContentBlock
+
+
+class Terminal(Variant):
+    """A terminal of the agent's shown inside a tool call."""
+
+    type: Literal["terminal"] = "terminal"
+    terminal_id: str
+
+
+ToolCallContent: TypeAlias = Annotated[
+    Annotated[Content, Tag("content")]
+    | Annotated[Diff, Tag("diff")]
+    | Annotated[Terminal, Tag("terminal")]
+    | Annotated[dict[str, Any], Tag(UNKNOWN)],
+    open_union(("content", "diff", "terminal")),
+]
+
+
+class CancelCapabilities(WireModel):
+    """What can be asked of a tool call or of a terminal."""
+
+    cancel: Lenient[Marker] = None
+
+
+class ToolCallUpdate(WireModel):
+    """A report about a tool call: absent keeps, null clears."""
+
+    tool_call_id: str
+    name: Tristate[str] = UNSET
+    title: Tristate[str] = UNSET
+    kind: Tristate[str] = UNSET
+    status: Tristate[str] = UNSET
+    content: TristateItems[ToolCallContent] = UNSET
+    locations: TristateItems[ToolCallLocation] = UNSET
+    raw_input: Any = UNSET
+    raw_output: Any = UNSET
+    capabilities: Tristate[CancelCapabilities] = UNSET
+
+
+class ToolCallContentChunk(WireModel):
+    """One more item of a tool call's content."""
+
+    tool_call_id: str
+    content: ToolCallContent
+
+
+def _decoded(value: object) -> bytes:
+    if not isinstance(value, str):
+        raise ValueError("base64 is wanted")
+    return b64decode(value)
+
+
+class TerminalOutput(WireModel):
+    """Bytes, whole or a chunk of them."""
+
+    data: Annotated[bytes, BeforeValidator(_decoded)]
+
+
+class TerminalExitStatus(WireModel):
+    """How a command ended."""
+
+    exit_code: Lenient[Int64] = None
+    signal: Lenient[str] = None
+
+
+class TerminalSize(WireModel):
+    """In cells."""
+
+    cols: UInt16
+    rows: UInt16
+
+
+class TerminalUpdate(WireModel):
+    """What is known of a terminal: absent keeps, null clears."""
+
+    terminal_id: str
+    command: Tristate[str] = UNSET
+    cwd: Tristate[str] = UNSET
+    output: Tristate[TerminalOutput] = UNSET
+    exit_status: Tristate[TerminalExitStatus] = UNSET
+    size: Tristate[TerminalSize] = UNSET
+    capabilities: Tristate[CancelCapabilities] = UNSET
+
+
+class TerminalOutputChunk(TerminalOutput):
+    """Bytes behind those that were printed before."""
+
+    terminal_id: str
+
+
+class ErrorObject(WireModel):
+    """An error as in a response."""
+
+    code: int
+    message: str
+    data: Any = None
+
+
+class StateUpdate(WireModel):
+    """What the session is doing; of one that we do not know only the state and the background are read."""
+
+    state: str
+    stop_reason: Lenient[str] = None
+    error: Lenient[ErrorObject] = None
+    usage: Lenient[TurnUsage] = None
+    background: Lenient[list[dict[str, Any]]] = None
+
+
+class PlanItems(WireModel):
+    """A plan of steps."""
+
+    entries: Items[PlanEntry]
+
+
+class PlanMarkdown(WireModel):
+    """A plan in words."""
+
+    content: str
+
+
+class PlanFile(WireModel):
+    """A plan that stands in a file."""
+
+    uri: str
+
+
+class AvailableCommandsUpdate(WireModel):
+    """The commands, all of them."""
+
+    available_commands: Items[AvailableCommand]
+
+
+# Permissions
+
+
+class PermissionOption(WireModel):
+    """One of the answers to choose from; strict, since it decides what is allowed."""
+
+    option_id: str
+    name: str
+    kind: str
+
+
+class CommandSubject(WireModel):
+    """The command that would be run."""
+
+    command: str
+    cwd: str
+    tool_call_id: Lenient[str] = None
+    terminal_id: Lenient[str] = None
+
+
+class ToolCallSubject(WireModel):
+    """The tool call that would go on."""
+
+    tool_call: ToolCallUpdate
+
+
+class RequestPermissionRequest(WireModel):
+    """`session/request_permission`; the subject is read by its type."""
+
+    session_id: str
+    title: str
+    description: Lenient[str] = None
+    subject: dict[str, Any] | None = None
+    options: list[PermissionOption]
+
+
+# Requests
+
+
+class McpServerStdio(Variant):
+    """A server that the agent starts."""
+
+    type: Literal["stdio"] = "stdio"
+    name: str
+    command: str
+    args: list[str]
+    env: list[EnvVariable]
+
+
+BACKGROUND_IDS: Final = {"terminal": "terminalId", "tool_call": "toolCallId", "subagent": "sessionId"}
+"""Where a piece of background work has its id, by its type."""

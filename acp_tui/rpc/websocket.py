@@ -1,0 +1,205 @@
+"""A WebSocket as a stream of lines: one message a frame, for either side of it.
+
+Opening and serving one is for others; only they load this module, and with it the library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import anyio
+from anyio.abc import ByteStream
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.connection import Connection
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.protocol import State
+
+from acp_tui.rpc.messages import DEFAULT_MAX_FRAME_BYTES, FrameSplitter, FrameTooLarge
+
+MAX_SIZE: Final = DEFAULT_MAX_FRAME_BYTES
+"""Of a message; to be given to the library as `max_size`."""
+PING_S: Final = 20.0
+"""So often, and for so long, either side asks whether the other is still there."""
+CLOSE_LIMIT_S: Final = 2.0
+"""How long a goodbye waits for its answer."""
+
+
+READ_AHEAD_BYTES: Final = 1 << 20
+"""With so much unread, nothing more is taken from the network."""
+MAX_HEAD_BYTES: Final = 64 << 10
+_TEXT: Final = 0x81
+"""How a text begins that is whole in one frame."""
+
+
+class LineConnection(ClientConnection):
+    """Takes whole texts out of what is received, many at a time; all else is the library's matter.
+
+    The library makes objects of each frame and wakes its reader for it, which costs as much as all that is done with a
+    short message here.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._texts: list[bytes] = []
+        self._unread = 0
+        self._fragments: list[bytes] = []
+        self._changed = asyncio.Event()
+        self._pieces: list[bytes] = []
+        """Of a frame, or of the head of the response, that is not whole."""
+        self._missing = 0
+        """So many bytes more at the least make it whole."""
+        self._is_over = False
+
+    async def texts(self) -> bytes:
+        """Every message that has come, each with a line end. Raises ConnectionClosed."""
+        while not self._texts:
+            if self._is_over:
+                raise self.close_exc
+            self._changed.clear()
+            await self._changed.wait()
+        # In JSON a line end stands between values only, where a space is as good.
+        lines = [text.replace(b"\n", b" ") if b"\n" in text else text for text in (*self._texts, b"")]
+        self._texts.clear()
+        if self._unread > READ_AHEAD_BYTES and not self._is_over:
+            self.transport.resume_reading()
+        self._unread = 0
+        return b"\n".join(lines)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come."""
+        self._pieces.append(data)
+        self._missing -= len(data)
+        if self._missing > 0:
+            return
+        data = b"".join(self._pieces) if len(self._pieces) > 1 else data
+        self._pieces.clear()
+        if self.protocol.state is State.CONNECTING:
+            head, end, rest = data.partition(b"\r\n\r\n")
+            if not end and data.startswith(b"HTTP/") and len(data) < MAX_HEAD_BYTES:
+                self._pieces.append(data)
+                return
+            super().data_received(head + end)
+            data = rest
+        if self.protocol.state is not State.OPEN:
+            super().data_received(data)
+            return
+        at = self._take_frames(data)
+        if at < len(data):
+            self._pieces.append(data[at:])
+        if self._texts:
+            self._changed.set()
+
+    def _take_frames(self, data: bytes) -> int:
+        """Take the frames that are whole; gives how far they reach."""
+        at, end = 0, len(data)
+        while True:
+            start = at + 2
+            if start > end:
+                self._missing = start - end
+                return at
+            length = data[at + 1]
+            if length > 125:
+                start += 2 if length == 126 else 8
+                if start > end:
+                    self._missing = start - end
+                    return at
+                length = MAX_SIZE + 1 if length > 127 else int.from_bytes(data[at + 2 : start])
+            stop = start + length
+            if length > MAX_SIZE:  # nothing comes of this frame but the end
+                super().data_received(data[at:])
+                return end
+            if stop > end:
+                self._missing = stop - end
+                return at
+            if data[at] == _TEXT:
+                self._put(data[start:stop])
+            else:
+                super().data_received(data[at:stop])
+            at = stop
+
+    def _put(self, text: bytes) -> None:
+        self._texts.append(text)
+        was_little = self._unread <= READ_AHEAD_BYTES
+        self._unread += len(text)
+        if was_little and self._unread > READ_AHEAD_BYTES:
+            self.transport.pause_reading()
+
+    def process_event(self, event: Any) -> None:
+        """What the library has read."""
+        if not (isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)):
+            super().process_event(event)
+            return
+        self._fragments.append(bytes(event.data))
+        if event.fin:
+            self._put(b"".join(self._fragments))
+            self._fragments.clear()
+            self._changed.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing more will come."""
+        super().connection_lost(exc)
+        self._is_over = True
+        self._changed.set()
+
+
+class WebSocketStream(ByteStream):
+    """Lines of an open connection. Frames of bytes are taken for text: some servers send nothing else."""
+
+    def __init__(self, connection: Connection, max_size: int = MAX_SIZE) -> None:
+        self._connection = connection
+        self._max_size = max_size
+        self._outgoing = FrameSplitter()
+        self._closed: ConnectionClosed | None = None
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """The next messages with their line ends, whole: they are in memory already, whatever `max_bytes` says.
+
+        Raises EndOfStream, and FrameTooLarge.
+        """
+        try:
+            if isinstance(self._connection, LineConnection):
+                return await self._connection.texts()
+            message = await self._connection.recv(decode=False)
+        except ConnectionClosed as closed:
+            self._closed = closed
+            if closed.sent is not None and closed.sent.code == CloseCode.MESSAGE_TOO_BIG:
+                raise FrameTooLarge(self._max_size) from None
+            raise anyio.EndOfStream from None
+        return (message.replace(b"\n", b" ") if b"\n" in message else message) + b"\n"
+
+    async def send(self, item: bytes) -> None:
+        """Send each line that ends; waits while the other side takes nothing. Raises BrokenResourceError."""
+        for line in self._outgoing.feed(item):
+            try:
+                await self._connection.send(line, text=True)
+            except ConnectionClosed as closed:
+                self._closed = closed
+                raise anyio.BrokenResourceError from None
+
+    async def send_eof(self) -> None:
+        """Close it: a WebSocket has no half."""
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Say goodbye; waits a few seconds for the other side to do the same."""
+        await self._connection.close()
+
+    @property
+    def close_code(self) -> int | None:
+        """What the other side said goodbye with; None where it has not."""
+        return None if self._closed is None or self._closed.rcvd is None else self._closed.rcvd.code
+
+    @property
+    def end(self) -> str:
+        """A clause on how it ended, such as "closed the connection (1011: internal error)"."""
+        if self._closed is None:
+            return "is still connected"
+        said = self._closed.rcvd
+        if said is None:
+            is_silent = self._closed.sent is not None and "ping" in self._closed.sent.reason
+            return "does not answer any more" if is_silent else "is out of reach: the connection broke off"
+        reason = f": {said.reason}" if said.reason else ""
+        is_ordinary = said.code in (CloseCode.NORMAL_CLOSURE, CloseCode.GOING_AWAY)
+        return f"closed the connection{reason if is_ordinary else f' ({said.code}{reason})'}"
