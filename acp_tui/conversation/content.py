@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from acp_tui.values import dataclass
 
 Meta: TypeAlias = Mapping[str, Any]
 """The protocol's `_meta`: kept and passed on, never interpreted here."""
+OWN_META: Final = "acp_tui"
+"""The key of it under which one acp-tui writes to another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
 from acp_tui.conversation.entries import EntryId, Remark, TerminalState, ToolCallEntry
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import (
+    BackgroundWork,
     Command,
     ConfigOption,
     Fact,
@@ -17,10 +18,12 @@ from acp_tui.conversation.facts import (
     Plan,
     RequestKey,
     Turn,
+    TurnUsage,
     Usage,
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import Role
+from acp_tui.conversation.updates import MessageChunk, MessageReplaced, Role, StateReported
+from acp_tui.values import dataclass
 
 MAX_NOTICES: Final = 50
 MAX_NOTICE_CHARACTERS: Final = 10_000
@@ -60,6 +63,14 @@ class Conversation:
     title: str | None = None
     updated_at: str | None = None
     usage: Usage | None = None
+    turn_usage: TurnUsage | None = None
+    """Of the last turn that has ended, where the agent counts."""
+    spent: TurnUsage | None = None
+    """Of all turns that have ended here."""
+    state: str | None = None
+    """What the session does, as its agent last said; None: it says nothing of the kind."""
+    background: tuple[BackgroundWork, ...] = ()
+    """What goes on beside the turn."""
     permissions: dict[RequestKey, PermissionRequest] = field(default_factory=dict)
     """Requests that wait for the user, oldest first."""
     elicitations: dict[RequestKey, Elicitation] = field(default_factory=dict)
@@ -85,6 +96,18 @@ class Conversation:
     turn_start: EntryId | None = None
     """The entry of the last prompt sent, None before any: what is above it belongs to earlier turns."""
     echo: Echo | None = None
+
+    # Of agents that take up prompts by id, and report states.
+    unaccepted: list[EntryId] = field(default_factory=list)
+    """Prompts that the agent has not taken up, oldest first."""
+    held: list[MessageChunk | MessageReplaced] = field(default_factory=list)
+    """What was said of the user meanwhile: one of them may be such a prompt."""
+    echoes: dict[str, Echo] = field(default_factory=dict)
+    """By message id: what the agent has repeated of the prompts that it has taken up."""
+    has_run: bool = False
+    """The agent was busy after the last prompt was sent."""
+    idle_report: StateReported | None = None
+    """With which it said that it is no longer; None: it is, or was not yet."""
 
     @property
     def is_blank(self) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import ToolCallId
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import field
 from typing import Any, Final, NewType, TypeAlias
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
@@ -10,6 +11,7 @@ from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.elicitation import FilledIn
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.updates import ElicitationAction, Role
+from acp_tui.values import dataclass
 
 EntryId = NewType("EntryId", int)
 """The entry's place in the conversation, from 0; entries are never removed."""
@@ -41,6 +43,12 @@ class Message:
         else:
             self.parts.append(TextBuffer(block.text))
 
+    def replace(self, blocks: Iterable[ContentBlock]) -> None:
+        """Hold these in place of what was said."""
+        self.parts = []  # another list, by which whoever draws it knows
+        for block in blocks:
+            self.append(block)
+
     @property
     def text(self) -> str:
         """The text of the message, as far as it is for the user, without its other blocks."""
@@ -62,6 +70,8 @@ class Decision:
     """Seconds since the epoch, where it is known."""
     rule: str | None = None
     """The standing rule that decided, in a line; None: the user did."""
+    is_withdrawn: bool = False
+    """The agent took its question back."""
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -123,14 +133,18 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """From here on another process speaks for the agent."""
+    """From here on another process speaks for the agent, or the same one over another connection."""
 
     remembers: bool
     """Whether it knows what stands above."""
     is_loaded: bool = False
     """What was said stands here as the agent kept it."""
     why: str = ""
-    """Why it remembers nothing though it was asked to."""
+    """Why it remembers nothing though it was asked to, or what it has said unheard."""
+    forked_from: str = ""
+    """The title of the session that this one is a fork of from here on; "" for none."""
+    is_same: bool = False
+    """Only the connection is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +189,8 @@ class TerminalState:
     output: ByteRing = field(default_factory=lambda: ByteRing(TERMINAL_SCROLLBACK_BYTES))
     is_waiting: bool = False
     """Its command waits for the user to type."""
+    is_cancellable: bool = False
+    """Whether the agent can be asked to stop its command."""
     has_exited: bool = False
     exit_code: int | None = None
     signal: str | None = None

@@ -13,12 +13,18 @@ from itertools import islice
 from typing import Any, Final, Protocol, TypeAlias, TypeGuard, cast, overload
 from weakref import WeakValueDictionary
 
+from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.entries import Compaction, Entry, Failure, Message, ToolCallEntry
 
 KEPT: Final = 1_000
 """Of the last entries, so many at least are in memory; and of those before them that have changed since."""
 PACKED_AT_ONCE: Final = 200
 """It takes some 2 ms, once in so many entries."""
+KEPT_BYTES: Final = 32 << 20
+"""Where the entries in memory take more, they are packed earlier."""
+KEPT_HOWEVER_LONG: Final = 20
+"""Of the last entries, which are in view."""
+_TOUCHES_PER_WEIGHING: Final = 8
 
 _PACKAGE: Final = "acp_tui.conversation"
 _MODULES: Final = frozenset(
@@ -59,6 +65,13 @@ class EntryList(Sequence[Entry]):
         """Packed ones that the store has not as they are now, the latest at the end."""
         self._held: WeakValueDictionary[int, Changing] = WeakValueDictionary()
         """Packed ones that somebody still holds."""
+        self._weights: dict[int, int] = {}
+        """How many bytes those in memory took when they were weighed."""
+        self._weight = 0
+        """All of them."""
+        self._touched: dict[int, None] = {}
+        """Those that were added or changed since; the latest, which may go on changing, at the end."""
+        self._touches = 0
 
     def __len__(self) -> int:
         return len(self._places) + len(self._recent)
@@ -95,8 +108,10 @@ class EntryList(Sequence[Entry]):
     def append(self, entry: Entry) -> None:
         """Add one at the end."""
         self._recent.append(entry)
-        if self._store is not None and len(self._recent) >= KEPT + PACKED_AT_ONCE:
-            self._pack(self._store)
+        if self._store is not None:
+            if len(self._recent) >= KEPT + PACKED_AT_ONCE:
+                self._pack(self._store)
+            self._touch(self._store, len(self) - 1)
 
     def changing(self, index: int) -> Entry:
         """The entry, which the caller is about to change."""
@@ -104,6 +119,8 @@ class EntryList(Sequence[Entry]):
         if index < len(self._places):
             self._changed.pop(index, None)
             self._changed[index] = entry
+        if self._store is not None:
+            self._touch(self._store, index)
         return entry
 
     def copied(self, copy: Callable[[Entry], Entry]) -> EntryList:
@@ -111,30 +128,67 @@ class EntryList(Sequence[Entry]):
         other = EntryList(map(copy, self._recent), self._store)
         other._places, other._sizes = self._places[:], self._sizes[:]
         other._changed = {index: copy(entry) for index, entry in self._changed.items()}
+        other._weights, other._weight = self._weights.copy(), self._weight
+        other._touched = self._touched.copy()
         return other
 
     # Packing
 
     def _pack(self, store: Store) -> None:
         """Put what is far above the end into the store."""
-        for entry in self._recent[:PACKED_AT_ONCE]:
+        self._pack_recent(store, PACKED_AT_ONCE)
+        too_many = min(len(self._changed) - KEPT, PACKED_AT_ONCE)
+        for index in list(islice(self._changed, max(too_many, 0))):
+            self._put(store, index, self._changed.pop(index))
+
+    def _pack_recent(self, store: Store, count: int) -> None:
+        for entry in self._recent[:count]:
             index = len(self._places)
             self._places.append(0)
             self._sizes.append(0)
             if _changes(entry):
                 self._held[index] = entry
             self._put(store, index, entry)
-        del self._recent[:PACKED_AT_ONCE]
-        too_many = min(len(self._changed) - KEPT, PACKED_AT_ONCE)
-        for index in list(islice(self._changed, max(too_many, 0))):
-            self._put(store, index, self._changed.pop(index))
+        del self._recent[:count]
 
-    def _put(self, store: Store, index: int, entry: Entry) -> None:
+    def _put(self, store: Store, index: int, entry: Entry) -> bool:
+        """Whether the store has it now."""
         try:
             data = pickle.dumps(entry, pickle.HIGHEST_PROTOCOL)
             self._places[index], self._sizes[index] = store.put(data), len(data)
         except (OSError, ValueError, RecursionError):  # a full disk, or a raw value that is nested too deep
             self._changed[index] = entry
+            return False
+        self._weight -= self._weights.pop(index, 0)
+        return True
+
+    # Weighing
+
+    def _touch(self, store: Store, index: int) -> None:
+        """An entry was added or is about to be changed: now and then, see what those before it have become."""
+        self._touched.pop(index, None)
+        self._touched[index] = None
+        self._touches += 1
+        if self._touches < _TOUCHES_PER_WEIGHING or len(self._touched) == 1:
+            return
+        *grown, latest = self._touched
+        self._touched, self._touches = {latest: None}, 0
+        for each in grown:
+            entry = self._changed.get(each) if each < len(self._places) else self[each]
+            if entry is not None:
+                weight = _weight(entry)
+                self._weight += weight - self._weights.get(each, 0)
+                self._weights[each] = weight
+        if self._weight > KEPT_BYTES:
+            self._lighten(store, latest)
+
+    def _lighten(self, store: Store, latest: int) -> None:
+        """Pack what is not the latest, the earliest first, until half as much is in memory."""
+        for index in [each for each in self._changed if each != latest]:
+            if self._weight <= KEPT_BYTES // 2 or not self._put(store, index, self._changed.pop(index)):
+                return
+        while self._weight > KEPT_BYTES // 2 and len(self._recent) > KEPT_HOWEVER_LONG:
+            self._pack_recent(store, 1)
 
     def _unpacked(self, index: int) -> Entry:
         assert self._store is not None
@@ -150,6 +204,16 @@ class EntryList(Sequence[Entry]):
 
 def _changes(entry: Entry) -> TypeGuard[Changing]:
     return isinstance(entry, Changing)
+
+
+def _weight(entry: Entry) -> int:
+    """About how many bytes an entry takes."""
+    if isinstance(entry, Message) and all(isinstance(part, TextBuffer) for part in entry.parts):
+        return sum(part.length for part in entry.parts if isinstance(part, TextBuffer))
+    try:
+        return len(pickle.dumps(entry, pickle.HIGHEST_PROTOCOL))
+    except (ValueError, RecursionError):
+        return 0
 
 
 class _OwnValues(pickle.Unpickler):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, replace
 from enum import Enum, auto
 from pathlib import Path
 from typing import Final, NewType, TypeAlias
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.tool_calls import ToolCallId
+from acp_tui.values import dataclass
 
 SessionId = NewType("SessionId", str)
 RequestKey = NewType("RequestKey", int)
@@ -139,6 +140,33 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnUsage:
+    """Tokens that one turn has used; None where the agent does not count them."""
+
+    total: int
+    input: int
+    output: int
+    thought: int | None = None
+    cached_read: int | None = None
+    cached_write: int | None = None
+
+    def plus(self, other: TurnUsage) -> TurnUsage:
+        """Both together."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return TurnUsage(*(one if two is None else (one or 0) + two for one, two in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundWork:
+    """Something that goes on beside the turn, and is known by its id."""
+
+    kind: str
+    """terminal, tool_call, subagent, or one we do not know."""
+    reference: str
+    """The id of what it is; "" where the kind is not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class PermissionOption:
     """One of the answers the agent offers; the kind is a hint, the id is what goes back."""
 
@@ -159,6 +187,14 @@ class PermissionOption:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedCommand:
+    """The command that a permission is asked for."""
+
+    line: str
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True)
 class PermissionRequest:
     """A question of the agent that waits for the user."""
 
@@ -168,6 +204,14 @@ class PermissionRequest:
     meta: Meta | None = None
     note: str | None = None
     """What the user is to know beside it."""
+    title: str | None = None
+    """What is asked, where the agent says it for the question itself."""
+    description: str | None = None
+    """Why it is asked, in the agent's words."""
+    command: AskedCommand | None = None
+    """What would be run, where the question is about a command."""
+    is_alone: bool = False
+    """The agent tells of no tool call but this question: with the answer it is settled."""
 
     @property
     def answers(self) -> tuple[PermissionOption, ...]:

@@ -11,7 +11,8 @@ from itertools import islice
 from typing import Final, TypeAlias, assert_never
 
 from acp_tui.conversation import UNSET, or_else, tool_calls
-from acp_tui.conversation.content import Text
+from acp_tui.conversation.buffers import ByteRing
+from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.conversation import (
     MAX_NOTICE_CHARACTERS,
     MAX_NOTICES,
@@ -37,8 +38,24 @@ from acp_tui.conversation.entries import (
     TurnEnd,
     Unknown,
 )
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, Notice, Plan, SelectOption, Turn
-from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
+from acp_tui.conversation.facts import (
+    BooleanOption,
+    ConfigOption,
+    Fact,
+    Notice,
+    Plan,
+    SelectOption,
+    Turn,
+    TurnUsage,
+)
+from acp_tui.conversation.tool_calls import (
+    TerminalContent,
+    TerminalId,
+    ToolCall,
+    ToolCallContent,
+    ToolCallId,
+    ToolCallPatch,
+)
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
@@ -51,6 +68,7 @@ from acp_tui.conversation.updates import (
     ElicitationCompleted,
     InfoChanged,
     MessageChunk,
+    MessageReplaced,
     NoticeShown,
     OptionChanged,
     OptionsReplaced,
@@ -58,15 +76,22 @@ from acp_tui.conversation.updates import (
     PermissionAsked,
     PermissionNoted,
     PlanReplaced,
+    PromptAccepted,
+    PromptJoined,
     PromptSent,
     Reconnected,
     Remarked,
+    Role,
     SessionUpdate,
+    StateReported,
+    TerminalExit,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalReported,
     TerminalResized,
     TerminalWaiting,
+    ToolCallContentAdded,
     ToolCallReported,
     TurnEnded,
     TurnFailed,
@@ -76,25 +101,37 @@ from acp_tui.conversation.updates import (
 from acp_tui.conversation.web_address import place_of
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
+IDLE: Final = "idle"
+"""The one state in which an agent does nothing for a session."""
+UNKNOWN: Final = "unknown"
 
 
 def apply(conversation: Conversation, update: SessionUpdate) -> Change:
     """Change `conversation` by one update; O(1) in its length but for the end of a turn."""
     match update:
-        case MessageChunk():
-            return _message_chunk(conversation, update)
+        case MessageChunk() | MessageReplaced():
+            return _message(conversation, update)
         case TerminalOutput():
             return apply_terminal(conversation, update)
         case ToolCallReported(patch):
             return Change((_report_tool_call(conversation, patch),))
+        case ToolCallContentAdded(call_id, content):
+            return Change((_add_content(conversation, call_id, content),))
         case PromptSent():
             return _prompt_sent(conversation, update)
+        case PromptJoined():
+            conversation.open_message = None  # what the agent says next is another message
+            return Change((_append(conversation, _prompt_message(update)),))
+        case PromptAccepted(message_id):
+            return _prompt_accepted(conversation, message_id)
+        case StateReported():
+            return _state_reported(conversation, update)
         case CancelRequested():
             return _cancel_requested(conversation)
         case TurnEnded(stop_reason):
-            return _turn_ended(conversation, stop_reason)
-        case TurnFailed(message, detail):
-            return _turn_failed(conversation, Failure(message, detail))
+            return _turn_ended(conversation, stop_reason, update.usage)
+        case TurnFailed():
+            return _turn_failed(conversation, update)
         case Disconnected(reason, stderr_tail):
             return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
         case Reconnected():
@@ -109,7 +146,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             entry_id = _append(conversation, OwnCommand(line, terminal_id))
             conversation.terminal_entries[terminal_id] = entry_id
             return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
-        case TerminalOpened() | TerminalExited() | TerminalWaiting() | TerminalResized():
+        case TerminalOpened() | TerminalExited() | TerminalReported() | TerminalWaiting() | TerminalResized():
             return apply_terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():
             return _compaction(conversation, update)
@@ -136,6 +173,45 @@ def _append(conversation: Conversation, entry: Entry) -> EntryId:
 
 
 # Messages
+
+
+def _message(conversation: Conversation, said: MessageChunk | MessageReplaced) -> Change:
+    if said.role == "user" and said.message_id is not None:
+        if (echo := conversation.echoes.get(said.message_id)) is not None:
+            return _own_message(conversation, echo, said)
+        if conversation.unaccepted and ("user", said.message_id) not in conversation.message_entries:
+            conversation.held.append(said)
+            return NOTHING
+    if isinstance(said, MessageChunk):
+        return _message_chunk(conversation, said)
+    known = conversation.message_entries.get((said.role, said.message_id))
+    if known is None and not said.blocks:
+        return NOTHING  # an id to come: its place is where it says something
+    return _replace_message(conversation, said.role, said.message_id, said.blocks)
+
+
+def _replace_message(
+    conversation: Conversation, role: Role, message_id: str, blocks: tuple[ContentBlock, ...]
+) -> Change:
+    entry_id = _message_of(conversation, role, message_id)
+    entry = conversation.entries.changing(entry_id)
+    assert isinstance(entry, Message)
+    entry.replace(blocks)
+    return Change((entry_id,))
+
+
+def _own_message(conversation: Conversation, echo: Echo, said: MessageChunk | MessageReplaced) -> Change:
+    """The user's own prompt as its agent repeats it: it stays as it was typed, unless the agent has changed it."""
+    if isinstance(said, MessageReplaced):
+        echo.matched = 0
+    blocks = said.blocks if isinstance(said, MessageReplaced) else (said.block,)
+    text = "".join(block.text for block in blocks if isinstance(block, Text) and is_for_user(block))
+    if echo.expected.startswith(text, echo.matched):
+        echo.matched += len(text)
+        return NOTHING
+    del conversation.echoes[said.message_id or ""]
+    before = (Text(echo.expected[: echo.matched]),) if echo.matched else ()
+    return _replace_message(conversation, "user", said.message_id or "", (*before, *blocks))
 
 
 def _message_chunk(conversation: Conversation, chunk: MessageChunk) -> Change:
@@ -174,13 +250,7 @@ def _announced_mode(conversation: Conversation, chunk: MessageChunk) -> OptionCh
 def _message_for(conversation: Conversation, chunk: MessageChunk) -> EntryId:
     """The entry the chunk belongs to: its id's, else the open one of its role, else a new one (R-MSG-1..3)."""
     if chunk.message_id is not None:
-        conversation.open_message = None
-        key = (chunk.role, chunk.message_id)
-        known = conversation.message_entries.get(key)
-        if known is None:
-            known = _append(conversation, Message(chunk.role, chunk.message_id))
-            conversation.message_entries[key] = known
-        return known
+        return _message_of(conversation, chunk.role, chunk.message_id)
     if conversation.open_message is not None:
         entry = conversation.entries[conversation.open_message]
         if isinstance(entry, Message) and entry.role == chunk.role:
@@ -188,6 +258,15 @@ def _message_for(conversation: Conversation, chunk: MessageChunk) -> EntryId:
     opened = _append(conversation, Message(chunk.role))
     conversation.open_message = opened
     return opened
+
+
+def _message_of(conversation: Conversation, role: Role, message_id: str) -> EntryId:
+    conversation.open_message = None
+    known = conversation.message_entries.get((role, message_id))
+    if known is None:
+        known = _append(conversation, Message(role, message_id))
+        conversation.message_entries[role, message_id] = known
+    return known
 
 
 def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> Change:
@@ -208,19 +287,84 @@ def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> 
 # Turns
 
 
-def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
+def _prompt_message(prompt: PromptSent | PromptJoined) -> Message:
     message = Message("user", notes=prompt.notes)
     for block in prompt.blocks:
         message.append(block)
+    return message
+
+
+def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
+    message = _prompt_message(prompt)
     entry_id = _append(conversation, message)
-    conversation.echo = Echo(message.text)
-    conversation.turn = Turn.RUNNING
-    conversation.turn_start = entry_id
-    conversation.last_stop_reason = None
+    if prompt.awaits_id:
+        conversation.unaccepted.append(entry_id)
+    else:
+        conversation.echo = Echo(message.text)
+    _begin_turn(conversation, entry_id)
     finished = [plan_id for plan_id, plan in conversation.plans.items() if plan.current is None]
     for plan_id in finished:
         del conversation.plans[plan_id]
     return Change((entry_id,), (Fact.TURN, Fact.PLAN) if finished else (Fact.TURN,))
+
+
+def _begin_turn(conversation: Conversation, start: EntryId) -> None:
+    conversation.turn = Turn.RUNNING
+    conversation.turn_start = start
+    conversation.last_stop_reason = None
+    conversation.has_run, conversation.idle_report = False, None
+
+
+def _prompt_accepted(conversation: Conversation, message_id: str) -> Change:
+    if not conversation.unaccepted:
+        return NOTHING
+    entry_id = conversation.unaccepted.pop(0)
+    entry = conversation.entries.changing(entry_id)
+    assert isinstance(entry, Message)
+    entry.message_id = message_id
+    conversation.message_entries["user", message_id] = entry_id
+    conversation.echoes[message_id] = Echo(entry.text)
+    if conversation.state not in (None, IDLE, UNKNOWN):
+        conversation.has_run = True  # it was busy with something else, and goes on with this
+    told = _release_held(conversation)
+    ended = _end_if_over(conversation)
+    return Change((entry_id, *told, *ended.entries), ended.facts)
+
+
+def _release_held(conversation: Conversation) -> tuple[EntryId, ...]:
+    held, conversation.held = conversation.held, []
+    return tuple(entry for said in held for entry in _message(conversation, said).entries)
+
+
+# Where there are states, a turn ends with an idle behind both the acceptance of the prompt and something else than
+# idle, in whatever order these come (ACP v2 draft, prompt lifecycle).
+
+
+def _state_reported(conversation: Conversation, report: StateReported) -> Change:
+    conversation.state = report.state
+    conversation.background = or_else(report.background, conversation.background)
+    if report.state == UNKNOWN:  # that it cannot tell is neither work nor its end
+        return Change(facts=(Fact.TURN,))
+    if report.state != IDLE:
+        if conversation.turn is Turn.IDLE:  # work that the agent has begun by itself
+            _begin_turn(conversation, EntryId(len(conversation.entries)))
+        conversation.has_run, conversation.idle_report = True, None
+        return Change(facts=(Fact.TURN,))
+    if conversation.turn is Turn.IDLE:
+        return Change(facts=(Fact.TURN,))  # a snapshot: what it says of a turn was said before
+    conversation.idle_report = report
+    ended = _end_if_over(conversation)
+    return Change(ended.entries, (Fact.TURN,))
+
+
+def _end_if_over(conversation: Conversation) -> Change:
+    report = conversation.idle_report
+    has_worked = conversation.has_run or conversation.turn is Turn.CANCELLING
+    if report is None or conversation.unaccepted or not has_worked:
+        return NOTHING
+    if report.failure is not None:
+        return _turn_failed(conversation, report.failure)
+    return _turn_ended(conversation, report.stop_reason or "end_turn", report.usage)
 
 
 def _cancel_requested(conversation: Conversation) -> Change:
@@ -231,7 +375,10 @@ def _cancel_requested(conversation: Conversation) -> Change:
     return Change(_settle_calls_of_turn(conversation, tool_calls.CANCELLED), (Fact.TURN,))
 
 
-def _turn_ended(conversation: Conversation, stop_reason: str) -> Change:
+def _turn_ended(conversation: Conversation, stop_reason: str, usage: TurnUsage | None) -> Change:
+    conversation.turn_usage = usage
+    if usage is not None:
+        conversation.spent = usage if conversation.spent is None else conversation.spent.plus(usage)
     touched: tuple[EntryId, ...] = ()
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
@@ -240,12 +387,16 @@ def _turn_ended(conversation: Conversation, stop_reason: str) -> Change:
     return _end_turn(conversation, touched, stop_reason)
 
 
-def _turn_failed(conversation: Conversation, failure: Failure) -> Change:
+def _turn_failed(conversation: Conversation, failed: TurnFailed) -> Change:
+    conversation.turn_usage = None
     touched = _settle_calls_of_turn(conversation, tool_calls.FAILED)
+    failure = Failure(failed.message, failed.detail)
     return _end_turn(conversation, (*touched, _append(conversation, failure)), None)
 
 
 def _end_turn(conversation: Conversation, touched: tuple[EntryId, ...], stop_reason: str | None) -> Change:
+    conversation.unaccepted.clear()
+    touched = (*touched, *_release_held(conversation))
     conversation.turn = Turn.IDLE
     conversation.last_stop_reason = stop_reason
     conversation.open_message = None
@@ -262,15 +413,19 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
 
 
 def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
-    restart = Restart(update.remembers, update.is_loaded, update.why)
+    restart = Restart(update.remembers, update.is_loaded, update.why, update.forked_from, update.is_same)
     if update.is_loaded:  # into a conversation of its own, in which nothing is of the process before
         return Change((_append(conversation, restart),))
     let_go = _let_go(conversation)
     conversation.is_connected = True
+    if update.is_same:
+        return Change((*let_go.entries, _append(conversation, restart)), let_go.facts)
     # The ids of what stands above are free again: what comes under them now is something else.
     conversation.tool_call_entries.clear()
     conversation.message_entries.clear()
     conversation.compaction_entries.clear()
+    conversation.echoes.clear()
+    conversation.state, conversation.background = None, ()
     conversation.plans.clear()
     conversation.options = conversation.commands = ()
     conversation.usage = None
@@ -288,7 +443,7 @@ def _let_go(conversation: Conversation) -> Change:
     settled = _settle_calls(conversation, tool_calls.FAILED, conversation.unsettled_calls)
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
     if conversation.turn is not Turn.IDLE:
-        _end_turn(conversation, (), None)
+        settled = _end_turn(conversation, settled, None).entries
     conversation.open_message = conversation.echo = None
     facts = (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS, *forgotten.facts)
     return Change(tuple(dict.fromkeys((*waited, *settled))), facts)
@@ -297,7 +452,12 @@ def _let_go(conversation: Conversation) -> Change:
 def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[EntryId, ...]:
     """Settle what this turn has left unfinished: a call of an earlier turn may still run in the background."""
     entries, start = conversation.tool_call_entries, conversation.turn_start or 0
-    of_turn = {call_id for call_id in conversation.unsettled_calls if entries[call_id] >= start}
+    behind = {work.reference for work in conversation.background if work.kind == "tool_call"}
+    of_turn = {
+        call_id
+        for call_id in conversation.unsettled_calls
+        if entries[call_id] >= start and call_id not in behind
+    }
     return _settle_calls(conversation, status, of_turn)
 
 
@@ -321,23 +481,41 @@ def _changing_call(conversation: Conversation, call_id: ToolCallId) -> ToolCallE
     return entry
 
 
-def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
-    """Create or change a call; an update may come first, and a second `tool_call` changes the first (R-TOOL-3, 4)."""
-    call_id = patch.tool_call_id
-    entry_id = conversation.tool_call_entries.get(call_id)
-    if entry_id is None:
+def _call_of(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
+    """The entry of a call that is about to change; a new one for one that is not known (R-TOOL-3, R-TOOL-4)."""
+    if call_id not in conversation.tool_call_entries:
         entry_id = _append(conversation, ToolCallEntry(ToolCall(call_id)))
         conversation.tool_call_entries[call_id] = entry_id
-    call = _changing_call(conversation, call_id).call
+        conversation.unsettled_calls.add(call_id)
+    return _changing_call(conversation, call_id)
+
+
+def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
+    """Create or change a call; an update may come first, and a second `tool_call` changes the first."""
+    call_id = patch.tool_call_id
+    call = _call_of(conversation, call_id).call
     call.apply(patch)
     if call.is_settled:
         conversation.unsettled_calls.discard(call_id)
     else:
         conversation.unsettled_calls.add(call_id)
-    if patch.content is not UNSET:
-        for item in patch.content:
-            if isinstance(item, TerminalContent):
-                conversation.terminal_entries[item.terminal_id] = entry_id
+    return _show_terminals(conversation, call_id, () if patch.content is UNSET else patch.content)
+
+
+def _add_content(
+    conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]
+) -> EntryId:
+    _call_of(conversation, call_id).call.append(content)
+    return _show_terminals(conversation, call_id, content)
+
+
+def _show_terminals(
+    conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]
+) -> EntryId:
+    entry_id = conversation.tool_call_entries[call_id]
+    for item in content:
+        if isinstance(item, TerminalContent):
+            conversation.terminal_entries[item.terminal_id] = entry_id
     return entry_id
 
 
@@ -359,9 +537,16 @@ def _permission(
     option = next((option for option in request.answers if option.option_id == update.option_id), None)
     entry = _changing_call(conversation, request.tool_call_id)
     name, kind = (option.name, option.kind) if option else (None, None)
-    decision = Decision(name, kind, update.at, update.rule)
+    decision = Decision(name, kind, update.at, update.rule, update.is_withdrawn)
     entry.decisions = (*entry.decisions, decision)
     entry.waiting -= 1
+    if request.is_alone and not entry.call.is_settled:
+        is_allowed = option is not None and not option.is_rejection
+        _settle_calls(
+            conversation,
+            tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED,
+            {request.tool_call_id},
+        )
     return Change((conversation.tool_call_entries[request.tool_call_id],), (Fact.PERMISSIONS,))
 
 
@@ -448,7 +633,7 @@ KEPT_OF_EARLIER: Final = ((50, 16 << 10), (1_000, 0))
 """How many terminals came later, and how many bytes of such a one stay."""
 
 TerminalUpdate: TypeAlias = (
-    TerminalOpened | TerminalOutput | TerminalWaiting | TerminalExited | TerminalResized
+    TerminalOpened | TerminalOutput | TerminalReported | TerminalWaiting | TerminalExited | TerminalResized
 )
 
 
@@ -469,12 +654,28 @@ def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change
             state.cwd = update.cwd or state.cwd
             state.is_ours = update.is_ours
             state.columns, state.rows = update.columns, update.rows
+        case TerminalReported():
+            _report_terminal(state, update)
         case TerminalWaiting():
             state.is_waiting = update.is_waiting
         case TerminalExited():
             state.has_exited, state.is_waiting = True, False
             state.exit_code, state.signal, state.seconds = update.exit_code, update.signal, update.seconds
     return _change(conversation, update.terminal_id)
+
+
+def _report_terminal(state: TerminalState, report: TerminalReported) -> None:
+    state.command = or_else(report.command, state.command)
+    state.cwd = or_else(report.cwd, state.cwd)
+    state.is_cancellable = or_else(report.is_cancellable, state.is_cancellable)
+    state.columns, state.rows = or_else(report.size, (state.columns, state.rows))
+    if report.output is not UNSET:
+        state.output = ByteRing(state.output.limit_bytes)  # another one, by which whoever shows it knows
+        state.output.append(report.output)
+    if report.exit is not UNSET:
+        ended = report.exit or TerminalExit()
+        state.has_exited = report.exit is not None
+        state.exit_code, state.signal = ended.exit_code, ended.signal
 
 
 def _shrink_earlier(conversation: Conversation) -> None:

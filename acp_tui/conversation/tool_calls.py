@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final, NewType, TypeAlias
+from collections.abc import Iterable
+from dataclasses import field
+from typing import Any, Final, NamedTuple, NewType, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType, or_else
 from acp_tui.conversation.content import ContentBlock, Meta
+from acp_tui.values import dataclass
 
 ToolCallId = NewType("ToolCallId", str)
 TerminalId = NewType("TerminalId", str)
@@ -17,7 +19,7 @@ IN_PROGRESS: Final = "in_progress"
 COMPLETED: Final = "completed"
 FAILED: Final = "failed"
 CANCELLED: Final = "cancelled"
-"""Not on the wire in v1: set here when the turn is cancelled, replaced by any later report."""
+"""Also set here when the turn is cancelled; any later report replaces it."""
 SETTLED: Final = frozenset({COMPLETED, FAILED, CANCELLED})
 
 
@@ -38,6 +40,40 @@ class TextDiff:
     old_text: str | None = None
     """None: the file is new."""
     meta: Meta | None = None
+    hunks: tuple[HunkStart, ...] = ()
+    """Where the lines stand in the file, of which the texts are only parts; (): the texts are whole."""
+
+
+class HunkStart(NamedTuple):
+    """Where a part of a file begins: the lines of the texts count from 0, those of the file from 1."""
+
+    old_at: int
+    old_line: int
+    new_at: int
+    new_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What is done to one file, without its text."""
+
+    operation: str
+    """add, modify, delete, move, copy, or one we do not know."""
+    path: str
+    """Absolute; of a file that moves or is copied, the new one."""
+    old_path: str | None = None
+    meta: Meta | None = None
+
+    @property
+    def words(self) -> str:
+        """What is done, as a line."""
+        where = self.path if self.old_path is None else f"{self.old_path} → {self.path}"
+        return f"{self.operation} {where}"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that it touches."""
+        return (self.path,) if self.old_path is None else (self.old_path, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +92,17 @@ class UnknownContent:
     raw: Any
 
 
-ToolCallContent: TypeAlias = BlockContent | TextDiff | TerminalContent | UnknownContent
+def changed_paths(content: Iterable[ToolCallContent]) -> list[str]:
+    """The files that diffs and changes in a tool call's content touch."""
+    return [
+        path
+        for item in content
+        if isinstance(item, TextDiff | FileChange)
+        for path in ((item.path,) if isinstance(item, TextDiff) else item.paths)
+    ]
+
+
+ToolCallContent: TypeAlias = BlockContent | TextDiff | FileChange | TerminalContent | UnknownContent
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +127,13 @@ class ToolCallPatch:
     locations: tuple[Location, ...] | UnsetType = UNSET
     raw_input: Any = UNSET
     raw_output: Any = UNSET
-    name: str | UnsetType = UNSET
+    name: str | None | UnsetType = UNSET
     """The tool's programmatic name; informational."""
+    is_cancellable: bool | UnsetType = UNSET
+    """Whether the agent can be asked to stop this one call."""
     meta: Meta | None = None
+    cleared: frozenset[str] = frozenset()
+    """Raw values that are no longer there: `raw_input`, `raw_output`. None is a value like any other."""
 
 
 @dataclass(slots=True)
@@ -99,6 +149,8 @@ class ToolCall:
     raw_input: Any = UNSET
     raw_output: Any = UNSET
     name: str | None = None
+    is_cancellable: bool = False
+    """Whether the agent can be asked to stop this one call."""
     meta: dict[str, Any] = field(default_factory=dict)
     """All `_meta` received for this call, later keys over earlier ones."""
 
@@ -109,11 +161,18 @@ class ToolCall:
         self.status = or_else(patch.status, self.status)
         self.content = or_else(patch.content, self.content)
         self.locations = or_else(patch.locations, self.locations)
-        self.raw_input = or_else(patch.raw_input, self.raw_input)
-        self.raw_output = or_else(patch.raw_output, self.raw_output)
-        self.name = self.name if patch.name is UNSET else patch.name
+        self.raw_input = UNSET if "raw_input" in patch.cleared else or_else(patch.raw_input, self.raw_input)
+        self.raw_output = (
+            UNSET if "raw_output" in patch.cleared else or_else(patch.raw_output, self.raw_output)
+        )
+        self.name = or_else(patch.name, self.name)
+        self.is_cancellable = or_else(patch.is_cancellable, self.is_cancellable)
         if patch.meta:
             self.meta.update(patch.meta)
+
+    def append(self, content: tuple[ToolCallContent, ...]) -> None:
+        """Add content behind what there is."""
+        self.content = (*self.content, *content)
 
     @property
     def is_settled(self) -> bool:

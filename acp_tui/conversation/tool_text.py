@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import Location, TerminalContent, TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_command, make_visible_line, make_visible_path
+from acp_tui.values import dataclass
 
 HERE: Final = "."
 """The session's folder."""

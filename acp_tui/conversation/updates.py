@@ -6,21 +6,23 @@ terminals. Folding them with `reducer.apply` gives the same conversation live an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import ContentBlock, Meta
 from acp_tui.conversation.elicitation import Elicitation, FilledIn
 from acp_tui.conversation.facts import (
+    BackgroundWork,
     Command,
     ConfigOption,
     PermissionRequest,
     PlanStep,
     RequestKey,
+    TurnUsage,
     Usage,
 )
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallContent, ToolCallId, ToolCallPatch
+from acp_tui.values import dataclass
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
 ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"]
@@ -34,6 +36,24 @@ class PromptSent:
     blocks: tuple[ContentBlock, ...]
     notes: tuple[str, ...] = ()
     """What the user should know of it, one sentence each; the agent does not get them."""
+    awaits_id: bool = False
+    """The agent will say when it has taken it up, and under which id (`PromptAccepted`); states tell of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptJoined:
+    """The user sent a prompt into the turn that runs, and the agent took it."""
+
+    blocks: tuple[ContentBlock, ...]
+    notes: tuple[str, ...] = ()
+    """As of a PromptSent."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptAccepted:
+    """The agent has taken up the prompt that has waited longest for it; its message has this id from now on."""
+
+    message_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +68,7 @@ class TurnEnded:
     stop_reason: str
     """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or one we do not know."""
     meta: Meta | None = None
+    usage: TurnUsage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +78,22 @@ class TurnFailed:
     message: str
     detail: str | None = None
     code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StateReported:
+    """The agent says what the session is doing. An idle that follows work ends the turn; a repeated one does not."""
+
+    state: str
+    """running, idle, requires_action, or one we do not know: the agent is busy then."""
+    stop_reason: str | None = None
+    """Why the work ended; only with idle."""
+    failure: TurnFailed | None = None
+    """The error that ended the work; only with idle."""
+    background: tuple[BackgroundWork, ...] | UnsetType = UNSET
+    """All that goes on beside the turn; UNSET: the agent does not say."""
+    usage: TurnUsage | None = None
+    meta: Meta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +107,28 @@ class MessageChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageReplaced:
+    """A message, whole, in place of what was said under its id."""
+
+    role: Role
+    message_id: str
+    blocks: tuple[ContentBlock, ...]
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallReported:
     """A tool call began or changed: the same patch semantics for both."""
 
     patch: ToolCallPatch
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallContentAdded:
+    """More content of a tool call, behind what it has."""
+
+    tool_call_id: ToolCallId
+    content: tuple[ToolCallContent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +232,8 @@ class PermissionAnswered:
     """Seconds since the epoch, where it is known."""
     rule: str | None = None
     """The standing rule of the user's that refused it, in a line; None: the user answered."""
+    is_withdrawn: bool = False
+    """The agent took it back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +310,29 @@ class TerminalExited:
 
 
 @dataclass(frozen=True, slots=True)
+class TerminalReported:
+    """What an agent says of a terminal of its own: UNSET stays, None clears."""
+
+    terminal_id: TerminalId
+    command: str | None | UnsetType = UNSET
+    cwd: str | None | UnsetType = UNSET
+    output: bytes | UnsetType = UNSET
+    """All of it, in place of what was printed before."""
+    exit: TerminalExit | None | UnsetType = UNSET
+    size: tuple[int, int] | UnsetType = UNSET
+    """Columns and rows."""
+    is_cancellable: bool | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalExit:
+    """How a terminal's command ended; neither is set where the agent does not know."""
+
+    exit_code: int | None = None
+    signal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TerminalWaiting:
     """A terminal's command waits for the user to type, or does so no longer."""
 
@@ -286,7 +366,11 @@ class Reconnected:
     is_loaded: bool = False
     """What was said stands here as the agent kept it, not as it was heard before."""
     why: str = ""
-    """Why it remembers nothing though it was asked to."""
+    """Why it remembers nothing though it was asked to, or what it has said unheard."""
+    forked_from: str = ""
+    """The title of the session that this one was forked from; what was said there stands above."""
+    is_same: bool = False
+    """Only the connection is another one: what it says of what stands above is about the same things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,11 +390,16 @@ class UnknownUpdate:
 
 SessionUpdate: TypeAlias = (
     PromptSent
+    | PromptAccepted
+    | PromptJoined
     | CancelRequested
     | TurnEnded
     | TurnFailed
+    | StateReported
     | MessageChunk
+    | MessageReplaced
     | ToolCallReported
+    | ToolCallContentAdded
     | PlanReplaced
     | CommandsReplaced
     | OptionsReplaced
@@ -330,6 +419,7 @@ SessionUpdate: TypeAlias = (
     | TerminalOpened
     | TerminalOutput
     | TerminalExited
+    | TerminalReported
     | TerminalWaiting
     | TerminalResized
     | Disconnected

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, Usage
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnUsage, Usage
 
 if TYPE_CHECKING:
     # The first frame needs a few of these words, and no conversation yet.
@@ -49,6 +49,26 @@ def usage_words(usage: Usage | None) -> str:
     return f"{tokens}, {usage.cost_amount:.2f} {usage.cost_currency or ''}".rstrip()
 
 
+def short_count(count: int) -> str:
+    """A number of tokens in few cells, as in 18k."""
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+def tokens_words(usage: TurnUsage) -> str:
+    """The tokens of turns, and what they went into as far as the agent counts that."""
+    parts = (
+        (usage.input, "in"),
+        (usage.output, "out"),
+        (usage.thought, "thinking"),
+        (usage.cached_read, "from cache"),
+        (usage.cached_write, "to cache"),
+    )
+    named = ", ".join(f"{short_count(count)} {what}" for count, what in parts if count)
+    return f"{usage.total:,} tokens" + (f" ({named})" if named else "")
+
+
 def session_facts(
     conversation: Conversation, agent: str, folder: str, servers: Iterable[str] | None
 ) -> tuple[tuple[str, str], ...]:
@@ -64,6 +84,8 @@ def session_facts(
         ("Folder", folder),
         *((option.name, value_name(option)) for option in conversation.options),
         ("Usage", usage_words(conversation.usage)),
+        *((("Last turn", tokens_words(conversation.turn_usage)),) if conversation.turn_usage else ()),
+        *((("Session", tokens_words(conversation.spent)),) if conversation.spent else ()),
         *((("MCP", ", ".join(servers) or "no servers"),) if servers is not None else ()),
         *(("Running", command) for command in running),
     )
@@ -93,3 +115,8 @@ def reason_prompt(title: str, reason: str) -> str:
     line = " ".join(title.split())
     short = line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
     return f'About the rejected "{short}": {reason}'
+
+
+def forked(title: str) -> str:
+    """That a conversation goes on from that of another session, in a line."""
+    return f"forked from “{title}”; the agent knows what was said above"

@@ -35,7 +35,7 @@ def test_questions_wait_oldest_first_and_are_answered_in_any_order() -> None:
     assert list(fold(*asked, answered(1, "decline")).elicitations) == [3, 2]
 
 
-def test_what_was_answered_stands_in_the_conversation_above_what_the_agent_says_to_it() -> None:
+def test_an_answer_stands_in_the_conversation_above_what_the_agent_says_to_it() -> None:
     values = (FilledIn("Name", "Ada"),)
     updates = (
         agent("I ask."),

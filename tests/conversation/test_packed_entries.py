@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from acp_tui.conversation import entry_list
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure, Message, Remark, Unknown
-from acp_tui.conversation.entry_list import KEPT, PACKED_AT_ONCE, EntryList
+from acp_tui.conversation.entry_list import KEPT, KEPT_HOWEVER_LONG, PACKED_AT_ONCE, EntryList
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import SessionUpdate, UnknownUpdate
@@ -66,6 +67,35 @@ def test_memory_holds_the_last_entries_only() -> None:
     assert entries[-1] == Message("agent", f"m{LONG - 1}", entries[-1].parts)  # type: ignore[union-attr]
     assert entries[LONG - 3 :] == list(entries)[-3:]
     assert store.reads > reads
+
+
+def bytes_in_memory(entries: EntryList) -> int:
+    kept = [*entries._recent[:-KEPT_HOWEVER_LONG], *entries._changed.values()]
+    return sum(len(pickle.dumps(entry)) for entry in kept)
+
+
+@pytest.mark.parametrize("kind", ["messages", "diffs", "updates", "titles"])
+def test_long_entries_are_packed_earlier(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry_list, "KEPT_BYTES", 1 << 20)
+    text = "word " * 20_000
+    said: dict[str, Callable[[int], SessionUpdate]] = {
+        "messages": lambda number: agent(f"{number} {text}", f"m{number}"),
+        "diffs": lambda number: call(f"c{number}", content=[TextDiff("/a", text, str(number))]),
+        "updates": lambda number: call(f"c{number % 100}", content=[TextDiff("/a", text, str(number))]),
+        "titles": lambda number: call(f"c{number}", title=f"{number} {text}"),
+    }
+    conversation, _ = packing()
+    for number in range(300):
+        apply(conversation, said[kind](number))
+        assert bytes_in_memory(conversation.entries) <= (1 << 20) + 10 * len(text)
+    assert conversation.entries == fold(*map(said[kind], range(300))).entries
+
+
+def test_a_chunk_of_one_growing_message_costs_no_look_at_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    weighed: list[object] = []
+    monkeypatch.setattr(entry_list, "_weight", lambda entry: weighed.append(entry) or 1)
+    packing(*(agent("word ", "m") for _ in range(1_000)))
+    assert weighed == []
 
 
 def test_without_a_store_all_stay_in_memory() -> None:

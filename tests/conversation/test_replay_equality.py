@@ -10,9 +10,9 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.entry_list import EntryList
-from acp_tui.conversation.facts import PlanStep, RequestKey, Usage
+from acp_tui.conversation.facts import BackgroundWork, PlanStep, RequestKey, TurnUsage, Usage
 from acp_tui.conversation.reducer import apply
-from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCallId
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
@@ -25,20 +25,28 @@ from acp_tui.conversation.updates import (
     ElicitationCompleted,
     InfoChanged,
     MessageChunk,
+    MessageReplaced,
     NoticeShown,
     OptionChanged,
     OptionsReplaced,
     PermissionAnswered,
     PermissionNoted,
     PlanReplaced,
+    PromptAccepted,
+    PromptJoined,
+    PromptSent,
     Reconnected,
     Remarked,
     SessionUpdate,
+    StateReported,
+    TerminalExit,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalReported,
     TerminalResized,
     TerminalWaiting,
+    ToolCallContentAdded,
     TurnEnded,
     TurnFailed,
     UnknownUpdate,
@@ -96,6 +104,17 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     Reconnected(remembers=False),
     Reconnected(remembers=True, is_loaded=True),
     Remarked("a word"),
+    PromptSent((Text("hello"),), awaits_id=True),
+    user("hello", "u"),
+    PromptAccepted("u"),
+    PromptJoined((Text("turn left"),), ("Shortened.",)),
+    MessageReplaced("agent", "m", (Text("whole"),)),
+    MessageReplaced("user", "u", ()),
+    ToolCallContentAdded(ToolCallId("t"), (TerminalContent(TERMINAL),)),
+    StateReported("running", background=(BackgroundWork("tool_call", "t"),)),
+    StateReported("idle", "end_turn", usage=TurnUsage(3, 2, 1)),
+    StateReported("idle", "error", TurnFailed("no", code=-32000)),
+    TerminalReported(TERMINAL, "ls", output=b"all", exit=TerminalExit(0), size=(80, 24)),
 )
 UPDATES = st.lists(st.sampled_from(EVERY_KIND), max_size=40)
 

@@ -108,7 +108,7 @@ def test_what_was_marked_stays_as_it_is(text: str) -> None:
     assert make_visible_command(make_visible_command(text)) == make_visible_command(text)
 
 
-def test_every_character_that_unicode_takes_for_a_letter_or_digit_of_ascii_is_marked_in_a_word() -> None:
+def test_every_look_alike_of_an_ascii_letter_or_digit_is_marked_in_a_word() -> None:
     table = [
         (chr(code), look) for look, codes in IN_WORDS.items() for part in code_ranges(codes) for code in part
     ]

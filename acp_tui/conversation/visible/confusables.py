@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -23,6 +22,7 @@ from acp_tui.conversation.visible.text import (
     make_visible,
     make_visible_line,
 )
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

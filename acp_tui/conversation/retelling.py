@@ -1,0 +1,234 @@
+"""A conversation told again: the updates from which one like it can be folded, as few as its entries need.
+
+What led to an entry is not told, only what it has become: a message of a thousand chunks is one update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import assert_never
+
+from acp_tui.conversation import UNSET
+from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.elicitation import Form, UrlVisit
+from acp_tui.conversation.entries import (
+    Compaction,
+    Entry,
+    EntryId,
+    Failure,
+    Message,
+    OwnCommand,
+    Question,
+    Remark,
+    Restart,
+    TerminalState,
+    ToolCallEntry,
+    TurnEnd,
+    Unknown,
+)
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, Turn
+from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
+from acp_tui.conversation.updates import (
+    CancelRequested,
+    CommandRun,
+    CommandsReplaced,
+    CompactionChanged,
+    Disconnected,
+    ElicitationAnswered,
+    ElicitationAsked,
+    ElicitationCompleted,
+    InfoChanged,
+    MessageChunk,
+    OptionsReplaced,
+    PermissionAnswered,
+    PermissionAsked,
+    PlanReplaced,
+    PromptJoined,
+    PromptSent,
+    Reconnected,
+    Remarked,
+    SessionUpdate,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    TerminalWaiting,
+    ToolCallReported,
+    TurnEnded,
+    TurnFailed,
+    UnknownUpdate,
+    UsageReported,
+)
+from acp_tui.conversation.web_address import place_of
+
+_BREAK = PlanReplaced(())
+"""Where there is no plan, it only ends the message that chunks without an id join."""
+
+
+def retold(conversation: Conversation) -> Iterator[SessionUpdate]:
+    """The updates, in order. Questions that wait are not among them, nor what was said for the moment (notices).
+
+    The conversation must not change meanwhile.
+    """
+    return _Retelling(conversation).updates()
+
+
+class _Retelling:
+    def __init__(self, conversation: Conversation) -> None:
+        self._of = conversation
+        self._keys = map(RequestKey, count(-1, -1))  # those from 1 on belong to questions that wait
+        failures = [at for at, entry in enumerate(conversation.entries) if isinstance(entry, Failure)]
+        self._loss = failures[-1] if failures and not conversation.is_connected else None
+        """The entry that says that the agent is gone."""
+
+    def updates(self) -> Iterator[SessionUpdate]:
+        conversation = self._of
+        for state in conversation.terminals.values():
+            yield from _terminal(state)
+        last: Entry | None = None
+        for at, entry in enumerate(conversation.entries):
+            if _would_join(last, entry):
+                yield _BREAK
+            if at == conversation.open_message:
+                yield from self._plans()
+            yield from self._entry(EntryId(at), entry)
+            last = entry
+        if conversation.open_message is None:
+            yield _BREAK
+            yield from self._plans()
+        yield from self._facts()
+
+    def _plans(self) -> Iterator[SessionUpdate]:
+        for plan_id, plan in self._of.plans.items():
+            yield PlanReplaced(plan.steps, plan_id)
+
+    def _facts(self) -> Iterator[SessionUpdate]:
+        conversation = self._of
+        if conversation.turn is Turn.CANCELLING:
+            yield CancelRequested()
+        # The end of a turn has settled what was told of its calls; some went on.
+        for call_id in sorted(conversation.unsettled_calls):
+            status = conversation.tool_call(call_id).call.status
+            yield ToolCallReported(ToolCallPatch(call_id, status=status))
+        if conversation.options:
+            yield OptionsReplaced(conversation.options)
+        if conversation.commands:
+            yield CommandsReplaced(conversation.commands)
+        if conversation.title is not None or conversation.updated_at is not None:
+            yield InfoChanged(conversation.title, conversation.updated_at)
+        if conversation.usage is not None:
+            yield UsageReported(conversation.usage)
+
+    def _entry(self, at: EntryId, entry: Entry) -> Iterator[SessionUpdate]:
+        match entry:
+            case Message():
+                yield from self._message(at, entry)
+            case ToolCallEntry(call, decisions):
+                yield ToolCallReported(patch_of(call))
+                for decision in decisions:
+                    key, name = next(self._keys), decision.option_name
+                    option = PermissionOption("answer", name or "", decision.option_kind or "")
+                    request = PermissionRequest(key, call.tool_call_id, (option,))
+                    yield PermissionAsked(request, ToolCallPatch(call.tool_call_id))
+                    chosen = None if name is None else option.option_id
+                    yield PermissionAnswered(key, chosen, decision.at, decision.rule)
+            case Question():
+                yield from self._question(entry)
+            case OwnCommand(line, terminal_id):
+                yield CommandRun(line, terminal_id)
+            case Compaction(compaction_id, status, summary, error):
+                yield CompactionChanged(
+                    compaction_id, status, tuple(summary), UNSET if error is None else error
+                )
+            case TurnEnd(stop_reason):
+                yield TurnEnded(stop_reason)
+            case Failure(message, detail, stderr_tail):
+                if stderr_tail or at == self._loss:
+                    yield Disconnected(message, stderr_tail)
+                else:
+                    yield TurnFailed(message, detail)
+            case Restart(remembers, is_loaded, why):
+                yield Reconnected(remembers, is_loaded, why)
+            case Remark(text):
+                yield Remarked(text)
+            case Unknown(kind, raw):
+                yield UnknownUpdate(kind, raw)
+            case _:
+                assert_never(entry)
+
+    def _message(self, at: EntryId, message: Message) -> Iterator[SessionUpdate]:
+        blocks = tuple(map(_block, message.parts))
+        is_open = at == self._of.open_message
+        if message.role != "user" or message.message_id is not None or is_open:
+            yield from (MessageChunk(message.role, block, message.message_id) for block in blocks)
+            return
+        start = self._of.turn_start if self._of.turn is not Turn.IDLE else None
+        if start is not None and at > start:
+            yield PromptJoined(blocks, message.notes)
+            return
+        yield PromptSent(blocks, message.notes)
+        if at != start:
+            yield TurnEnded("end_turn")
+
+    def _question(self, question: Question) -> Iterator[SessionUpdate]:
+        key = next(self._keys)
+        if question.url is None:
+            yield ElicitationAsked(Form(key, question.message, ()))
+            yield ElicitationAnswered(key, question.action, question.at, question.values)
+            return
+        open_visits = (
+            visit
+            for visit in self._of.visits.values()
+            if visit.message == question.message and place_of(visit.url) == question.url
+        )
+        visit = next(open_visits, None) if question.action == "accept" else None
+        known_id, url = (visit.elicitation_id, visit.url) if visit else (f"{key}", question.url)
+        yield ElicitationAsked(UrlVisit(key, question.message, known_id, url))
+        yield ElicitationAnswered(key, question.action, question.at, question.values)
+        if visit is None:
+            yield ElicitationCompleted(known_id)
+
+
+def _would_join(last: Entry | None, entry: Entry) -> bool:
+    """Whether chunks of a message without an id would be taken for more of the one before."""
+    return (
+        isinstance(entry, Message)
+        and isinstance(last, Message)
+        and entry.role == last.role
+        and entry.message_id is None
+        and last.message_id is None
+    )
+
+
+def _block(part: TextBuffer | ContentBlock) -> ContentBlock:
+    return Text(part.text) if isinstance(part, TextBuffer) else part
+
+
+def patch_of(call: ToolCall) -> ToolCallPatch:
+    """All that is known of a call, as one report."""
+    return ToolCallPatch(
+        call.tool_call_id,
+        call.title,
+        call.kind,
+        call.status,
+        call.content,
+        call.locations,
+        call.raw_input,
+        call.raw_output,
+        UNSET if call.name is None else call.name,
+        meta=call.meta or None,
+    )
+
+
+def _terminal(state: TerminalState) -> Iterator[SessionUpdate]:
+    yield TerminalOpened(
+        state.terminal_id, state.command, state.cwd, state.is_ours, state.columns, state.rows
+    )
+    if printed := state.output.read():
+        yield TerminalOutput(state.terminal_id, printed)
+    if state.is_waiting:
+        yield TerminalWaiting(state.terminal_id, True)
+    if state.has_exited:
+        yield TerminalExited(state.terminal_id, state.exit_code, state.signal, state.seconds)

@@ -1,0 +1,101 @@
+"""A conversation that is told again is the same one: whoever comes late sees what the others see, and goes on alike."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acp_tui.client.transcript.replay import replayed
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.reducer import apply
+from acp_tui.conversation.retelling import retold
+from acp_tui.conversation.updates import (
+    MessageReplaced,
+    PromptAccepted,
+    SessionUpdate,
+    StateReported,
+    TerminalReported,
+    ToolCallContentAdded,
+)
+from conversation.test_replay_equality import EVERY_KIND
+from support.folding import agent, call, fold, prompt, thought
+
+OF_VERSION_2 = (MessageReplaced, PromptAccepted, StateReported, TerminalReported, ToolCallContentAdded)
+"""Hosts speak version 1 with their agents."""
+
+
+def is_echo(update: SessionUpdate) -> bool:
+    """Whether it repeats the prompt: such a chunk stands in no conversation, or is taken for the echo once more."""
+    text = getattr(getattr(update, "block", None), "text", "")
+    return getattr(update, "role", "") == "user" and "hello".startswith(text[:3])
+
+
+UPDATES = st.lists(
+    st.sampled_from(
+        [
+            update
+            for update in EVERY_KIND
+            if not isinstance(update, OF_VERSION_2)
+            and not getattr(update, "awaits_id", False)
+            and not is_echo(update)
+        ]
+    ),
+    max_size=40,
+)
+RECORDINGS = sorted(Path(__file__).parents[1].glob("data/recordings/*.jsonl"))
+WAITING = ("permissions", "elicitations")
+"""Questions are asked anew."""
+
+
+def shown(conversation: Conversation) -> dict[str, Any]:
+    """What a user sees of it and what later updates build on, but for what waits for an answer."""
+    entries = copy.deepcopy(list(conversation.entries))
+    for entry in entries:
+        if isinstance(entry, ToolCallEntry):
+            entry.waiting = 0
+    facts = ("turn", "plans", "commands", "options", "title", "updated_at", "usage", "is_connected")
+    places = ("tool_call_entries", "message_entries", "compaction_entries", "open_message", "unsettled_calls")
+    terminals = {
+        key: (state.command, state.output.read(), state.has_exited, state.exit_code, state.is_ours)
+        for key, state in conversation.terminals.items()
+    }
+    return {
+        "entries": entries,
+        "terminals": terminals,
+        "visits": [(visit.elicitation_id, visit.url) for visit in conversation.visits.values()],
+        **{name: getattr(conversation, name) for name in (*facts, *places)},
+    }
+
+
+@settings(deadline=None, max_examples=500)
+@given(UPDATES)
+def test_a_conversation_told_again_is_the_same(updates: list[SessionUpdate]) -> None:
+    conversation = fold(*updates)
+    assert shown(fold(*retold(conversation))) == shown(conversation)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
+def test_recorded_sessions_told_again_are_the_same(recording: Path) -> None:
+    for conversation in replayed(recording).values():
+        assert shown(fold(*retold(conversation))) == shown(conversation)
+
+
+def test_what_comes_later_is_understood_alike() -> None:
+    live = fold(
+        prompt("go"), thought("hm"), agent("a"), call("t", title="Read", status="in_progress"), agent("b")
+    )
+    late = fold(*retold(live))
+    for update in (agent("c"), call("t", status="completed"), thought("d"), agent("e"), prompt("on")):
+        apply(live, update)
+        apply(late, update)
+    assert shown(late) == shown(live)
+
+
+def test_a_message_of_many_chunks_is_told_at_once() -> None:
+    assert len(list(retold(fold(prompt("go"), *(agent("x") for _ in range(1000)))))) == 2
