@@ -1,7 +1,4 @@
-"""Asks the tool of this desktop what is on its clipboard, and takes text or a picture, in bounded time and size.
-
-It runs no tool over SSH: that clipboard would be of the wrong machine.
-"""
+"""Reads text or a picture from this desktop's clipboard, bounded in time and size; never over SSH."""
 
 from __future__ import annotations
 
@@ -9,12 +6,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from threading import Timer
 from typing import Final, TypeAlias
 
 from acp_tui.client.attachments.files import media_type
 from acp_tui.client.errors import ClientError
+from acp_tui.values import dataclass
 
 LIMIT_S: Final = 5.0
 MAX_BYTES: Final = 10 << 20

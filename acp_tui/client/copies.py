@@ -1,14 +1,12 @@
-"""Keeps bytes aside for as long as a session lasts: in a file without a name, so that nothing is left behind.
-
-It does not know what the bytes are.
-"""
+"""Keeps bytes in a file without a name for as long as a session lasts, so that nothing is left behind."""
 
 import errno
 import os
 import tempfile
-from dataclasses import dataclass
 from threading import Lock
 from typing import IO
+
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -31,10 +31,12 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.policy import HEADLESS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import Settings, cache_folder, read_settings, settings_file, state_folder
+from acp_tui.client.terminals import emulator
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod, McpServer
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 
 
 class Verdict(Enum):
@@ -101,6 +103,9 @@ def look_at_machine(
     yield _settings(unusable)
     yield from _programs(environ)
     yield _clipboard(environ)
+    yield (
+        ok("Emulator", "pyghostty") if emulator.is_installed() else note("Emulator", emulator.PLAIN_TEXT_HINT)
+    )
 
 
 # Folders
@@ -248,6 +253,9 @@ class AgentCheck:
 
     def _look_at_command(self) -> None:
         line = " ".join(Masker().argv(self._command.argv))
+        if self._command.address is not None:
+            self._add(ok("Address", line))
+            return
         self._add(ok("Command", line))
         found = shutil.which(self._command.argv[0], path=self._command.env.get("PATH"))
         if found is not None:
@@ -278,12 +286,15 @@ class AgentCheck:
             await self._take_turn(session, prompt)
 
     def _look_at_handshake(self, agent: Agent) -> None:
-        self._add(ok("Protocol", "ACP 1"))
+        self._add(ok("Protocol", f"ACP {agent.protocol_version}"))
+        if agent.capabilities.acts_itself:
+            self._add(note("Confinement", "none: it reads, writes, and runs commands itself"))
         if agent.identity is None:
             self._add(note("Agent", "it does not say who it is (agentInfo)"))
         else:
             self._add(ok("Agent", f"{agent.title} {agent.identity.version}".strip()))
-        flags = {each.name: getattr(agent.capabilities, each.name) for each in fields(AgentCapabilities)}
+        names = [each.name for each in fields(AgentCapabilities) if each.name != "acts_itself"]
+        flags = {name: getattr(agent.capabilities, name) for name in names}
         offered = [_words(name) for name, value in flags.items() if value is True]
         lacking = [_words(name) for name, value in flags.items() if value is False]
         self._add(ok("Offers", ", ".join(offered) or "nothing beside new sessions and prompts"))

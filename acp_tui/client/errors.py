@@ -5,6 +5,7 @@ ClientError
 │   ├── AgentNotFound           no such command
 │   └── AgentNotRunnable        a file that cannot be executed
 ├── AgentLost                   it exited, or broke the protocol
+│   ├── AgentUnreachable        it runs elsewhere, and there is no way to it, or none any more
 │   └── UnsupportedProtocol     it speaks a version that we do not
 ├── AuthenticationRequired      it wants a login first (-32000)
 ├── AgentRefused                it answered with another error
@@ -50,6 +51,14 @@ class AgentNotRunnable(AgentStartFailed):
 
 class AgentLost(ClientError):
     """The agent ended, or said something after which it cannot be trusted; `detail` is the tail of its stderr."""
+
+
+class AgentUnreachable(AgentLost):
+    """There is no connection to the agent's address; `is_temporary`: there may be one a little later."""
+
+    def __init__(self, message: str, *, hint: str = "", detail: str = "", is_temporary: bool = False) -> None:
+        super().__init__(message, hint=hint, detail=detail)
+        self.is_temporary = is_temporary
 
 
 class UnsupportedProtocol(AgentLost):

@@ -1,7 +1,4 @@
-"""Methods beyond the protocol that whoever embeds the client serves; their names begin with "_" (R-EXT-1).
-
-It knows none itself: an agent's request for one that is not registered is answered "method not found".
-"""
+"""Methods beyond the protocol that an embedding program serves; their names begin with "_" (R-EXT-1)."""
 
 from __future__ import annotations
 

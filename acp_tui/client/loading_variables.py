@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.questions import asks_for_secret
 from acp_tui.client.settings.mcp import Reading, Server, StdioServer, readings
 from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.values import dataclass
 
 _WORDS: Final = frozenset({"key", "keys", "pat", "auth", "creds", "cred", "pass", "dsn", "session", "jwt"})
 """In the name of a variable; elsewhere these say less."""

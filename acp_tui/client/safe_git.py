@@ -3,8 +3,8 @@
 A repository can name programs in places without end: filters, hooks, monitors, pagers, drivers, helpers, aliases. They
 are not looked for and taken away, since whoever writes `.git/config` can do so between a look and its use. Instead:
 
-- Only the subcommands and options in `_ALLOWED` are accepted. None of them reads a file through a filter, writes an
-  index, fetches, compares, or prints through a pager. Nobody else may name git (a test looks).
+- Only the subcommands and options in `_ALLOWED` are accepted. None of them reads a file through a filter, writes the
+  index of a folder in use, fetches, compares, or prints through a pager. Nobody else may name git (a test looks).
 - The few settings that those do read are given on the command line, which outranks every file: `_SETTINGS`.
 - Of the environment, git's own variables are replaced by `_ENVIRONMENT`; git itself is looked for in absolute folders.
 
@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -27,11 +26,15 @@ import anyio
 from anyio import to_thread
 from anyio.abc import Process
 
+from acp_tui.values import dataclass
+
 MAX_OUTPUT_BYTES: Final = 256 << 20
 LIMIT_S: Final = 15.0
 
 _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
-    "rev-parse": frozenset({"--is-inside-work-tree", "--show-prefix", "--git-path"}),
+    "rev-parse": frozenset(
+        {"--is-inside-work-tree", "--show-prefix", "--git-path", "--show-toplevel", "--verify", "--quiet"}
+    ),
     "ls-files": frozenset(
         {
             *("-z", "-v", "--stage", "--debug"),
@@ -42,6 +45,15 @@ _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
     "check-attr": frozenset({"-z", "--stdin"}),
     # Never --filters or --textconv.
     "cat-file": frozenset({"--batch"}),
+    "ls-tree": frozenset({"-r", "-l", "-z", "--full-tree"}),
+    # Of three given files: attributes, and the merge drivers that they name, are not read.
+    "merge-file -p": frozenset({"-q"}),
+    # Without the checkout, which would run filters; the files are written by `worktrees`.
+    "worktree add --no-checkout": frozenset({"-b"}),
+    "read-tree": frozenset[str](),
+    # Without --force it would look for changes, and run filters for that.
+    "worktree remove --force": frozenset[str](),
+    "update-ref": frozenset({"-d"}),
     # Of the user's own file alone.
     "config": frozenset({"--global", "--get"}),
 }
@@ -159,7 +171,7 @@ def _call(
         for name, value in environ.items()
         if not name.startswith("GIT_") or name in _KEPT_VARIABLES
     }
-    return [_program(environ), *settings, *literal, command, *words], own | _ENVIRONMENT
+    return [_program(environ), *settings, *literal, *command.split(), *words], own | _ENVIRONMENT
 
 
 def _program(environ: Mapping[str, str]) -> str:

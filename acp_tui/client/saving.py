@@ -1,10 +1,8 @@
-"""Saves a content block to a file of its own; what an agent calls it is not trusted.
-
-It neither opens the file nor judges what is in it.
-"""
+"""Saves a content block to a file of its own. The agent's name for it is not trusted."""
 
 from __future__ import annotations
 
+import mimetypes
 import unicodedata
 from base64 import b64decode
 from collections.abc import Iterator
@@ -110,7 +108,6 @@ def _suffix_of(block: Saveable) -> str:
     mime_type = (block.mime_type or "").partition(";")[0].strip().lower()
     if known := _SUFFIXES.get(mime_type):
         return known
-    import mimetypes  # only when something is saved; it reads system files the first time
 
     # An instance of its own knows only Python's table: a file's name does not vary with the machine.
     guessed = mimetypes.MimeTypes(()).guess_extension(mime_type, strict=False)

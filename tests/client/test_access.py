@@ -122,7 +122,7 @@ async def test_a_link_that_is_swapped_while_the_user_thinks_leads_nowhere(cwd: P
     assert (cwd.parent / "other").read_text() == "other"
 
 
-async def test_a_file_inside_that_is_swapped_for_another_while_the_user_thinks_is_not_written(cwd: Path):
+async def test_a_file_that_is_swapped_while_the_user_thinks_is_not_written(cwd: Path):
     (cwd / "b.txt").write_text("b")
     async with in_session(cwd, policy=ASK_ALL) as (session, wire):
         await send(wire, "fs/write_text_file", path=str(cwd / "a.txt"), content="changed")
@@ -233,6 +233,19 @@ async def test_a_standing_rule_refuses_what_would_be_served_and_says_why(
     assert (cwd / "a.txt").read_text() == "one\n"
 
 
+async def test_a_command_is_asked_about_if_its_line_leaves_open_whether_a_rule_covers_it(cwd: Path):
+    async with in_session(cwd, policy=rule(command="git push")) as (session, wire):
+        await send(wire, "terminal/create", command="a=touch; $a made")
+        request, _ = await question(session)
+        assert "you have a rule that refuses command git push" in (request.note or "")
+        await answer(session, REFUSE.option_id)
+        assert "error" in await wire.receive()
+        await send(wire, "terminal/create", 2, command="touch other; sleep 9")
+        assert "result" in await wire.receive()
+        assert session.conversation.permissions == {}
+    assert not (cwd / "made").exists()
+
+
 def permission(*options: tuple[str, str]) -> dict[str, Any]:
     request = asked("q")
     request["params"]["toolCall"]["kind"] = "delete"
@@ -253,7 +266,7 @@ async def test_a_standing_rule_answers_with_the_agents_way_to_refuse_once(cwd: P
     assert [decision.rule for decision in entry.decisions] == ["kind delete: because"]
 
 
-async def test_where_the_agent_offers_no_way_to_refuse_once_the_user_is_asked_and_told_of_the_rule(cwd: Path):
+async def test_without_a_way_to_refuse_once_the_user_is_asked_and_told_of_the_rule(cwd: Path):
     async with in_session(cwd, policy=rule(kind="delete")) as (session, wire):
         await wire.send(permission(("yes", "allow_once"), ("never", "reject_always")))
         await until(session, lambda: any(one.note for one in session.conversation.permissions.values()))

@@ -50,7 +50,7 @@ async def test_an_agent_elsewhere_is_not_told_of_this_machine():
         (["ssh", "host"], ("ssh", "-t", "host", "env 'A=a; b' a --x '$(c) d'")),
     ],
 )
-def test_what_an_agent_elsewhere_adds_for_its_login_is_for_the_other_side_and_no_shell(
+def test_login_arguments_of_a_remote_agent_reach_the_other_side_and_no_shell(
     wrapper: list[str], argv: tuple[str, ...], tmp_path: Path
 ):
     """R-AUTH-6. What leads there from here runs with this machine's rights."""
@@ -61,7 +61,7 @@ def test_what_an_agent_elsewhere_adds_for_its_login_is_for_the_other_side_and_no
     assert (login.argv, login.env) == (argv, {"B": "b"})
 
 
-def test_a_command_line_that_is_ssh_is_quoted_too_and_gets_no_variable_of_the_agents():
+def test_an_ssh_command_line_is_quoted_too_and_gets_no_variable_of_the_agent():
     login = AgentCommand("ssh", ("/usr/bin/ssh", "host", "a")).for_terminal(["$(c) d"], {"LD_PRELOAD": "x"})
     assert (login.argv, login.env) == (("/usr/bin/ssh", "-t", "host", "a", "'$(c) d'"), {})
 

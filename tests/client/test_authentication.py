@@ -92,7 +92,7 @@ async def test_only_the_code_asks_for_a_login(tmp_path: Path):
         await wire.refuse(await wire.expect("session/new"), -32603, "Authentication required")
 
 
-async def test_a_login_that_is_given_up_is_cancelled_at_the_agent_and_the_phase_is_as_before(tmp_path: Path):
+async def test_giving_up_a_login_cancels_it_at_the_agent_and_restores_the_phase(tmp_path: Path):
     """R-AUTH-4, R-CREQ-3."""
     async with with_methods() as (agent, wire):
         await open_session(agent, wire, tmp_path)

@@ -27,10 +27,10 @@ async def extended(extensions: Extensions | None) -> AsyncIterator[tuple[Agent, 
     with connected() as (wire, stream), anyio.fail_after(LIMIT_S), pytest.MonkeyPatch.context() as patch:
 
         @asynccontextmanager
-        async def running_agent(*_: Any) -> AsyncIterator[MemoryProcess]:
+        async def open_channel(*_: Any) -> AsyncIterator[MemoryProcess]:
             yield MemoryProcess(stream)
 
-        patch.setattr(agent_module, "running_agent", running_agent)
+        patch.setattr(agent_module, "open_channel", open_channel)
         async with open_hub() as hub:
             agent = await hub.start_agent(AgentCommand("played", ("played",)), extensions=extensions)
             await shake_hands(agent, wire)
@@ -65,7 +65,7 @@ async def test_a_registered_notification_is_told_in_wire_order_and_not_answered(
 
 @pytest.mark.parametrize("method", ["_example/unknown", "example/unknown"])
 @pytest.mark.parametrize("extensions", [None, Extensions()])
-async def test_an_unknown_request_is_refused_by_its_name_and_an_unknown_notification_ignored(
+async def test_an_unknown_request_is_refused_by_name_and_an_unknown_notification_ignored(
     method: str, extensions: Extensions | None
 ):
     """R-RPC-5, R-EXT-1."""

@@ -42,7 +42,7 @@ def test_a_new_file_and_its_folders_are_the_users_only(tmp_path: Path) -> None:
     assert (mode(file), mode(file.parent)) == (0o600, 0o700)
 
 
-def test_a_file_of_ours_that_others_could_read_is_closed_to_them_and_so_is_its_folder(file: Path) -> None:
+def test_a_file_of_ours_that_others_could_read_is_closed_to_them_with_its_folder(file: Path) -> None:
     file.parent.chmod(0o777)
     assert replace_file(file, b"new")
     assert (file.read_text(), mode(file), mode(file.parent)) == ("new", 0o600, 0o700)

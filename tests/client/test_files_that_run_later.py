@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from acp_tui.client.build_files import NAMES, is_build_file
 from acp_tui.client.sessions.access import ALLOW, REFUSE
 from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.workspace.runs_later import (
@@ -229,6 +230,59 @@ def test_the_documentation_has_the_whole_list() -> None:
     ]
 
     assert [row for row in rows if row not in README.read_text()] == [], "\n".join(rows)
+
+
+# Build files
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "package.json",
+            "a/conftest.py",
+            "pyproject.toml",
+            "setup.py",
+            "Makefile",
+            "makefile.win",
+            "Dockerfile.dev",
+        ),
+        *("compose.yaml", "docker-compose.override.yml", "justfile", "Taskfile.yml", "tox.ini", "noxfile.py"),
+        *(
+            "crate/build.rs",
+            "build.gradle.kts",
+            "CMakeLists.txt",
+            "PACKAGE.JSON",
+            "C:\\x\\Makefile",
+            "setup.py. ",
+        ),
+        *("vite.config.ts", "main.tf", "requirements-dev.txt", "Jenkinsfile.mk"),
+    ],
+)
+def test_what_runs_in_a_build_is_marked(path: str) -> None:
+    assert is_build_file(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["src/main.py", "README.md", "make.py", "package.jsonx", "test_setup.py", "Make/x"]
+)
+def test_what_does_not_is_no_build_file(path: str) -> None:
+    assert not is_build_file(path)
+
+
+def test_a_name_for_every_pattern_of_build_files_is_found_and_is_documented() -> None:
+    text = README.read_text()
+    for name in NAMES.split():
+        assert is_build_file("a/" + name.replace("*", "x"))
+        assert f"`{name}`" in text
+
+
+async def test_writing_a_build_file_is_not_asked_about(tmp_path: Path) -> None:
+    async with in_session(tmp_path) as (session, wire):
+        await write(wire, tmp_path / "package.json", "{}")
+        assert "result" in await wire.receive()
+        assert session.conversation.permissions == {}
+    assert (tmp_path / "package.json").read_text() == "{}"
 
 
 # As an agent meets it

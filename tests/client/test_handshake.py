@@ -24,8 +24,10 @@ async def test_the_client_offers_exactly_what_it_serves():
     async with in_memory() as (agent, wire):
         request = await shake_hands(agent, wire)
     assert request["params"] == {
-        "protocolVersion": 1,
+        "protocolVersion": 2,
         "clientInfo": {"name": "acp-tui", "title": "acp-tui", "version": __version__},
+        "info": {"name": "acp-tui", "title": "acp-tui", "version": __version__},
+        "capabilities": {},
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
             "terminal": True,
@@ -81,7 +83,7 @@ async def test_another_protocol_version_is_said():
     async with in_memory() as (agent, wire), anyio.create_task_group() as tasks:
 
         async def initialize() -> None:
-            with pytest.raises(UnsupportedProtocol, match=r"version 7 of ACP.*version 1") as failure:
+            with pytest.raises(UnsupportedProtocol, match=r"version 7 of ACP.*versions 1 and 2") as failure:
                 await agent.initialize()
             assert "update" in failure.value.hint
 
@@ -148,7 +150,7 @@ async def test_a_session_is_opened_after_a_refused_one(tmp_path: Path):
         assert (await open_session(agent, wire, tmp_path)).session_id == "s1"
 
 
-async def test_an_agent_that_does_not_answer_in_time_is_ended_and_the_user_told_what_to_do():
+async def test_an_agent_that_answers_too_late_is_ended_and_the_user_told_what_to_do():
     """R-INIT-10."""
     async with in_memory() as (agent, _):
         with pytest.raises(AgentLost, match="has not answered within") as caught:

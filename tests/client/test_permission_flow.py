@@ -90,6 +90,20 @@ async def test_cancel_is_sent_first_and_then_every_waiting_request_is_cancelled(
         assert waiting(session) == []
 
 
+async def test_what_the_cancelled_turn_has_answered_the_agent_cannot_withdraw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """R-CANC-3: also where the rules are still being read."""
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        monkeypatch.setattr(session._rules, "against_call", lambda _: anyio.sleep_forever())
+        await wire.send(asked(1, "a"))
+        await settle()
+        session.cancel()
+        await wire.send(notification("$/cancel_request", {"requestId": 1}))
+        _, answer = await wire.receive_all()
+        assert (answer["id"], answer["result"]) == (1, CANCELLED)
+
+
 async def test_a_request_after_the_cancel_is_cancelled_unasked(tmp_path: Path):
     """R-CANC-4."""
     async with in_session(tmp_path) as (session, wire), in_turn(session, wire):

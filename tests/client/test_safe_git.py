@@ -28,7 +28,7 @@ FLIPS: Final = int(os.environ.get("ACP_TUI_GIT_FLIPS", "10"))
 """Looks at a repository whose configuration is being swapped."""
 SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
-    "client/permissions/shell_lines.py": "reads command lines, for rules",
+    "client/permissions/launchers.py": "reads command lines, for rules",
     "client/safe_git.py": "the door itself",
     "client/doctor.py": "asks the program for its version only",
     "workbench/redact/names.py": "a user's name in ssh addresses",
@@ -40,7 +40,9 @@ STARTS_A_PROGRAM: Final = re.compile(
 STARTERS: Final = {
     "cli/plain/console.py": "an agent's own login",
     "cli/doctor.py": "tmux, about its options",
+    "cli/host.py": "itself, in the background",
     "client/agents/process.py": "the agents that the user starts",
+    "client/agents/remote.py": "the command that prints a token, from agents.toml",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor.py": "programs, for their versions",
     "client/processes/guard.py": "the guardian, which is ours",
@@ -50,7 +52,7 @@ STARTERS: Final = {
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
     "ui/shell/notifier.py": "the user's own for notices",
-    "ui/textual_gaps/suspending.py": "the user's editor",
+    "ui/textual_gaps/internals.py": "the user's editor",
 }
 HOOKS: Final = (
     *("applypatch-msg", "post-applypatch", "post-checkout", "post-commit", "post-index-change", "post-merge"),
@@ -369,6 +371,14 @@ DANGEROUS: Final = frozenset(
 )
 
 
+HARMLESS: Final = frozenset(
+    {
+        *("ls-files", "rev-parse", "cat-file", "check-attr", "check-ignore", "config"),
+        *("ls-tree", "read-tree", "update-ref"),
+    }
+)
+
+
 async def test_calls_that_could_run_a_program_are_not_made(
     plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,8 +395,19 @@ async def test_calls_that_could_run_a_program_are_not_made(
     ours = [line[line.index("submodule.recurse=false") + 1 :] for line in called]
     assert ours  # some of them are harmless
     for words in ours:
-        assert DANGEROUS.isdisjoint(words)
-        assert set(words) & {"ls-files", "rev-parse", "cat-file", "check-attr", "check-ignore", "config"}
+        assert DANGEROUS.isdisjoint(words) or words[:2] == ["update-ref", "-d"]
+        assert set(words) & HARMLESS
+
+
+def test_worktrees_are_only_made_without_a_checkout_and_removed_without_a_look() -> None:
+    for words in (
+        ["worktree", "add", "x"],
+        ["worktree add", "x"],
+        ["worktree remove", "x"],
+        ["merge-file", "a"],
+    ):
+        with pytest.raises(ValueError, match="git is not called like this"):
+            anyio.run(ask_git, Path("/"), *words)
 
 
 def test_nobody_else_names_git_and_all_who_start_programs_are_known() -> None:

@@ -46,7 +46,7 @@ async def test_a_file_is_written_and_the_answer_is_empty(cwd: Path):
     assert (cwd / "new/b.txt").read_bytes() == b"b\r\n"
 
 
-async def test_files_are_read_one_at_a_time_and_none_while_the_agent_has_not_read_the_answers(
+async def test_files_are_read_one_at_a_time_and_none_while_answers_are_unread(
     cwd: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Forty answers of sixty megabytes are not to be in memory at once."""

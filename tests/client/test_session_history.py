@@ -33,7 +33,7 @@ def told(session_id: str, title: str | None = None, updated_at: str | None = Non
     return SessionSummary(SessionId(session_id), HERE, title, updated_at)
 
 
-def test_a_session_that_is_listed_and_recorded_is_one_with_the_agents_title_and_the_later_time() -> None:
+def test_a_listed_and_recorded_session_is_one_with_the_agents_title_and_later_time() -> None:
     ours = recorded("a", "Its first prompt", agent="gemini", prompts=3, last_at=100.0)
     (past,) = merged([told("a", "Named", "1970-01-01T00:05:00+00:00")], "gemini", [ours])
     assert (past.title, past.last_at, past.is_listed) == ("Named", 300.0, True)
@@ -54,7 +54,7 @@ def test_equal_ids_of_two_agents_and_an_earlier_session_of_the_same_id_are_other
     ]
 
 
-def test_the_last_used_stand_first_and_those_of_no_known_time_last_in_the_agents_order() -> None:
+def test_the_last_used_come_first_and_those_without_a_time_last_in_the_agents_order() -> None:
     listed = [told("x", "X", "some day"), told("y", "Y"), told("z", "Z", "1970-01-01T00:05:00+00:00")]
     past = merged(listed, "gemini", [recorded("r", "R", last_at=400.0)])
     assert [one.title for one in past] == ["R", "Z", "X", "Y"]
@@ -75,7 +75,7 @@ def test_why_an_agent_is_not_started_for_it(past: PastSession, why: str) -> None
     assert past.why_not_again == why
 
 
-def test_a_session_belongs_to_a_listed_agent_by_name_and_to_a_command_as_it_was_recorded() -> None:
+def test_a_session_belongs_to_a_listed_agent_by_name_or_to_its_recorded_command() -> None:
     past = recorded("a", "A", agent="python3")
     assert past.is_of(AgentCommand("python3", ("elsewhere",), is_listed=True))
     assert past.is_of(AgentCommand("python3", ("python3",)))

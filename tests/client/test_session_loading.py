@@ -33,7 +33,7 @@ async def test_a_loaded_session_has_its_history_when_it_is_there(tmp_path: Path)
         assert agent.sessions == {"s1": session}
 
 
-async def test_what_is_said_while_a_session_loads_is_shown_at_once_and_requests_are_served(tmp_path: Path):
+async def test_while_a_session_loads_messages_are_shown_and_requests_served(tmp_path: Path):
     """R-SESS-4: updates and requests for its id are accepted before the response."""
     async with capable() as (agent, wire), anyio.create_task_group() as tasks:
         changes: list[Any] = []
@@ -141,7 +141,7 @@ async def test_what_was_said_of_a_session_before_it_is_loaded_is_not_its_history
         assert agent_texts(session) == ["history"]
 
 
-async def test_the_end_of_the_agent_reaches_the_session_that_loads_and_the_one_it_replaces(tmp_path: Path):
+async def test_the_end_of_the_agent_reaches_the_loading_session_and_the_one_it_replaces(tmp_path: Path):
     async with capable() as (agent, wire):
         old = await open_session(agent, wire, tmp_path)
         async with anyio.create_task_group() as tasks:

@@ -235,7 +235,7 @@ async def test_a_session_that_is_not_open_is_deleted_just_so():
 # Several at once
 
 
-async def test_updates_of_two_sessions_are_applied_in_wire_order_and_before_a_later_response(tmp_path: Path):
+async def test_updates_of_two_sessions_apply_in_wire_order_before_a_later_response(tmp_path: Path):
     """R-UPD-2, R-SESS-12, R-ORD-1: 10,000 updates of two sessions, and a response behind each half of them."""
     words = [f"{number} " for number in range(10_000)]
     async with capable() as (agent, wire):

@@ -11,11 +11,13 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.demo import NAME as DEMO
 from acp_tui.client.agents.demo import demo_command, with_project
@@ -30,6 +32,7 @@ from acp_tui.client.agents.registry import (
 from acp_tui.client.agents.remembered import recent_agents, recent_file
 from acp_tui.client.agents.user_agents import UserAgent, UserAgents, config_file, read_user_agents
 from acp_tui.client.errors import AgentNotFound
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ _NEAREST: Final = 3
 
 
 class Source(Enum):
-    """Who says how an agent is run; the value is what `acp-tui agents --json` says."""
+    """Who says how an agent is run; the value is what `acp-tui agents --format json` says."""
 
     USER = "user"
     KNOWN = "known"
@@ -214,11 +217,13 @@ def read_catalogue(place: Place | None = None) -> Catalogue:
 
 
 def find_agent(name: str, place: Place | None = None) -> ListedAgent:
-    """The agent of that name, or of that id in the registry; whether it can run is not said.
+    """The agent of that name, of that id in the registry or at that address; whether it can run is not said.
 
     Raises AgentNotFound, and SettingsError for a mistake of the user's that concerns it. It blocks, and looks only as
     far as it must.
     """
+    if "://" in name:
+        return ListedAgent(command_at(name), Source.USER, name)
     place = place or Place()
     user = read_user_agents(place.agents_file, place.environ)
     for concerned in ("", name):
@@ -238,9 +243,12 @@ def find_agent(name: str, place: Place | None = None) -> ListedAgent:
     return found
 
 
-def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> AgentNotFound:
-    from difflib import get_close_matches  # only when something is misspelt
+def command_at(url: str) -> AgentCommand:
+    """The agent at an address. Raises SettingsError."""
+    return AgentCommand(url, (url,), is_elsewhere=True, address=read_address(url))
 
+
+def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> AgentNotFound:
     names = sorted(agent.name for agent in listed)
     near = get_close_matches(name.lower(), names, n=_NEAREST)
     if near:
@@ -290,7 +298,8 @@ def _demo() -> ListedAgent:
 
 def _of_user(agent: UserAgent, place: Place) -> ListedAgent:
     command = agent.command
-    obstacle = "" if place.has(command.argv[0], command.env) else _missing(command.argv[0])
+    is_there = command.address is not None or place.has(command.argv[0], command.env)
+    obstacle = "" if is_there else _missing(command.argv[0])
     return ListedAgent(command, Source.USER, command.name, agent.description, obstacle=obstacle)
 
 

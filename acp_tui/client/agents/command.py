@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from pathlib import Path, PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
+
+from acp_tui.values import dataclass
+
+if TYPE_CHECKING:
+    from acp_tui.client.agents.address import Address  # most agents are commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +70,11 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class AgentCommand:
-    """What to run, and under which name to speak of it."""
+    """What to run or where to connect, and under which name to speak of it."""
 
     name: str
     argv: tuple[str, ...]
+    """For an agent that runs already, its address alone."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Added to the user's own environment, and over it."""
     install_hint: str = ""
@@ -91,6 +97,12 @@ class AgentCommand:
     """What leads to where it runs; stands in `argv` too."""
     wrapped: tuple[str, ...] = ()
     """What is run there; () without a wrapper."""
+    protocol: Literal[1, 2] | None = None
+    """The version of ACP to speak with it; None: the newest that it speaks."""
+    address: Address | None = None
+    """Where it runs already; None: it is started."""
+    is_host: bool = False
+    """What runs there is a host of acp-tui: its sessions outlive this terminal."""
     greeting: str = ""
     """What a session says as long as it is empty."""
 

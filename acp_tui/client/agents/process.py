@@ -12,7 +12,6 @@ from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,12 +20,13 @@ from anyio.abc import ByteStream, Process
 from anyio.streams.stapled import StapledByteStream
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentNotFound, AgentNotRunnable
+from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable
 from acp_tui.client.files import create_private, make_private
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.processes.signalling import signal_group
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.conversation.buffers import ByteRing
+from acp_tui.values import dataclass
 
 # Agents take that folder for granted: some run their commands there, whatever folder a session names.
 
@@ -144,9 +144,13 @@ TERMINATE_GRACE_S: Final = 1.5
 class AgentProcess:
     """A running agent; made by `running_agent`."""
 
-    def __init__(self, process: Process, on_stderr: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, process: Process, given: Mapping[str, str], on_stderr: Callable[[bytes], None]
+    ) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
+        self.given = given
+        """The variables over the user's own."""
         self._process = process
         self._on_stderr = on_stderr
         self._stderr = ByteRing(STDERR_KEPT_BYTES)
@@ -178,6 +182,10 @@ class AgentProcess:
             with suppress(ValueError):
                 return f"was ended by {signal.Signals(-code).name}"
         return f"exited with code {code}"
+
+    def loss(self, title: str) -> AgentLost:
+        """How it ended, for the user."""
+        return AgentLost(f"{title} {self.describe_exit()}", detail=self.stderr_tail)
 
     async def drain_stderr(self) -> None:
         """Read stderr to its end: a pipe that nobody reads blocks the agent after 64 KiB (R-TRANS-3)."""
@@ -238,7 +246,7 @@ async def running_agent(
 
     Raises AgentNotFound and AgentNotRunnable.
     """
-    process = AgentProcess(await _spawn(command, folder), on_stderr)
+    process = AgentProcess(await _spawn(command, folder), command.env, on_stderr)
     guard.watch(process.pid, "session")
     try:
         async with anyio.create_task_group() as tasks:

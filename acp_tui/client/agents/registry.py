@@ -11,14 +11,16 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from acp_tui import __version__
 from acp_tui.client.agents.remembered import read_kept, write_kept
 from acp_tui.client.errors import ClientError
 from acp_tui.client.loading_variables import loading_effect
 from acp_tui.client.settings.location import cache_folder
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -99,8 +101,6 @@ def _fetch(url: str, etag: str, limit_s: float) -> tuple[str | None, str]:
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen  # 30 ms that only an update pays
-
-    from acp_tui import __version__
 
     headers = {"User-Agent": f"acp-tui/{__version__}", "Accept": "application/json"}
     deadline = time.monotonic() + limit_s

@@ -5,24 +5,47 @@ Whether what they name is there to be run is `catalogue`'s matter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Final, TypeGuard
+from typing import Final, Literal, TypeGuard
 
+import platformdirs
+
+from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand, behind
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.expansion import expand, expand_path
 from acp_tui.client.settings.location import read_toml
 from acp_tui.client.settings.wording import near, shown_name
+from acp_tui.values import dataclass
 
 EXAMPLE: Final = """\
 [agents.mine]
 command = ["my-agent", "--acp"]
 env = { MY_AGENT_MODEL = "large" }
 """
+URL_EXAMPLE: Final = """\
+[agents.build]
+url = "wss://build.example/acp"
+headers = { Authorization = "Bearer ${BUILD_TOKEN}" }
+"""
 _AS_IN: Final = f"it looks like:\n{EXAMPLE}"
-_KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "description")
+_KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "description")
+_URL_KEYS: Final = (
+    "url",
+    "headers",
+    "token_command",
+    "insecure",
+    "cwd",
+    "files",
+    "mcp",
+    "protocol",
+    "description",
+)
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+"""The name of one, as HTTP has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +75,6 @@ class UserAgents:
 
 def config_file() -> Path:
     """Where the user's own agents stand."""
-    import platformdirs  # not needed for a command given whole
-
     return platformdirs.user_config_path("acp-tui") / "agents.toml"
 
 
@@ -83,6 +104,8 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
     """Raises SettingsError."""
     if not name or name.startswith("-") or not name.isprintable():
         raise SettingsError(f"{key}: this name cannot be typed as an argument", hint=_AS_IN)
+    if "url" in entry:
+        return UserAgent(_at_address(name, entry, key, environ), _text(entry, "description", key))
     wrapper = _expanded(entry, "wrapper", key, environ) if "wrapper" in entry else ()
     runs = _one_of(entry, "runs", ("here", "elsewhere"), key) or ("elsewhere" if wrapper else "here")
     # Behind a wrapper ~ would be the home of another machine.
@@ -94,11 +117,62 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         is_listed=True,
         is_elsewhere=runs == "elsewhere",
         shares_files=_one_of(entry, "files", ("shared",), key) == "shared",
-        mcp_servers=_strings(entry["mcp"], f"{key}.mcp") if "mcp" in entry else None,
+        mcp_servers=_mcp(entry, key),
         wrapper=wrapper,
         wrapped=argv if wrapper else (),
+        protocol=_protocol(entry, key),
     )
     return UserAgent(command, _text(entry, "description", key))
+
+
+def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> AgentCommand:
+    """Raises SettingsError."""
+    if "command" in entry:
+        raise SettingsError(
+            f"{key} needs either a command (to be started) or a url (that runs already)", hint=_AS_IN
+        )
+    url, cwd = _text(entry, "url", key), _text(entry, "cwd", key)
+    if cwd and not cwd.startswith("/"):
+        raise _wrong(f"{key}.cwd", "an absolute path of the other machine")
+    headers, is_insecure = _headers(entry, key, environ), _switch(entry, "insecure", key)
+    token_command = _expanded(entry, "token_command", key, environ) if "token_command" in entry else ()
+    try:
+        address = read_address(url, headers, token_command, is_insecure=is_insecure)
+    except SettingsError as error:
+        raise SettingsError(f"{key}.url: {error}", hint=error.hint) from error
+    return AgentCommand(
+        name,
+        (url,),
+        is_listed=True,
+        is_elsewhere=True,
+        shares_files=_one_of(entry, "files", ("shared",), key) == "shared",
+        mcp_servers=_mcp(entry, key),
+        cwd=Path(cwd) if cwd else None,
+        address=address,
+    )
+
+
+def _headers(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> dict[str, str]:
+    headers = _env(entry, key, environ, "headers")
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(name):
+            raise SettingsError(f"{key}.headers.{shown_name(name)}: this is no name of a header")
+        if not (value.isascii() and value.isprintable()):
+            raise SettingsError(f"{key}.headers.{name}: its value is more than printable ASCII")
+    if "token_command" in entry and any(name.lower() == "authorization" for name in headers):
+        raise SettingsError(f"{key} names a token twice: as token_command and as the header Authorization")
+    return headers
+
+
+def _mcp(entry: Mapping[str, object], key: str) -> tuple[str, ...] | None:
+    return _strings(entry["mcp"], f"{key}.mcp") if "mcp" in entry else None
+
+
+def _switch(entry: Mapping[str, object], name: str, key: str) -> bool:
+    value = entry.get(name, False)
+    if not isinstance(value, bool):
+        raise _wrong(f"{key}.{name}", "true or false")
+    return value
 
 
 def _table(entry: object, key: str) -> Mapping[str, object]:
@@ -122,16 +196,19 @@ def _expanded(
         raise SettingsError(f"{key}.{name}: {error}") from error
 
 
-def _env(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> dict[str, str]:
-    table = entry.get("env", {})
+def _env(
+    entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env"
+) -> dict[str, str]:
+    """The table `of` names and values, with its variables filled in."""
+    table = entry.get(of, {})
     if not (isinstance(table, dict) and _is_strings([*table.values()])):
-        raise _wrong(f"{key}.env", "a table of strings")
+        raise _wrong(f"{key}.{of}", "a table of strings")
     env: dict[str, str] = {}
     for name, value in table.items():
         try:
             env[name] = expand(value, environ)
         except SettingsError as error:
-            raise SettingsError(f"{key}.env.{shown_name(name)}: {error}") from error
+            raise SettingsError(f"{key}.{of}.{shown_name(name)}: {error}") from error
     return env
 
 
@@ -141,6 +218,16 @@ def _one_of(entry: Mapping[str, object], name: str, allowed: Sequence[str], key:
     if value != "" and value not in allowed:
         raise _wrong(f"{key}.{name}", " or ".join(f'"{one}"' for one in allowed))
     return str(value)
+
+
+def _protocol(entry: Mapping[str, object], key: str) -> Literal[1, 2] | None:
+    match entry.get("protocol"):
+        case None:
+            return None
+        case (1 | 2) as version if type(version) is int:
+            return version
+        case _:
+            raise _wrong(f"{key}.protocol", "1 or 2")
 
 
 def _text(entry: Mapping[str, object], name: str, key: str) -> str:
@@ -163,16 +250,17 @@ def _is_strings(value: object) -> TypeGuard[list[str]]:
 def _unknown_keys(entry: object, key: str) -> list[str]:
     if not isinstance(entry, dict):
         return []
+    known = _URL_KEYS if "url" in entry else _KEYS
     return [
-        f"{key}.{shown_name(name)} means nothing and is ignored; {_advice(name)}"
+        f"{key}.{shown_name(name)} means nothing and is ignored; {_advice(name, known)}"
         for name in entry
-        if name not in _KEYS
+        if name not in known
     ]
 
 
-def _advice(name: str) -> str:
-    meant = near(name, _KEYS)
-    return f"did you mean {meant}?" if meant else f"known: {', '.join(_KEYS)}"
+def _advice(name: str, known: Sequence[str]) -> str:
+    meant = near(name, known)
+    return f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
 
 
 def _wrong(key: str, expected: str) -> SettingsError:

@@ -1,18 +1,15 @@
-"""Turns what a user wrote into the blocks of a prompt: the text as it stands, then what it mentions.
-
-It does not read the files; `files` does.
-"""
+"""Turns a draft into the blocks of a prompt: its text, then what it mentions. `files` reads those."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from acp_tui.client.attachments.files import Limits, LineRange, Named, block_for
 from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.values import dataclass
 
 _OPENING: Final = "([{<\"'“‘„«「『（【《"
 _CLOSING: Final = ".,;:!?)]}>'\"”’»」』）】》…。，、；：！？"

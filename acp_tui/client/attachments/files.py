@@ -1,24 +1,23 @@
-"""Makes the content block for a file or folder, and says what went wrong where it is not the one hoped for.
-
-It does not find the file in the prompt's text; `attach` does.
-"""
+"""Makes the content block for a file or folder, or says why it could not."""
 
 from __future__ import annotations
 
 import codecs
+import mimetypes
 import os
 import re
 import stat
 from binascii import b2a_base64
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import BufferedReader
 from pathlib import Path, PurePath
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, ResourceLink, TextResource
+from acp_tui.values import dataclass
 
 _MEDIA: Final = tuple(
     (mime_type, re.compile(magic, re.DOTALL))
@@ -81,8 +80,6 @@ def binary_type(name: str) -> str:
 
 
 def _guess(suffix: str) -> str | None:
-    import mimetypes  # only when something is attached; it reads system files the first time
-
     # An instance of its own knows only Python's table: what an agent gets does not vary with the machine.
     guessed, compression = mimetypes.MimeTypes().guess_type("name" + suffix)
     return guessed if compression is None else _COMPRESSED_TYPES.get(compression)

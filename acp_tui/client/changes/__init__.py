@@ -1,12 +1,9 @@
 """What changed in a workspace since its session began: a list, a review of each file, and a way back.
 
-It does not know agents or sessions, and never says who changed a file. Whoever opens a session runs a
-`ChangeTracker` beside it, and starts the agent once it has started:
-
-    await tasks.start(tracker.run)
+Run a `ChangeTracker` beside each session, and start the agent once it has started. It never says who changed a file.
 """
 
-from acp_tui.client.changes.tracker import ChangeTracker
+from acp_tui.client.changes.tracker import ChangeTracker, Moment
 from acp_tui.client.changes.values import (
     CannotRevert,
     ChangedMeanwhile,
@@ -30,6 +27,7 @@ __all__ = [
     "FileState",
     "Hunk",
     "Limits",
+    "Moment",
     "Review",
     "Swapped",
 ]

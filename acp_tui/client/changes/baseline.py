@@ -1,11 +1,7 @@
-"""What every file was when the session began, by area, and its content as far as that was kept or git has it.
-
-It watches nothing; `capture` fills it.
-"""
+"""What every file was when the session began, and its content if it was kept or git has it. `capture` fills it."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import time
 from bisect import bisect_left
@@ -16,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from anyio import to_thread
 
-from acp_tui.client.changes.git import Git
+from acp_tui.client.changes.git import Git, blob_id
 from acp_tui.client.changes.tree import Listing, Tree, is_within, join, signature, too_large
 from acp_tui.client.changes.values import FileState, Limits
 from acp_tui.client.copies import Copied, Copies
@@ -37,6 +33,25 @@ class Entry(NamedTuple):
     signature: int
     """0 where it proves nothing, because the file was young."""
     source: Source
+
+
+class KeptState(NamedTuple):
+    """The state of a file at some later moment."""
+
+    mode: int
+    """0 where nothing stood there."""
+    size: int
+    source: Copied | str
+    """Its content, or why that is not known."""
+    signature: int
+
+    def state(self, copies: Copies) -> FileState | None:
+        """What it was; None where nothing stood there. It blocks."""
+        if not self.mode and not self.source:
+            return None
+        if isinstance(self.source, str):
+            return _unknown(self.mode, self.size, self.source)
+        return _read_copy(copies, self.mode, self.size, self.source)
 
 
 class Baseline:
@@ -73,6 +88,12 @@ class Baseline:
             source = blob if blob is not None and _is_blob(state, blob) else self._copied(state)
             trusted = settled or isinstance(source, str)  # there is nothing else to go by
             self.entries[path] = Entry(state.mode, state.size, mark if trusted else 0, source)
+
+    def keep(self, state: FileState | None, mark: int) -> KeptState:
+        """Put the state of a file aside, with the signature that it has now."""
+        if state is None:
+            return KeptState(0, 0, "", 0)
+        return KeptState(state.mode, state.size, self._copied(state), mark)
 
     def complete(self) -> None:
         """Say that all entries have been made."""
@@ -119,11 +140,11 @@ class Baseline:
             return self.doubt
         return "git ignored it when the session began"
 
-    def _copied(self, state: FileState) -> Source:
+    def _copied(self, state: FileState) -> Copied | str:
         if state.data is None:
             return state.unknown
         if state.size > self.copies.room:
-            return "the copies made before the session began had reached their limit"
+            return "the copies that acp-tui keeps had reached their limit"
         try:
             return self.copies.put(state.data)
         except OSError as error:
@@ -139,16 +160,17 @@ class Baseline:
             elif isinstance(entry.source, str):
                 states[path] = _unknown(entry.mode, entry.size, entry.source)
             elif isinstance(entry.source, Copied):
-                states[path] = self._copy(entry, entry.source)
+                states[path] = _read_copy(self.copies, entry.mode, entry.size, entry.source)
             elif entry.size > self.limits.max_review_bytes:
                 states[path] = _unknown(entry.mode, entry.size, too_large(self.limits.max_review_bytes))
         return states
 
-    def _copy(self, entry: Entry, copied: Copied) -> FileState:
-        try:
-            return FileState(entry.mode, entry.size, self.copies.get(copied))
-        except OSError as error:
-            return _unknown(entry.mode, entry.size, f"its copy cannot be read: {error.strerror}")
+
+def _read_copy(copies: Copies, mode: int, size: int, copied: Copied) -> FileState:
+    try:
+        return FileState(mode, size, copies.get(copied))
+    except OSError as error:
+        return _unknown(mode, size, f"its copy cannot be read: {error.strerror}")
 
 
 def _unknown(mode: int, size: int, reason: str) -> FileState:
@@ -156,12 +178,8 @@ def _unknown(mode: int, size: int, reason: str) -> FileState:
 
 
 def _is_blob(state: FileState, blob: bytes) -> bool:
-    """Whether git would store exactly these bytes under this id, as a repository of either kind names its objects."""
-    if state.data is None:
-        return False
-    name = "sha1" if len(blob) == 20 else "sha256"
-    stored = b"blob %d\0" % len(state.data) + state.data
-    return hashlib.new(name, stored, usedforsecurity=False).digest() == blob
+    """Whether git would store exactly these bytes under this id."""
+    return state.data is not None and blob_id(state.data, len(blob)) == blob
 
 
 async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState | None]:

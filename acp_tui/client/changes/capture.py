@@ -12,7 +12,7 @@ It compares nothing. What it does, for each repository in the workspace and for 
 
 import time
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import Event
 from typing import Final, TypeVar
@@ -25,6 +25,7 @@ from acp_tui.client.changes.git import Git, IndexEntry
 from acp_tui.client.changes.tree import Tree, join
 from acp_tui.client.changes.values import Limits
 from acp_tui.client.safe_git import GitFailed
+from acp_tui.values import dataclass
 
 MAX_REPOSITORIES: Final = 64
 """Repositories inside the workspace that are asked; more are walked."""

@@ -1,19 +1,19 @@
-"""Asks git what a repository holds; the repository may be hostile, and `safe_git` is the only way to ask.
+"""Asks git, through `safe_git` only, what a repository holds. The repository may be hostile.
 
-It does not interpret the answers beyond their syntax, and trusts none of them as a path: what leads out of the
-directory is left out.
+No answer is trusted as a path: what leads out of the directory is dropped.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from anyio import to_thread
 
 from acp_tui.client.safe_git import Answer, GitFailed, ask_git
+from acp_tui.values import dataclass
 
 MAX_PATH_ARGUMENTS: Final = 500
 """With more paths than this a question is asked about the whole directory: a command line has an end."""
@@ -131,6 +131,12 @@ class Git:
         if answer.code not in ok:
             raise _failure(command, answer)
         return answer.output
+
+
+def blob_id(data: bytes, id_bytes: int) -> bytes:
+    """The id under which git stores these bytes; a repository names its objects with 20 bytes or with 32."""
+    name = "sha1" if id_bytes == 20 else "sha256"
+    return hashlib.new(name, b"blob %d\0" % len(data) + data, usedforsecurity=False).digest()
 
 
 class _NoRepository(GitFailed):

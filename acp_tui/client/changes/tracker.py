@@ -1,7 +1,4 @@
-"""Keeps the list of what differs in a workspace from when its session began, and takes changes back.
-
-It never says who changed a file. It draws nothing: `on_change` only says that the list or the notes are others now.
-"""
+"""Keeps the list of what differs in a workspace since its session began, and reverts changes."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -19,9 +15,9 @@ import anyio
 from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
-from acp_tui.client.changes.baseline import Baseline
+from acp_tui.client.changes.baseline import Baseline, KeptState
 from acp_tui.client.changes.capture import capture
-from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, swap
+from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
 from acp_tui.client.changes.values import (
     FileChange,
     FileState,
@@ -32,6 +28,7 @@ from acp_tui.client.changes.values import (
     review,
     without_hunk,
 )
+from acp_tui.values import dataclass
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -42,6 +39,13 @@ _BATCH_BYTES: Final = 16 << 20
 # After each look at the disk as much time again, twice, belongs to others.
 _REST_RATIO: Final = 2
 _MIN_REST_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What the files that had changed by then were; all others were as the session found them."""
+
+    states: Mapping[str, KeptState]
 
 
 class ChangeTracker:
@@ -65,6 +69,7 @@ class ChangeTracker:
         self._anything_marked = anyio.Event()
         self._watching = anyio.CancelScope()
         self._has_begun = False
+        self._moments: list[Moment] = []
 
     @property
     def changes(self) -> Mapping[str, FileChange]:
@@ -125,6 +130,51 @@ class ChangeTracker:
         Raises: ChangedMeanwhile where the file is no longer as the revert left it, CannotRevert.
         """
         return await self._swap(swapped.path, swapped.left, swapped.found)
+
+    async def remember(self) -> Moment:
+        """Keep what the changed files are now, so that later changes can be told from those before.
+
+        What was written within the last moments may not be noticed yet, and then counts as later.
+        """
+        baseline = await self._held()
+        async with self._one_at_a_time:
+            paths = tuple(self._changes)
+            last = self._moments[-1].states if self._moments else {}
+            states = await to_thread.run_sync(self._kept_now, baseline, paths, last)
+        moment = Moment(MappingProxyType(states))
+        self._moments.append(moment)
+        return moment
+
+    async def since(self, moment: Moment) -> dict[str, FileChange]:
+        """What differs from that moment, by path."""
+        await self._refresh(set())
+        return {
+            path: review.change
+            for path in sorted({*self._changes, *moment.states})
+            if (review := await self.review_since(moment, path)).change is not None
+        }
+
+    async def review_since(self, moment: Moment, path: str) -> Review:
+        """The states of a file at that moment and now, and where they differ."""
+        baseline = await self._held()
+        kept = moment.states.get(path)
+        if kept is None:  # it was then as it was when the session began
+            return await self.review(path)
+        before = await to_thread.run_sync(kept.state, baseline.copies)
+        return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
+
+    def _kept_now(
+        self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, KeptState]
+    ) -> dict[str, KeptState]:
+        states: dict[str, KeptState] = {}
+        for path in paths:
+            status = baseline.tree.status(path)
+            mark = 0 if status is None else signature(status)
+            kept = last.get(path)
+            if kept is None or not mark or kept.signature != mark:
+                kept = baseline.keep(baseline.tree.read(path, self._limits.max_review_bytes), mark)
+            states[path] = kept
+        return states
 
     async def _swap(self, path: str, expected: FileState | None, wanted: FileState | None) -> Swapped:
         baseline = await self._held()

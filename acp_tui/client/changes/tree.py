@@ -1,7 +1,4 @@
-"""Looks at the files below one directory without following a symbolic link, waiting at a pipe, or reading too much.
-
-It changes nothing but what `swap` puts in the place of a file.
-"""
+"""Looks at the files below a directory without following links, blocking on pipes, or reading too much."""
 
 from __future__ import annotations
 
@@ -12,11 +9,11 @@ import stat
 from collections import deque
 from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from acp_tui.client.changes.values import CannotRevert, ChangedMeanwhile, FileState
+from acp_tui.values import dataclass
 
 SKIPPED_DIRECTORIES: Final = frozenset({".git", ".hg", ".jj", ".svn"})
 """Stores of version control: no business of the user's, at any depth."""

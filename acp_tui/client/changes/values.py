@@ -1,17 +1,15 @@
-"""What is said about changed files: limits, the state of a file, how two states differ, and a review of them.
-
-It reads no file; `tree` does.
-"""
+"""Values for changed files: limits, the state of a file, how two states differ, and a review."""
 
 from __future__ import annotations
 
 import stat
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 from acp_tui.client.line_comparison import LineComparison
+from acp_tui.values import dataclass
 
 ChangeKind: TypeAlias = Literal["added", "modified", "deleted", "mode", "type"]
 """`mode`: the same content with other permissions; `type`: a file became a link, a pipe, or the reverse."""

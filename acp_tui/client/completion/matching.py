@@ -1,13 +1,14 @@
-"""Says how well typed letters fit a name, and which of its letters they are.
+"""Ranks how well typed letters fit a name, and says which of its letters they are.
 
-It knows no files, but that `/` parts a path: the name behind the last one counts most.
+The last part of a path counts most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from acp_tui.values import dataclass
 
 Places: TypeAlias = tuple[int, ...]
 """Indexes of letters in a text, ascending."""

@@ -1,15 +1,12 @@
-"""How a path is written behind `@`, and which path is being written there: the form that `attachments` reads.
-
-It does not look at the disk.
-"""
+"""How a path is written behind `@`, as `attachments` reads it. Does not look at the disk."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.values import dataclass
 
 MOST_LETTERS: Final = 1000
 """A mention that is longer is not completed: it is no path that anyone writes."""

@@ -1,8 +1,6 @@
-"""The files of one workspace as they were a moment ago, indexed for a search at every key, and single folders.
+"""The files of a workspace, indexed for a search at every key. Its owner decides when to read them again.
 
-It decides nothing about when: its owner asks whether they are old, and has them read. All paths stand in one text, the
-short ones first: finding in it is one call for thousands of them, and a search that has found enough has found the
-short ones.
+All paths are one text, short ones first: one call searches thousands, and finds the short ones first.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, islice
 from pathlib import Path
@@ -24,6 +22,7 @@ from anyio import to_thread
 
 from acp_tui.client.completion.matching import Match, fit, is_exact_case
 from acp_tui.client.safe_git import GitFailed, ask_git
+from acp_tui.values import dataclass
 
 MOST_MATCHES: Final = 100
 MOST_SCORED: Final = 300

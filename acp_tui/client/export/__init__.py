@@ -1,7 +1,4 @@
-"""Exports a conversation as a page to read (Markdown, HTML) or as JSON Lines for programs.
-
-It knows neither sessions nor the screen: whoever has a conversation says what it is about, and gives `plain_text`.
-"""
+"""Exports a conversation as a page (Markdown, HTML) or as JSON Lines. The caller provides facts and `plain_text`."""
 
 from acp_tui.client.export.html import to_html
 from acp_tui.client.export.jsonl import to_jsonl
@@ -16,7 +13,6 @@ from acp_tui.client.export.writing import (
     FileExists,
     UnknownFormat,
     export,
-    snapshot,
 )
 
 __all__ = [
@@ -30,7 +26,6 @@ __all__ = [
     "UnknownFormat",
     "default_name",
     "export",
-    "snapshot",
     "to_html",
     "to_jsonl",
     "to_markdown",

@@ -25,6 +25,7 @@ and then what they refer to, or what stood beside them last:
                  exit_code, signal, seconds
     plan         plan_id, steps: [{content, priority, status}]
     usage        used, size, cost_amount, cost_currency
+    tokens       of all turns: total, input, output, thought, cached_read, cached_write
 
 A content block has a "type" too: "text", "image", "audio", "resource_link", "text_resource", "blob_resource" or
 "unknown_block"; so has an item of a tool call's content: "block", "diff" (path, old_text, new_text), "terminal_ref"
@@ -50,7 +51,7 @@ from acp_tui.client.export.outline import ExportFacts
 from acp_tui.conversation import UNSET, content, entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import Plan, Usage
+from acp_tui.conversation.facts import Plan, TurnUsage, Usage
 from acp_tui.conversation.visible import HIDDEN
 
 FORMAT: Final = "acp-tui-conversation"
@@ -75,10 +76,12 @@ _TYPES: Final[Mapping[type, str]] = {
     content.UnknownBlock: "unknown_block",
     tool_calls.BlockContent: "block",
     tool_calls.TextDiff: "diff",
+    tool_calls.FileChange: "file_change",
     tool_calls.TerminalContent: "terminal_ref",
     tool_calls.UnknownContent: "unknown_content",
     Plan: "plan",
     Usage: "usage",
+    TurnUsage: "tokens",
 }
 """Written down, so that a class can get a better name without a new version of the format."""
 
@@ -99,6 +102,8 @@ def to_jsonl(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
         yield _line({"type": "plan", "plan_id": plan_id, **_plain(plan)})
     if conversation.usage is not None:
         yield _line(_plain(conversation.usage))
+    if conversation.spent is not None:
+        yield _line(_plain(conversation.spent))
 
 
 def _header(conversation: Conversation, facts: ExportFacts) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
+from markdown_it import MarkdownIt
+
 from acp_tui.client.export.outline import ExportFacts, header_rows, heading, sections
 from acp_tui.client.export.parts import (
     WEB_OR_MAIL,
@@ -34,7 +36,6 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import HIDDEN, make_visible, make_visible_line
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 HEADING_SHIFT: Final = 3
@@ -164,8 +165,6 @@ def fence(text: str, language: str = "") -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # 20 ms that only an export has to pay
-
     # Without HTML and tables both are paragraphs, and all that is inline is left to `escaped`.
     parser = MarkdownIt("commonmark", {"html": False})
     parser.core.ruler.enableOnly(["normalize", "block"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from acp_tui.client.export.parts import (
@@ -40,7 +39,8 @@ from acp_tui.conversation.entries import (
 from acp_tui.conversation.facts import Plan, PlanStep, Usage
 from acp_tui.conversation.updates import Role
 from acp_tui.conversation.visible import HIDDEN
-from acp_tui.conversation.wording import STOP_REASONS, answer_words
+from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked, tokens_words
+from acp_tui.values import dataclass
 
 MAX_NAME_CHARACTERS: Final = 48
 """Of a title in a file name, which may have 255 bytes: four for a character."""
@@ -102,6 +102,8 @@ def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainTe
         yield _plan(plan)
     if conversation.usage is not None:
         yield Section("event", "Usage", (Note(_usage(conversation.usage)),))
+    if conversation.spent is not None:
+        yield Section("event", "Tokens of all turns", (Note(tokens_words(conversation.spent)),))
 
 
 def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
@@ -156,10 +158,13 @@ def _question(question: Question) -> Section:
 
 def _restart(restart: Restart) -> Section:
     words = "It goes on with this session." if restart.remembers else "It knows nothing of what stands above."
+    if restart.forked_from:
+        return Section("event", "Forked", (Note(forked(restart.forked_from)),))
     if restart.is_loaded:
         words = "What was said is shown as it has kept it."
     why = [Note(restart.why, is_problem=True)] if restart.why else []
-    return Section("event", "The agent was started again", (Note(words), *why))
+    head = "Connected again" if restart.is_same else "The agent was started again"
+    return Section("event", head, (Note(words), *why))
 
 
 def _compaction(compaction: Compaction) -> Section:

@@ -1,13 +1,9 @@
-"""What an exported page is made of, whatever its format: sections, and the parts that they hold.
-
-All text is as it was said. It is the writer of a format who makes it visible and escapes it.
-"""
+"""The parts of an exported page in any format. Text is raw; the writer of a format makes it visible and escapes it."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from acp_tui.conversation.content import (
@@ -21,6 +17,7 @@ from acp_tui.conversation.content import (
     UnknownBlock,
     is_for_user,
 )
+from acp_tui.values import dataclass
 
 WEB_OR_MAIL: Final = r"(?i:https?://|mailto:)"
 """A regular expression for how an address begins that a page may link to; all others are shown as text."""

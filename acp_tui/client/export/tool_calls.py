@@ -15,6 +15,7 @@ from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
 from acp_tui.conversation.permission_requests import chosen_words
 from acp_tui.conversation.tool_calls import (
     BlockContent,
+    FileChange,
     Location,
     TerminalContent,
     TerminalId,
@@ -109,6 +110,8 @@ def _content(item: ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
             return block_parts(block)
         case TextDiff(path, new_text, old_text):
             return (Code(unified_diff(path, old_text, new_text), "diff"),)
+        case FileChange():
+            return (Code(item.words),)
         case TerminalContent(terminal_id):
             return terminals.show(terminal_id)
         case UnknownContent(kind, raw):
@@ -126,7 +129,8 @@ def _raw(call: ToolCall) -> list[Part]:
 def _decision(decision: Decision) -> Note:
     when = time_of(decision.at)
     if decision.option_name is None:
-        return Note(f"permission: cancelled{when}")
+        how = "the agent took its question back" if decision.is_withdrawn else "cancelled"
+        return Note(f"permission: {how}{when}")
     chosen = chosen_words(decision.option_name, decision.option_kind)
     if decision.rule is not None:
         return Note(f"your rule chose: {chosen} ({decision.rule}){when}", is_problem=True)

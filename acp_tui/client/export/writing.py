@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from copy import copy
-from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export.html import to_html
@@ -21,9 +19,7 @@ from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.client.files import create_private, replacing
-from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Compaction, Entry, Message, TerminalState, ToolCallEntry
 from acp_tui.conversation.visible import make_visible_line
 
 
@@ -113,45 +109,3 @@ def _write(path: Path, pieces: Iterable[str], overwrite: bool) -> None:
 
     with replacing(path, check=reserve) as file:
         file.writelines(piece.encode() for piece in pieces)
-
-
-def snapshot(conversation: Conversation) -> Conversation:
-    """An equal conversation that no update changes.
-
-    To be called where the updates are applied. What never changes (texts, diffs, raw values) is shared: the cost is
-    that of the entries, and of what the terminals have printed, which is copied.
-    """
-    values: dict[str, Any] = {
-        field.name: copy(getattr(conversation, field.name)) for field in fields(Conversation)
-    }
-    values["entries"] = conversation.entries.copied(_entry)
-    values["terminals"] = {key: _terminal(state) for key, state in conversation.terminals.items()}
-    return Conversation(**values)
-
-
-def _entry(entry: Entry) -> Entry:
-    match entry:
-        case Message(parts=parts):
-            copies = [TextBuffer(part.text) if isinstance(part, TextBuffer) else part for part in parts]
-            return replace(entry, parts=copies)
-        case ToolCallEntry(call):
-            return replace(entry, call=replace(call, meta=dict(call.meta)))
-        case Compaction(summary=summary):
-            return replace(entry, summary=list(summary))
-        case _:
-            return entry
-
-
-def _terminal(state: TerminalState) -> TerminalState:
-    return replace(state, output=_KeptRing(state.output))
-
-
-class _KeptRing(ByteRing):
-    """What a ring held at a time, at the offset where it stood."""
-
-    __slots__ = ()
-
-    def __init__(self, ring: ByteRing) -> None:
-        super().__init__(ring.limit_bytes)
-        self.append(ring.read_from(0)[1])
-        self._end = ring.end

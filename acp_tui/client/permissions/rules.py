@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from itertools import chain, islice, takewhile
 from pathlib import Path
-from posixpath import basename
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.client.path_globs import Places
-from acp_tui.client.permissions.shell_lines import CommandSearch, Words, split_words
-from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.client.permissions.command_search import CommandSearch
+from acp_tui.client.permissions.launchers import program_name
+from acp_tui.client.permissions.shell_lines import (
+    ANY,
+    ANY_PART,
+    NOT_TOLD,
+    Words,
+    as_written,
+    is_told,
+    split_words,
+)
+from acp_tui.conversation.tool_calls import ToolCall, changed_paths
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     # A rule is only read here; the settings would bring along what reads them from disk.
@@ -52,7 +62,7 @@ class Subject:
     paths: tuple[str, ...] = ()
     """As they are spelled; relative ones are below a workspace root."""
     commands: tuple[Words, ...] = ()
-    """Each program that would be started, with its arguments."""
+    """Each program that would be started, with its arguments; with marks where the line does not tell them."""
     unread: str = ""
     """Lines for a shell, or the ends of some, that there was no time to look for commands in."""
     places: Places | None = field(default=None, compare=False, repr=False)
@@ -69,10 +79,15 @@ def subject_of_write(path: str) -> Subject:
     return Subject("edit", (path,))
 
 
-def subject_of_command(command: str, args: Sequence[str] = (), cwd: str | Path | None = None) -> Subject:
+def subject_of_command(
+    command: str,
+    args: Sequence[str] = (),
+    cwd: str | Path | None = None,
+    env: Iterable[tuple[str, str]] = (),
+) -> Subject:
     """The agent starts a program; without `args`, `command` may be a line for a shell."""
     search = CommandSearch()
-    search.read_words([command, *args])
+    search.read_words([*(f"{name}={value}" for name, value in env), *([command, *args] if args else [])])
     if not args:
         search.read_line(command)
     where = None if cwd is None else str(cwd)
@@ -87,7 +102,7 @@ def subject_of_tool_call(call: ToolCall) -> Subject:
     reported as no change, or a command as `other`, has the kind of what it brings. Files that a command names as
     words of their own count as its paths.
     """
-    diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
+    diffs = changed_paths(call.content)
     search = CommandSearch()
     said_paths = _read_input(call.raw_input, search)
     if call.kind == "execute" and isinstance(call.raw_input, str):
@@ -175,7 +190,8 @@ def _texts(fields: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, str]]:
 
 def _paths_in(commands: tuple[Words, ...], cwd: str | None) -> Iterator[str]:
     """The words that may be paths, also behind `=` and `@`, and a program that is called by its path."""
-    words = (word for command in commands for word in command[0 if "/" in command[0] else 1 :])
+    written = filter(None, map(as_written, commands))
+    words = (word for command in written for word in command[0 if "/" in command[0] else 1 :])
     for word in dict.fromkeys(words):
         spellings = (word.removeprefix("@"), word.partition("=")[2])
         for path in (spelling for spelling in spellings if spelling and not spelling.startswith("-")):
@@ -185,6 +201,7 @@ def _paths_in(commands: tuple[Words, ...], cwd: str | None) -> Iterator[str]:
 __all__ = [
     "Subject",
     "asks_disk",
+    "doubtful",
     "first_match",
     "resolved",
     "subject_of_command",
@@ -208,6 +225,13 @@ def first_match(
     """
     subject = resolved(rules, subject, roots)
     return next((rule for rule in rules if _fits(rule, subject) and _is_place(rule.path, subject)), None)
+
+
+def doubtful(rules: Iterable[RefusalRule], subject: Subject) -> RefusalRule | None:
+    """The first rule for commands that may cover `subject`, though what it would run cannot be told; None: none may."""
+    return next(
+        (rule for rule in rules if _is_kind(rule.kind, subject) and _may_run(rule.command, subject)), None
+    )
 
 
 def asks_disk(rules: Iterable[RefusalRule], subject: Subject) -> bool:
@@ -250,7 +274,7 @@ def _runs(command: str | None, subject: Subject) -> bool:
     prefix = _words_of_rule(command)
     if not prefix:
         return False
-    is_found = any(_begins_with(prefix, words) for words in subject.commands)
+    is_found = any(_begins_with(prefix, words) for words in filter(None, map(as_written, subject.commands)))
     return is_found or (bool(subject.unread) and _may_begin(prefix, subject.unread))
 
 
@@ -265,7 +289,7 @@ def _begins_with(prefix: Words, words: Words) -> bool:
     `git push -f` is also found in `git -C project push origin -f`.
     """
     program = words[0]
-    if not program.endswith(prefix[0]) or prefix[0] not in (program, basename(program)):
+    if prefix[0] != program and prefix[0].casefold() != program_name(program).casefold():
         return False
     rest = iter(words[1:])
     return all(_comes_next(word, rest) for word in _plain(prefix[1:])) and _has_options(prefix, words)
@@ -302,6 +326,75 @@ def _is_option(word: str) -> bool:
 
 def _plain(words: Words) -> Words:
     return tuple(word for word in words if word != "--" and not _is_option(word))
+
+
+_QUOTES_ONLY: Final = re.compile(
+    r"\[|test|echo|printf?|\w*grep|rg|ag|ack|ls|cat|head|tail|wc|which|whereis|type|man|cd|mkdir|touch|cp|mv|ln|chmod|git"
+)
+"""Programs to which another's name in their arguments is a text or a file, and nothing to run."""
+_MAX_MENTION: Final = 20_000
+"""Characters of arguments that are looked at; what is longer nobody reads."""
+
+
+def _may_run(command: str | None, subject: Subject) -> bool:
+    """Whether what the line does not tell may be this command."""
+    prefix = _words_of_rule(command) if command is not None else ()
+    if not prefix:
+        return False
+    return bool(subject.unread) or any(_may_begin_with(prefix, words) for words in subject.commands)
+
+
+def _may_begin_with(prefix: Words, words: Words) -> bool:
+    return (
+        words == NOT_TOLD
+        or ANY in words[0]
+        or (_may_be_program(words[0], prefix[0]) and _may_have(prefix, words))
+        or _is_mentioned(prefix, words)
+    )
+
+
+def _may_be_program(word: str, wanted: str) -> bool:
+    name = word.rpartition("/")[2]
+    if is_told(name):
+        return wanted in (word, name) or program_name(name).casefold() == wanted.casefold()
+    return wanted.rpartition("/")[2].startswith(name.partition(ANY_PART)[0])
+
+
+def _may_have(prefix: Words, words: Words) -> bool:
+    """Whether the arguments may be those of `prefix`, in the order of `_comes_next`."""
+    rest = iter(words[1:])
+    for wanted in _plain(prefix[1:]):
+        after_option = False
+        for word in rest:
+            if ANY in word:
+                return True
+            if wanted.startswith(word.partition(ANY_PART)[0]) if ANY_PART in word else word == wanted:
+                break
+            if not word.startswith("-") and not after_option:
+                return False
+            after_option = word.startswith("-")
+        else:
+            return False
+    written = as_written(words)
+    return _has_options(prefix, written) or any(
+        word.startswith(("-", ANY, ANY_PART)) and not is_told(word) for word in words
+    )
+
+
+def _is_mentioned(prefix: Words, words: Words) -> bool:
+    """Whether the arguments of a program have the words of the rule in them, which it might run."""
+    if _QUOTES_ONLY.fullmatch(program_name(words[0])):
+        return False
+    text = "\n".join(as_written(words[1:]))
+    return len(text) > _MAX_MENTION or _mention((prefix[0], *_plain(prefix[1:]))).search(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _mention(words: Words) -> re.Pattern[str]:
+    between = r"[\s'\",\[\]()]+(?:-\S*[\s'\",]+){0,3}(?:[^\s'\",-]\S*[\s'\",]+)?"
+    first, *others = map(re.escape, words)
+    rest = "".join(f"{between}{word}" for word in others)
+    return re.compile(rf"(?<![\w./-])(?:/\S*/)?{first}(?:\.exe)?{rest}(?![\w./-])", re.IGNORECASE)
 
 
 def _may_begin(prefix: Words, unread: str) -> bool:

@@ -1,4 +1,1 @@
-"""The processes that we start: who belongs to them, and how they end, also where we are killed ourselves.
-
-Begin with `guard`, our side of the `guardian`, which is a process of its own.
-"""
+"""The processes that we start, and how they end even if we are killed. Begin with `guard`."""

@@ -1,7 +1,6 @@
-"""Our side of the guardian: starts it with the first process that is to be guarded, and tells it what runs.
+"""Our side of the guardian: starts it with the first process to guard, and tells it what runs.
 
-There is one for the whole of acp-tui, since what it guards against is the end of acp-tui. Nothing here blocks, but for
-the milliseconds in which a process starts or is reaped.
+One guardian serves all of acp-tui. Nothing here blocks longer than starting or reaping a process takes.
 """
 
 from __future__ import annotations

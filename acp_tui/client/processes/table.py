@@ -1,7 +1,6 @@
-"""The table of processes: who belongs to one that we have started. It ends none of them, and waits for none.
+"""Reads the table of processes: who belongs to one that we started.
 
-The guardian reads it too: it is to load in a few milliseconds, so that nothing here needs more than the small modules
-of the standard library.
+The guardian loads it too, so it needs only small modules of the standard library.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
@@ -17,6 +16,7 @@ from typing import Final
 
 from acp_tui.client.files import encoded, locked, open_private, replace_file
 from acp_tui.client.secrets.masking import masked_text
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

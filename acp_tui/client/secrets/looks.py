@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from acp_tui.client.secrets.names import PASSWORDS, SCHEMES
-from acp_tui.client.secrets.shapes import MIN_RANDOM, has_shape, looks_random, shaped
+from acp_tui.client.secrets.shapes import MIN_RANDOM, found_in, has_shape, looks_random, pieces_of, shaped
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,10 @@ _SIGNS: Final = tuple(filter(str.isascii, _ALL_SIGNS))
 
 def has_sign(text: str) -> bool:
     """Whether a look is worth its time; nearly no text holds a sign of a secret."""
+    return any(map(_has_sign, pieces_of(text)))
+
+
+def _has_sign(text: str) -> bool:
     if len(text) < MIN_LENGTH:
         return False
     small = text.lower()
@@ -108,16 +112,16 @@ def look(text: str) -> Iterator[Find]:
     if "---- begin" in small or "-----begin" in small or "private-lines" in small:
         yield from _private_keys(text)
     if "bearer" in small or "basic " in small:
-        for found in _BEARER.finditer(small):
+        for found in found_in(_BEARER, small):
             if _is_no_word(text[found.start(1) : found.end(1)]):
                 yield Find(*found.span(1), "token")
     for sign, pattern in _HEADERS.items():
         if sign in small:
-            for found in pattern.finditer(small):
+            for found in found_in(pattern, small):
                 if _is_no_word(text[found.start(1) : found.end(1)]):
                     yield Find(*found.span(1), "token")
     if "cookie" in small:
-        for found in _COOKIES.finditer(small):
+        for found in found_in(_COOKIES, small):
             if _is_no_word(text[found.start(1) : found.end(1)]):
                 yield Find(*found.span(1), "token", False)
     yield from _assigned(text, small)
@@ -131,11 +135,11 @@ def _in_small_letters(text: str) -> str:
 
 
 def _logins(text: str) -> Iterator[Find]:
-    for found in _USERINFO.finditer(text):
+    for found in found_in(_USERINFO, text):
         if found[1]:
             yield Find(*found.span(1), "user", False)
         yield Find(*found.span(2), "password", looks_random(found[2], 8))
-    for found in _LONE_USERINFO.finditer(text):
+    for found in found_in(_LONE_USERINFO, text):
         if looks_random(found[1]):
             yield Find(*found.span(1), "token")
 
@@ -157,14 +161,14 @@ def _assigned(text: str, small: str) -> Iterator[Find]:
     has_keys = any(map(text.__contains__, _BEHIND_KEYS))
     for name in filter(small.__contains__, _ASCII_NAMES if small.isascii() else _NAMES):
         is_password = name in PASSWORDS or name == "_pass"
-        for found in _assigned_to(name).finditer(small):
+        for found in found_in(_assigned_to(name), small):
             value = text[found.start(1) : found.end(1)]
             if looks_random(value, 6 if is_password else MIN_RANDOM):
                 yield Find(*found.span(1), "password" if is_password else "key", looks_random(value, 8))
         if has_keys and name in _QUOTED:
-            for found in _quoted_behind(name, _QUOTED[name]).finditer(small):
+            for found in found_in(_quoted_behind(name, _QUOTED[name]), small):
                 yield Find(*found.span(1), "key", looks_random(text[found.start(1) : found.end(1)], 8))
-    for found in _VARIABLE.finditer(text):
+    for found in found_in(_VARIABLE, text):
         yield Find(*found.span(1), "key", looks_random(found[1], 8))
 
 

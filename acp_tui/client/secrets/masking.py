@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
@@ -44,7 +45,16 @@ _KEY_ON_ONE_LINE: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY
 _KINDS: Final = ("key", "token", "password", "private key")
 """Of what is found by its looks; names of users are redaction's business."""
 # Where a frame holds none of these, nothing in it is masked because of its place. A letter may be written as an escape.
-_PLACES: Final = (b"mcpServers", b'"env"', b'"headers"', b'"error"', b"authenticat", b"\\u")
+_PLACES: Final = (
+    b"mcpServers",
+    b'"env"',
+    b'"headers"',
+    b'"error"',
+    b"authenticat",
+    b"auth/login",
+    b'"terminal_',
+    b"\\u",
+)
 _OPEN_KEYS: Final = ("name", "type", "command")
 """Of an MCP server; tokens are also passed as arguments and in the paths of urls, so these go as well."""
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
@@ -116,13 +126,13 @@ class Masker:
 
     def is_suspect(self, frame: bytes) -> bool:
         """Whether a frame has to be looked at at all."""
-        if any(map(frame.__contains__, _PLACES)) or any(map(frame.__contains__, self._bytes)):
+        if any(place in frame for place in _PLACES) or any(known in frame for known in self._bytes):
             return True
         return has_sign(frame.decode("utf-8", "replace"))
 
     def is_suspect_text(self, text: str) -> bool:
         """The same for a text of which it is known that it is not in a suspect place."""
-        return any(map(text.__contains__, self._forms)) or has_sign(text)
+        return any(form in text for form in self._forms) or has_sign(text)
 
     # Messages
 
@@ -131,12 +141,37 @@ class Masker:
         if is_answer_to_form and isinstance(value, dict) and isinstance(value.get("result"), dict):
             content = self._hidden(value["result"].get("content"))
             value = {**value, "result": {**value["result"], "content": content}}
-        if isinstance(value, dict) and value.get("method") == "authenticate":
+        if isinstance(value, dict) and value.get("method") in ("authenticate", "auth/login"):
             params = value.get("params")
             if isinstance(params, dict):
                 kept = {"methodId": params.get("methodId")}
                 value = {**value, "params": {**self._all(params), **kept}}
-        return self._searched(value, 0)
+        return self._searched(self._terminal(value), 0)
+
+    def _terminal(self, value: Any) -> Any:
+        """The message with the bytes of a terminal masked, which an agent reports in base64."""
+        match value:
+            case {
+                "params": {"update": {"sessionUpdate": "terminal_output_chunk", "data": str(data)} as update}
+            }:
+                update = {**update, "data": self._base64(data)}
+            case {
+                "params": {
+                    "update": {"sessionUpdate": "terminal_update", "output": {"data": str(data)}} as update
+                }
+            }:
+                update = {**update, "output": {**update["output"], "data": self._base64(data)}}
+            case _:
+                return value
+        return {**value, "params": {**value["params"], "update": update}}
+
+    def _base64(self, data: str) -> str:
+        try:
+            printed = b64decode(data)
+        except ValueError:
+            return data
+        masked = self.output(printed)
+        return data if masked == printed else b64encode(masked).decode()
 
     def _all(self, params: Mapping[str, Any]) -> dict[str, Any]:
         return {key: self._hidden(item, learns=True) for key, item in params.items()}

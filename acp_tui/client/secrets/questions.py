@@ -46,6 +46,22 @@ card_number credit_card debit_card bank_card bank_account account_number routing
 card_holder expiry_date_of_your_card cardnumber creditcard
 social_security social_security_number national_id national_insurance national_insurance_number tax_id taxpayer_id
 tax_identification tax_number passport_number drivers_license driver_license driving_licence id_card_number nino
+session_identifier sessionid session_cookie phpsessid jsessionid github_pat gitlab_pat gh_pat personal_access
+sudo_password sudo_pw root_pw admin_pw root_pass admin_pass db_pass login_pass user_pass mysql_root my_pw
+bic swift_code swift_bic bic_swift swift_number expiry_date expiration_date expiry expires_mm_yy exp_date valid_thru
+valid_through valid_until mm_yy mm_yyyy csc card_verification card_verification_value card_digits card_details
+digits_of_your_card last_four_digits cc_number cc_num ccnum bank_details account_no routing_no aba_number
+wifi_key wifi_code wlan_key wpa_key wep_key network_key pre_shared_key preshared_key psk photo_tan chip_tan
+magic_link login_link sign_in_link invite_code invitation_code push_code door_code gate_code alarm_code
+safe_combination lock_combination vault_key crypto_key passkey yubikey fido_key second_factor 2nd_factor 2_factor
+two_step tfa authenticator google_authenticator backup_key recovery_email mother_maiden birth_name
+name_of_your_mother favourite_pet favorite_pet first_school first_car street_you_grew_up place_of_birth date_of_birth
+birth_date birthday birthdate dob aadhaar pan_number licence_number license_number health_insurance_number
+insurance_number xprv bip39 bip_39 pem jks env_contents contents_of_env env_file ssh_private authorized_key
+authorization_header auth_header saml_assertion oauth_code auth_callback callback_url redirect_url
+redirected_to webhook_url connection_url dsn docker_login aws_secret secret_access decryption_phrase keyring
+ansible_vault filevault_key filevault luks pswd pass_wrd passw psw psswrd one_time_pass credential_file creds
+
 security_question security_answer secret_question secret_answer maiden_name mothers_maiden_name first_pet
 name_of_your_first_pet magic_word login_details login_data sign_in_details unlock_phrase fingerprint_code
 
@@ -57,7 +73,8 @@ sicherheitsantwort geheimfrage madchenname geburtsname_der_mutter kartennummer k
 kartenprufnummer prufziffer kontonummer bankverbindung steuernummer steuer_id steueridentifikationsnummer
 sozialversicherungsnummer ausweisnummer reisepassnummer passnummer api_schlussel privater_schlussel privatschlussel
 geheimer_schlussel wiederherstellungscode wiederherstellungsphrase wiederherstellungsschlussel seed_worter
-zugriffsschlussel zugriffstoken
+zugriffsschlussel zugriffstoken codewort losung gultig_bis ablaufdatum verfallsdatum sitzungs_id sitzungskennung
+geburtsdatum geheimer_code pin_eingeben
 
 mot_de_passe mots_de_passe mdp code_secret code_confidentiel code_pin phrase_secrete phrase_de_passe
 phrase_de_recuperation cle_api cle_d_api cle_privee cle_secrete cle_d_acces cle_de_licence jeton jeton_d_acces
@@ -65,6 +82,7 @@ code_de_verification code_de_securite code_a_usage_unique code_de_confirmation c
 question_secrete question_de_securite reponse_secrete nom_de_jeune_fille numero_de_carte carte_bancaire
 carte_de_credit carte_bleue cryptogramme releve_d_identite_bancaire numero_de_compte numero_fiscal
 numero_de_securite_sociale securite_sociale numero_de_passeport identifiants_de_connexion code_de_secours
+date_d_expiration date_de_naissance id_de_session identifiant_de_session
 
 contrasena contrasenas clave clave_de_acceso clave_secreta clave_privada clave_api clave_de_api palabra_secreta
 palabra_de_paso codigo_de_verificacion codigo_de_seguridad codigo_de_un_solo_uso codigo_de_acceso codigo_secreto
@@ -72,16 +90,17 @@ codigo_pin codigo_sms credenciales frase_semilla frase_de_recuperacion frase_sec
 pregunta_de_seguridad pregunta_secreta respuesta_secreta respuesta_de_seguridad apellido_de_soltera
 numero_de_tarjeta tarjeta_de_credito tarjeta_de_debito numero_de_cuenta numero_de_seguridad_social
 numero_de_pasaporte nif dni curp token_de_acceso contrasenya contrasinal pasahitza
+fecha_de_caducidad fecha_de_vencimiento fecha_de_nacimiento id_de_sesion sesion_id identificador_de_sesion
 
 senha senhas palavra_passe chave_de_api chave_api chave_privada chave_secreta chave_de_acesso codigo_de_verificacao
 codigo_de_seguranca codigo_de_acesso codigo_de_confirmacao frase_de_recuperacao frase_semente frase_secreta
 pergunta_de_seguranca resposta_secreta nome_de_solteira numero_do_cartao cartao_de_credito cpf cnpj
-numero_da_conta credenciais
+numero_da_conta credenciais validade_do_cartao data_de_validade data_de_nascimento id_da_sessao codigo_secreto
 
 parola_d_ordine parola_segreta codice_segreto codice_pin codice_di_verifica codice_di_sicurezza codice_di_accesso
 codice_otp codice_fiscale chiave_api chiave_privata chiave_segreta chiave_di_accesso frase_di_recupero
 frase_segreta domanda_di_sicurezza risposta_segreta cognome_da_nubile numero_di_carta numero_della_carta
-carta_di_credito numero_di_conto credenziali
+carta_di_credito numero_di_conto credenziali data_di_scadenza data_di_nascita id_di_sessione
 
 parola parole_de_acces parolele parolei cod_pin cod_de_verificare cheie_privata cheie_api
 wachtwoord wachtwoorden wachtwoordzin toegangscode pincode verificatiecode beveiligingscode eenmalige_code
@@ -109,6 +128,12 @@ tc_kimlik_no anne_kizlik_soyadi parol parolu parolunuz
 mat_khau ma_pin ma_xac_minh ma_xac_nhan ma_otp khoa_api khoa_rieng so_the the_tin_dung cum_tu_khoi_phuc
 kata_sandi kata_laluan sandi kode_verifikasi kode_otp kode_keamanan kunci_api kunci_privat nomor_kartu
 nomor_rekening
+kode_rahasia kata_kunci_rahasia nomor_rahasia kod_rahsia tanggal_kedaluwarsa masa_berlaku_kartu id_sesi
+gizli_kod gizli_sifre son_kullanma_tarihi tajny_kod data_waznosci kod_tajny id_sesji tajni_kod datum_isteka cod_secret
+cod_ascuns data_expirarii geheime_code geheimcode vervaldatum hemlig_kod utgangsdatum hemmelig_kode hemmelig_kod
+utlopsdato udlobsdato salainen_koodi titkos_kod lejarati_datum ma_bi_mat ngay_het_han neno_la_siri nambari_ya_siri
+igama_lokungena phasewedi kontrasenyas lihim_na_code lihim_na_salita salasana_tunnus slapta_zodis slaptas_kodas
+slepeny_kod datum_platnosti platnost_do koodi_salainen sekretna_fraza
 nenosiri nywila cyfrinair pasfhocal focal_faire pasvorto fjalekalimi fjalekalim
 
 пароль пароля паролем паролю пароли парол парола пароль_от код_доступа код_подтверждения код_из_смс код_из_sms
@@ -116,6 +141,8 @@ nenosiri nywila cyfrinair pasfhocal focal_faire pasvorto fjalekalimi fjalekalim
 ключ_api api_ключ приватный_ключ закрытый_ключ секретный_ключ ключ_доступа сид_фраза мнемоническая_фраза
 фраза_восстановления секретная_фраза номер_карты кредитная_карта банковская_карта номер_счета инн снилс
 номер_паспорта секретный_вопрос ответ_на_секретный_вопрос девичья_фамилия учетные_данные
+секретный_код секретное_слово_карты срок_действия дата_рождения идентификатор_сессии ид_сессии тайный_код
+таємний_код секретний_код термін_дії таен_код тајни_код
 код_підтвердження одноразовий_код секретний_ключ приватний_ключ номер_картки лозинка лозинку лозинката
 шифра парола_за_достъп код_за_потвърждение құпия_сөз құпиясөз нууц_үг
 κωδικος κωδικο κωδικος_προσβασης κωδικου_προσβασης συνθηματικο κωδικος_επαληθευσης αριθμος_καρτας ιδιωτικο_κλειδι
@@ -130,27 +157,41 @@ salasan slaptazod zugangsdaten jelszo jelszav privatekey seedphrase accesstoken 
 認証番号 ワンタイム
 セキュリティコード トークン apiキー アクセスキー カード番号 クレジットカード 口座番号 マイナンバー
 シードフレーズ リカバリーフレーズ
+有効期限 セッションid 秘密コード 生年月日
 復元フレーズ ニーモニック 旧姓 ぱすわーど ピンコード 二要素 二段階
 密码 密碼 口令 密钥 密鑰 秘钥 金钥 金鑰 私钥 私鑰 令牌 验证码 驗證碼 校验码 动态码 动态口令 一次性 助记词 助記詞
 恢复短语 卡号 卡號
-信用卡 银行卡 銀行卡 身份证 身份證 安全码 安全碼 密保 暗号 暗號 通行码 通行碼 支付码 社保号
+信用卡 银行卡 銀行卡 身份证 身份證 安全码 安全碼 密保 秘密代码 秘密碼 有效期 会话id 會話id 出生日期
+暗号 暗號 通行码 通行碼 支付码 社保号
 비밀번호 비밀 암호 패스워드 패스코드 비번 인증번호 인증코드 인증키 보안코드 보안카드 일회용 토큰 개인키 시드문구
 복구문구 니모닉
-카드번호 신용카드 계좌번호 주민등록번호 주민번호 핀번호 보안질문 api키
+비밀코드 유효기간 세션id 생년월일 카드번호 신용카드 계좌번호 주민등록번호 주민번호 핀번호 보안질문 api키
 รหัสผ่าน รหัสลับ รหัสยืนยัน รหัสotp รหัสพิน รหัสความปลอดภัย บัตรเครดิต หมายเลขบัตร โทเคน คีย์ส่วนตัว บัตรประชาชน
 ລະຫັດຜ່ານ ពាក្យសម្ងាត់ စကားဝှက်
 كلمة_المرور كلمة_السر كلمة_مرور كلمة_سر الرقم_السري رقم_سري رمز_المرور رمز_التحقق رمز_الامان رمز_التاكيد
 المفتاح_الخاص
 مفتاح_api بطاقة_الائتمان رقم_البطاقة العبارة_السرية عبارة_الاسترداد باسورد رمز_عبور گذرواژه رمز_ورود پسورد
-کلمه_عبور
+کلمه_عبور رمز_سري رمز_سری الرمز_السري تاريخ_الانتهاء
 شماره_کارت پاس_ورڈ
 סיסמה סיסמא סיסמת הסיסמא קוד_אימות קוד_סודי קוד_גישה מפתח_פרטי מפתח_api כרטיס_אשראי מספר_כרטיס ביטוי_שחזור
 מספר_זהות
-पासवर्ड कूटशब्द संकेतशब्द पिन_कोड गुप्त_कोड सत्यापन_कोड ओटीपी कार्ड_नंबर निजी_कुंजी
+গোপন_কোড ரகசிய_குறியீடு రహస్య_కోడ్ पासवर्ड कूटशब्द संकेतशब्द पिन_कोड गुप्त_कोड सत्यापन_कोड ओटीपी कार्ड_नंबर निजी_कुंजी
 পাসওয়ার্ড கடவுச்சொல் పాస్‌వర్డ్ സാങ്കേതികപദം പാസ്‌വേഡ് ಪಾಸ್‌ವರ್ಡ್ ಗುಪ್ತಪದ પાસવર્ડ ਪਾਸਵਰਡ මුරපදය
 პაროლი գաղտնաբառ የይለፍ_ቃል
 """
 """They count within a word, too: in compounds, and in scripts that write without blanks."""
+
+_ALONE_LISTED: Final = (
+    "sudo pass pw pat sid cid csc login unlock combination swift aba nin mmyy code kode geheim secreto slovo csrf"
+)
+_ALONE: Final = frozenset(_ALONE_LISTED.split())
+"""They count where nothing else is asked for."""
+_POLITE_LISTED: Final = (
+    "your the my a an enter please type in here for now new current old again confirm repeat value required"
+)
+_POLITE: Final = frozenset(_POLITE_LISTED.split())
+_MIN_REVERSED: Final = 5
+"""A shorter word read backwards is mostly a word of its own."""
 
 _HARMLESS: Final = """
 primary_key foreign_key public_key partition_key sort_key cache_key key_binding key_column passwordless
@@ -165,17 +206,18 @@ secret_santa jwt_library secretary code_d_acces_au_code
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NAME: Final = re.compile(r"[\w.-]{1,60}")
 _WORD: Final = re.compile(r"[^\W_]+")
-_NO_BLANKS: Final = re.compile(
-    "[\u0590-\u06ff\u0900-\u0eff\u1000-\u109f\u10a0-\u10ff\u0530-\u058f\u1100-\u137f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7ff]"
+_NO_BLANKS: Final = (
+    "[\u0590-\u06ff\u0900-\u0eff\u1000-\u109f\u10a0-\u10ff\u0530-\u058f"
+    "\u1100-\u137f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7ff]"
 )
-"""Scripts in which words are joined with others, or with what belongs to them."""
+"""Scripts in which words are joined with others, or with what belongs to them. Compiled when a form asks."""
 _LEET: Final = tuple(
     str.maketrans("0134578@$!|€£+", look) for look in ("oieastbasiiel" + "t", "oleastbaslle" + "lt")
 )
 _TAN: Final = re.compile(r"\bm?TAN\b")
 """In small letters it is a color."""
 _ANY_REST: Final = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 3
-_LETTER_NAME: Final = re.compile(
+_LETTER_NAME: Final = (
     r"(?:LATIN |NEGATIVE |CROSSED |REGIONAL INDICATOR |SQUARED |CIRCLED )+(?:SMALL |CAPITAL |LETTER |SYMBOL )+"
     r"(?:SMALL |CAPITAL |SCRIPT |DOTLESS )*([A-Z])(?: WITH .*)?"
 )
@@ -220,7 +262,9 @@ def _asks(text: str) -> bool:
         return True
     if _NAME.fullmatch(text) and is_secret_name(text) and not counts_tokens(text):
         return True
-    return any(map(_says_so, _readings(_CAMEL.sub(" ", text))))
+    return any(map(_says_so, _readings(_CAMEL.sub(" ", text)))) or any(
+        map(_says_so_backwards, _readings(text))
+    )
 
 
 def _readings(text: str) -> Iterator[str]:
@@ -259,14 +303,16 @@ def _look_alike(char: str) -> str:
     found = confusables(f"a{char}") or confusables(f"a{char.lower()}")
     if found:
         return found[-1].looks_like
-    named = _LETTER_NAME.fullmatch(unicodedata.name(char, ""))
+    named = re.fullmatch(_LETTER_NAME, unicodedata.name(char, ""))
     return named[1] if named is not None else char
 
 
 def _says_so(text: str) -> bool:
     words = _WORD.findall(text)
     joined = "".join(words)
-    if _NO_BLANKS.search(text) and any(map(joined.__contains__, _within_any_word())):
+    if {*words} - _POLITE in _LONE or joined in _ALONE:
+        return True
+    if re.search(_NO_BLANKS, text) and any(map(joined.__contains__, _within_any_word())):
         return True
     at = 0
     while at < len(words):
@@ -278,6 +324,17 @@ def _says_so(text: str) -> bool:
         else:
             at += 1
     return False
+
+
+def _says_so_backwards(text: str) -> bool:
+    """Whether a phrase stands there from the right to the left, as a whole or word by word."""
+    words = [word[::-1] for word in _WORD.findall(text)]
+    return any(
+        len("".join(order[at : at + count])) >= _MIN_REVERSED
+        for order in (words, words[::-1])
+        for at in range(len(order))
+        if (count := _longest(order, at, _phrases()))
+    )
 
 
 def _longest(words: list[str], at: int, phrases: frozenset[str]) -> int:
@@ -295,6 +352,9 @@ def _longest(words: list[str], at: int, phrases: frozenset[str]) -> int:
 
 def _is_within(word: str) -> bool:
     return len(word) >= MIN_JOINED and any(map(word.__contains__, _within_any_word()))
+
+
+_LONE: Final = frozenset(frozenset((word,)) for word in _ALONE)
 
 
 @cache

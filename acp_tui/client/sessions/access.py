@@ -1,7 +1,6 @@
-"""Stands between what an agent wants of this machine and the machine: a rule refuses it, or the user is asked.
+"""Stands between an agent and the user's machine: a rule refuses a request, or the user is asked.
 
-It serves nothing. What it asks looks like a permission request of the agent's and ends like one: allowed for this once,
-by the user alone.
+A question looks and ends like a permission request of the agent: allowed once, and only by the user.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -31,6 +29,7 @@ from acp_tui.conversation.tool_calls import (
 )
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
 from acp_tui.rpc import ErrorCode, RequestFailed
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     # Most users have no rules.
@@ -73,13 +72,21 @@ class StandingRules:
 
         return await self._first(subject_of_write(path))
 
-    async def against_command(self, command: str, args: Sequence[str], cwd: str) -> RefusalRule | None:
-        """Running a command."""
-        if not self._rules:
-            return None
-        from acp_tui.client.permissions.rules import subject_of_command
+    async def against_command(
+        self, command: str, args: Sequence[str], cwd: str, env: Sequence[tuple[str, str]]
+    ) -> tuple[RefusalRule | None, str]:
+        """Running a command; where no rule refuses, the second is why the user is asked all the same, "" for no reason.
 
-        return await self._first(subject_of_command(command, args, cwd))
+        They are asked where a rule may cover what the line does not tell.
+        """
+        if not self._rules:
+            return None, ""
+        from acp_tui.client.permissions.rules import doubtful, subject_of_command
+
+        subject = subject_of_command(command, args, cwd, env)
+        refusing = await self._first(subject)
+        in_doubt = None if refusing is not None else doubtful(self._rules, subject)
+        return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt.words)
 
     async def _first(self, subject: Subject) -> RefusalRule | None:
         from acp_tui.client.permissions.rules import asks_disk, first_match, resolved
@@ -104,6 +111,9 @@ _WHY: Final = {
 }
 WHY_SETTINGS: Final = "acp-tui asks this, because your settings have it ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks this, because it lies outside of the workspace."
+WHY_IN_DOUBT: Final = (
+    "acp-tui asks this, because the line hides what it runs, and you have a rule that refuses {rule}."
+)
 WHY_LATER: Final = "acp-tui asks this each time, because it can run later without your asking: {reason}."
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]

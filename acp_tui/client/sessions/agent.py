@@ -1,6 +1,6 @@
-"""One agent: its process, its connection and its sessions, from start to end. Its end is the end of nothing else.
+"""One agent from start to end: its process, its connection and its sessions.
 
-Every call is refused here, unsent, where the agent does not offer it. What it asks of its client is in `client_role`.
+A call that the agent does not offer is refused here, unsent. `client_role` serves what the agent asks.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -19,11 +20,13 @@ import anyio
 from anyio.abc import TaskStatus
 
 from acp_tui import __version__
+from acp_tui.client.agents.channel import Channel, open_channel
 from acp_tui.client.agents.command import AgentCommand, Phase, Quirks, quirks_of
-from acp_tui.client.agents.process import AgentProcess, StderrLines, running_agent
+from acp_tui.client.agents.process import StderrLines
 from acp_tui.client.errors import (
     AgentLost,
     AgentRefused,
+    AgentUnreachable,
     AuthenticationRequired,
     ClientError,
     PromptInProgress,
@@ -39,20 +42,24 @@ from acp_tui.client.sessions.session import Attend, Session
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.copying import snapshot
 from acp_tui.conversation.elicitation import Elicitation, FormValues, UrlVisit
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, ElicitationAction, Reconnected, SessionUpdate
-from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion
+from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, shown_versions
+from acp_tui.protocol.connection import Connection
+from acp_tui.protocol.negotiation import NEWEST, VERSIONS, initialize
 from acp_tui.protocol.roles import (
     AgentCapabilities,
     AgentIdentity,
+    Agreement,
     AuthMethod,
     ClientOffer,
     HttpServer,
     McpServer,
     Workplace,
 )
-from acp_tui.protocol.v1.connection import Connection
+from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import AnswersUnread, Direction, ErrorCode, FrameTooLarge, Peer, RequestFailed, RpcError, Tap
 
 if TYPE_CHECKING:
@@ -60,6 +67,7 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.recorder import Recorder
 
 NO_AGENT: Final = "it did not answer initialize: is it an ACP agent? Some want an argument such as --acp"
+UNHEARD: Final = "What it said meanwhile is missing: it offers no session/load."
 EXIT_GRACE_S: Final = 0.5
 MAX_LOG_LINES: Final = 500
 CLOSE_LIMIT_S: Final = 5.0
@@ -72,7 +80,7 @@ def _is_no_agent(error: AgentRefused | AgentLost) -> bool:
     """Whether a handshake that failed so looks like one with a program that does not speak ACP."""
     if isinstance(error, AgentRefused):
         return error.code in (ErrorCode.METHOD_NOT_FOUND, ErrorCode.INVALID_REQUEST)
-    return not isinstance(error, UnsupportedProtocol) and not error.hint
+    return not isinstance(error, UnsupportedProtocol | AgentUnreachable) and not error.hint
 
 
 class Agent:
@@ -116,17 +124,20 @@ class Agent:
         self._question_keys = count(1)
         self._questions = Elicitations(self._outside, self._apply_outside, self._question_keys)
         role = ClientRole(self._table, self.log, self._questions, extensions or Extensions())
-        self._connection = Connection(role, self._offer)
+        self.protocol_version: int | None = None
+        """Of ACP, as it was agreed on; None until then."""
+        # Until the handshake has chosen one.
+        self._connection: Connection = ConnectionV1(role, self._offer)
         self.lost: AgentLost | None = None
         self.frames: FrameLog | None = None
         """The last lines that passed, where there is somebody who can look."""
         if keeps_frames:
-            self.frames = FrameLog(command.name, command.argv, {**os.environ, **command.env})
+            self.frames = FrameLog(command.name, command.argv)
         self._stderr_lines = StderrLines(self.log)
         self._cwd = cwd
         self._tap = tap
         self._recordings = recordings
-        self._process: AgentProcess | None = None
+        self._channel: Channel | None = None
         self._scope = anyio.CancelScope()
         self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
@@ -143,6 +154,11 @@ class Agent:
     def sessions(self) -> dict[SessionId, Session]:
         """The open sessions, those that are still being loaded among them; to be read only."""
         return self._table.open
+
+    @property
+    def may_come_back(self) -> bool:
+        """Whether only the connection is lost, and there may be another one a little later."""
+        return isinstance(self.lost, AgentUnreachable) and self.lost.is_temporary
 
     def _set_phase(self, phase: Phase) -> None:
         self.phase = phase
@@ -166,16 +182,16 @@ class Agent:
     # Life
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Own the process from start to end. Raises ClientError only before the process has started."""
+        """Own the way to the agent from start to end. Raises ClientError only before it is open."""
         try:
             with self._scope:
-                async with running_agent(self.command, self._on_stderr, self._cwd) as process:
-                    self._process = process
-                    self._record()
-                    peer = Peer(process.stream, self._connection, tap=self._see)
+                async with open_channel(self.command, self._on_stderr, self._cwd) as channel:
+                    self._channel = channel
+                    self._record(channel)
+                    peer = Peer(channel.stream, self._connection, tap=self._see)
                     self._connection.peer = peer
                     task_status.started()
-                    await self._serve(peer, process)
+                    await self._serve(peer, channel)
         finally:
             # The scope above is not ours to wait in any more, but the terminals must not outlive us.
             with anyio.CancelScope(shield=True):
@@ -184,26 +200,32 @@ class Agent:
             self._set_phase(Phase.GONE)
             self._ended.set()
 
-    async def _serve(self, peer: Peer, process: AgentProcess) -> None:
+    async def _serve(self, peer: Peer, channel: Channel) -> None:
         try:
             await peer.serve()
             # Most agents that close their output are about to exit, and the exit code is what tells.
-            await process.wait_for_end(EXIT_GRACE_S)
-            self._lose(f"{self.title} {process.describe_exit()}", process)
+            await channel.wait_for_end(EXIT_GRACE_S)
+            self._lose(channel.loss(self.title))
         except FrameTooLarge as error:
-            self._lose(f"{self.title} broke the protocol: it sent {error}", process)
+            self._end(f"{self.title} broke the protocol: it sent {error}")
         except AnswersUnread as error:
-            self._lose(f"{self.title} was ended: {error}", process)
+            self._end(f"{self.title} was ended: {error}")
         finally:
             # We are stopping it: whoever still waits for an answer is to know, the conversations need not say it.
             self.lost = self.lost or AgentLost(f"{self.title} was stopped")
             self._lost_known.set()
 
-    def _lose(self, message: str, process: AgentProcess) -> AgentLost:
-        self.lost = self.lost or AgentLost(message, detail=process.stderr_tail)
-        disconnected = Disconnected(str(self.lost), process.stderr_tail)
+    def _end(self, message: str, hint: str = "") -> AgentLost:
+        """What it does is its end for us."""
+        assert self._channel is not None
+        return self._lose(AgentLost(message, hint=hint, detail=self._channel.stderr_tail))
+
+    def _lose(self, lost: AgentLost) -> AgentLost:
+        self.lost = self.lost or lost
+        disconnected = Disconnected(str(self.lost), self.lost.detail)
         for session in self._table.all():
-            session.apply(disconnected)
+            told = session.cut_off() if isinstance(self.lost, AgentUnreachable) else ""
+            session.apply(replace(disconnected, reason="\n".join(filter(None, (disconnected.reason, told)))))
         self._apply_outside(disconnected)
         return self.lost
 
@@ -211,9 +233,11 @@ class Agent:
         for session in self._table.all():
             await session.aclose()
 
-    def _record(self) -> None:
+    def _record(self, channel: Channel) -> None:
+        if self.frames is not None:
+            self.frames.environ = {**os.environ, **channel.given}
         if self._recordings is not None:
-            self._recorder = self._recordings.begin(self.command.name, self.command.argv, self.command.env)
+            self._recorder = self._recordings.begin(self.command.name, self.command.argv, channel.given)
 
     def _see(self, direction: Direction, frame: bytes) -> None:
         if self.frames is not None:
@@ -224,9 +248,9 @@ class Agent:
             self._tap(direction, frame)
 
     async def _end_recording(self) -> None:
-        if self._process is None:
+        if self._channel is None:
             return
-        how = self._process.describe_exit()
+        how = self._channel.describe_exit()
         if self.frames is not None:
             self.frames.exited(how)
         if self._recorder is not None:
@@ -241,6 +265,10 @@ class Agent:
     async def stop(self) -> None:
         """End the agent and all that runs for its sessions; returns when nothing is left."""
         self._scope.cancel()
+        await self._ended.wait()
+
+    async def ended(self) -> None:
+        """Wait until it has ended, by itself or not."""
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
@@ -258,7 +286,7 @@ class Agent:
         self._set_phase(Phase.INITIALIZING)
         with anyio.move_on_after(limit_s) as self._start_limit:
             try:
-                agreed = await self._ask(self._connection.initialize("acp-tui", "acp-tui", __version__))
+                agreed = await self._ask(self._handshake())
             except (AgentRefused, AgentLost) as error:
                 if _is_no_agent(error):
                     error.hint = NO_AGENT
@@ -268,9 +296,18 @@ class Agent:
                 f"{self.title} has not answered within {limit_s:g} s",
                 hint=f"it may still be downloading: run {self.command.line} by hand, or raise agent.start_limit_s",
             )
-        self.identity, self.capabilities, self.auth_methods = agreed
+        self.protocol_version = self._connection.version
+        self.identity, self.capabilities = agreed.identity, agreed.capabilities
+        self.auth_methods = agreed.auth_methods
         if self.identity is not None:
             self._quirks = quirks_of(self.identity.name)
+
+    def _handshake(self) -> Awaitable[Agreement]:
+        def choose(connection: Connection) -> None:
+            self._connection = connection
+
+        wanted = self.command.protocol or NEWEST
+        return initialize(self._connection, wanted, "acp-tui", "acp-tui", __version__, choose)
 
     # Logging in and out
 
@@ -328,12 +365,43 @@ class Agent:
         def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, attend, earlier)
             if earlier is not None:
-                session.apply(Reconnected(remembers=False, why=why_anew))
+                session.apply(Reconnected(remembers=False, why=why_anew, is_same=earlier.is_cut_off))
             return self._table.add(session, state)
 
         with self._in_phase(Phase.OPENING):
             with self._table.awaiting():
                 session = await self._ask(self._connection.new_session(workplace, register))
+            await self._table.close_retired()
+            self._set_phase(Phase.READY)
+        return session
+
+    async def fork_session(
+        self,
+        source: Session,
+        *,
+        title: str,
+        additional_directories: Sequence[Path] = (),
+        mcp_servers: Sequence[McpServer] = (),
+    ) -> Session:
+        """Open another session of which the agent knows what was said in `source`, and which shows that.
+
+        `title` is what to call the source. Raises what `new_session` raises, and Unsupported.
+        """
+        self._require(self.capabilities.fork_session, "forking sessions (sessionCapabilities.fork)")
+        workplace = self._workplace(source.cwd, additional_directories, mcp_servers)
+
+        def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
+            session = self._session(
+                session_id, workplace, attend=None, conversation=snapshot(source.conversation)
+            )
+            session.apply(Reconnected(remembers=True, forked_from=title))
+            return self._table.add(session, state)
+
+        with self._in_phase(Phase.OPENING):
+            with self._table.awaiting():
+                session = await self._ask(
+                    self._connection.fork_session(source.session_id, workplace, register)
+                )
             await self._table.close_retired()
             self._set_phase(Phase.READY)
         return session
@@ -384,7 +452,8 @@ class Agent:
         session = self._session(session_id, workplace, attend, earlier)
         if earlier is None:
             return await self._reopen(session, workplace, self._connection.resume_session)
-        session.apply(Reconnected(remembers=True))
+        why = UNHEARD if earlier.has_missed else ""
+        session.apply(Reconnected(remembers=True, why=why, is_same=earlier.is_cut_off))
         try:
             return await self._reopen(session, workplace, self._connection.resume_session)
         except ClientError as error:
@@ -418,6 +487,7 @@ class Agent:
         workplace: Workplace,
         attend: Attend | None,
         earlier: Session | None = None,
+        conversation: Conversation | None = None,
     ) -> Session:
         session = Session(
             session_id,
@@ -429,6 +499,7 @@ class Agent:
             capabilities=self.capabilities,
             policy=self._policy,
             earlier=earlier,
+            conversation=conversation,
             keys=self._question_keys,
         )
         session.recorder = self._recorder
@@ -445,6 +516,8 @@ class Agent:
             if isinstance(server, HttpServer):
                 what = f"MCP servers over {server.kind} (mcpCapabilities.{server.kind})"
                 self._require(can_reach[server.kind], what)
+            else:
+                self._require(self.capabilities.mcp_stdio, "MCP servers that it starts (mcp.stdio)")
         if additional_directories:
             what = "additional directories (sessionCapabilities.additionalDirectories)"
             self._require(self.capabilities.additional_directories, what)
@@ -575,11 +648,21 @@ class Agent:
         except (RpcError, MalformedMessage) as error:
             raise await self._explain(error) from error
         except UnsupportedVersion as error:
-            self.lost = UnsupportedProtocol(
-                f"{self.title} speaks version {error.version} of ACP, and acp-tui speaks version 1",
-                hint="update the agent or acp-tui",
-            )
+            self.lost = self._unsupported(error.versions)
             raise self.lost from error
+
+    def _unsupported(self, theirs: Sequence[int]) -> UnsupportedProtocol:
+        asked = self.command.protocol
+        ours = shown_versions(VERSIONS) if asked is None else f"only version {asked}, as you asked it to,"
+        hint = "update the agent or acp-tui"
+        if asked is not None and asked not in theirs:
+            hint = "leave out --protocol, or `protocol` in agents.toml"
+        elif common := [version for version in VERSIONS if version in theirs]:
+            hint = f"start it with --protocol {common[-1]}"
+        return UnsupportedProtocol(
+            f"{self.title} speaks {shown_versions(theirs)} of ACP, and acp-tui speaks {ours}".rstrip(","),
+            hint=hint,
+        )
 
     async def _explain(self, error: RpcError | MalformedMessage) -> ClientError:
         """What a user is to know of an error of the connection: for a lost one, the end of the agent."""
@@ -594,9 +677,7 @@ class Agent:
 
     def _give_up(self, message: str, hint: str = "") -> AgentLost:
         """It lives on and does not listen, or does not speak: as good as gone, so it is ended."""
-        assert self._process is not None
-        lost = self._lose(message, self._process)
-        lost.hint = hint
+        lost = self._end(message, hint)
         self._scope.cancel()
         return lost
 

@@ -12,13 +12,12 @@ from acp_tui.client.errors import OpeningInProgress
 from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import PermissionOption, SessionId
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, TerminalSnapshot
+from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, PermissionQuestion, TerminalSnapshot
 from acp_tui.rpc import RequestFailed
 
 
@@ -157,14 +156,10 @@ class ClientRole:
             session.complete_elicitation(elicitation_id)
 
     def request_permission(
-        self,
-        session_id: SessionId,
-        patch: ToolCallPatch,
-        options: tuple[PermissionOption, ...],
-        meta: Meta | None,
+        self, session_id: SessionId, question: PermissionQuestion
     ) -> Awaitable[str | None]:
         """Pass the question to its session."""
-        return self._session(session_id).request_permission(patch, options, meta)
+        return self._session(session_id).request_permission(question)
 
     # Files and terminals
 

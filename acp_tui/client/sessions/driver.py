@@ -1,23 +1,23 @@
-"""Drives an agent as every front end does: handshake, login where wanted, what the settings add, and its sessions.
-
-How the user is asked and told is the front end's; whoever has no user says so by its answers.
-"""
+"""Drives an agent as every front end does: handshake, login, the settings' additions, and its sessions."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Protocol, TypeVar
+from random import uniform
+from typing import Final, Protocol, TypeVar
 
+import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.errors import AgentRefused, AuthenticationRequired, SettingsError
+from acp_tui.client.errors import AgentRefused, AgentUnreachable, AuthenticationRequired, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.policy import policy_of
@@ -26,12 +26,16 @@ from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import RecordingSettings, Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.updates import Reconnected
 from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
 from acp_tui.rpc import Tap
+from acp_tui.values import dataclass
 
 T = TypeVar("T")
+PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Between the attempts to connect again; the last one repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +188,7 @@ def usable_servers(
     unknown = [name for name in wanted or () if name not in known]
     usable, skipped = mcp.prepare(
         tuple(server for server in servers if wanted is None or server.name in wanted),
+        stdio=capabilities.mcp_stdio,
         http=capabilities.mcp_http,
         sse=capabilities.mcp_sse,
         environ=os.environ,
@@ -216,6 +221,10 @@ class SessionDriver:
             lambda agent, **added: agent.new_session(self._cwd, earlier=earlier, why_anew=why_anew, **added)
         )
 
+    async def fork(self, source: Session, title: str) -> Session:
+        """Another session of which the agent knows what was said in `source`, which is called so."""
+        return await self._opened(lambda agent, **added: agent.fork_session(source, title=title, **added))
+
     async def open(self, session_id: SessionId, cwd: Path, show: Callable[[Session], None]) -> Session:
         """The session as it is where it is open already, else as the agent gives it (R-SESS-10).
 
@@ -241,17 +250,26 @@ class SessionDriver:
         with its history anew, only where there is a way to `show` it.
         """
         capabilities = self.agent.capabilities
+        is_loadable = show is not None and capabilities.load_session and not earlier.conversation.is_blank
         try:
-            if capabilities.resume_session:
+            # What was said unheard comes with the history alone.
+            if capabilities.resume_session and not (earlier.has_missed and is_loadable):
                 return await self._opened(
                     lambda agent, **added: agent.resume_session(
                         earlier.session_id, earlier.cwd, earlier=earlier, **added
                     )
                 )
-            if show is not None and capabilities.load_session and not earlier.conversation.is_blank:
+            if show is not None and is_loadable:
                 session = await self.open(earlier.session_id, earlier.cwd, show)
-                session.queue = earlier.queue
-                session.apply(Reconnected(remembers=True, is_loaded=True))
+                session.queue, session.has_missed = earlier.queue, earlier.has_missed
+                session.apply(
+                    Reconnected(
+                        remembers=True,
+                        is_loaded=True,
+                        why=_put_back(earlier, session) if earlier.has_missed else "",
+                        is_same=earlier.is_cut_off,
+                    )
+                )
                 return session
         except AgentRefused as error:
             return await self.begin(earlier, refused(error))
@@ -263,6 +281,45 @@ class SessionDriver:
             return await call(self.agent, additional_directories=added.directories, mcp_servers=added.servers)
 
         return await logged_in(call_agent, self._front.log_in)
+
+
+def _put_back(earlier: Session, loaded: Session) -> str:
+    """Have the prompt wait that never arrived, where there is one; gives what to say of that."""
+    sent = _prompts(earlier)
+    # By how often it is there: an agent may have put something around it, or what came before on the same line.
+    if not sent or _count(sent[-1], _prompts(loaded)) >= _count(sent[-1], sent):
+        return ""
+    queue = loaded.queue
+    queue.add(sent[-1])
+    queue.move(queue.prompts[-1].key, -len(queue.prompts))
+    queue.hold()
+    return "Your last prompt did not arrive: it waits above the prompt."
+
+
+def _count(prompt: str, prompts: Sequence[str]) -> int:
+    return "\n".join(prompts).count(prompt)
+
+
+def _prompts(session: Session) -> list[str]:
+    entries = session.conversation.entries
+    return [entry.text for entry in entries if isinstance(entry, Message) and entry.role == "user"]
+
+
+async def until_connected(
+    go_on: Callable[[], Awaitable[T]], sleep: Callable[[float], Awaitable[object]] = anyio.sleep
+) -> T:
+    """Go on as soon as there is a way to the agent again; tried with growing pauses, for as long as it takes.
+
+    Raises ClientError where it is not worth trying again.
+    """
+    for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
+        await sleep(pause_s * uniform(0.8, 1.2))  # a server that comes back is not to be run over
+        try:
+            return await go_on()
+        except AgentUnreachable as error:
+            if not error.is_temporary:
+                raise
+    raise AssertionError("the pauses do not end")
 
 
 class Refusing:

@@ -123,13 +123,14 @@ class Broker(Generic[Answer]):
         return key
 
     async def wait(self, key: RequestKey) -> Answer:
-        """What the user answered. Forgets the request, also when it is withdrawn."""
-        try:
-            await self._parked[key].wait()
-            return self._answers[key]
-        finally:
-            del self._parked[key]
-            self._answers.pop(key, None)
+        """What the user answered."""
+        await self._parked[key].wait()
+        return self._answers[key]
+
+    def forget(self, key: RequestKey) -> None:
+        """The request has its answer on the wire, or is withdrawn."""
+        del self._parked[key]
+        self._answers.pop(key, None)
 
     def answer(self, key: RequestKey, answer: Answer) -> bool:
         """Pass on the user's answer; False where the request was answered or withdrawn before."""
@@ -139,6 +140,10 @@ class Broker(Generic[Answer]):
         self._answers[key] = answer
         event.set()
         return True
+
+    def is_answered_with(self, key: RequestKey, answer: Answer) -> bool:
+        """The request has this answer, which nobody may have waited for yet."""
+        return key in self._answers and self._answers[key] == answer
 
     @property
     def waiting(self) -> tuple[RequestKey, ...]:
@@ -181,6 +186,7 @@ class Elicitations:
         try:
             return await self._broker.wait(key)
         finally:
+            self._broker.forget(key)
             # Withdrawn by the agent: the question must not stay on the screen.
             if key in self._conversation.elicitations:
                 self._apply(ElicitationAnswered(key, "cancel", self._now()))

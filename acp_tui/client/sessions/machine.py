@@ -1,15 +1,10 @@
-"""What of the user's machine an agent gets through one session: its files and its terminals, which the user shares.
-
-Who is asked before is `access`'s matter; how a file is read or a command run is `client.workspace`'s and
-`client.terminals`'.
-"""
+"""What an agent gets of the user's machine through one session: files and terminals. `access` asks first."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from shlex import join, quote
@@ -19,10 +14,15 @@ from anyio import Lock, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
+from acp_tui.client.permissions.command_search import commands_in
 from acp_tui.client.sessions.access import WHY_LATER, Access, StandingRules, Wish
 from acp_tui.client.sessions.policy import Grant, Policy
+from acp_tui.client.settings.location import own_folders
+from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.errors import TerminalError, TerminalsClosed, UnknownTerminal
+from acp_tui.client.workspace import Workspace
 from acp_tui.client.workspace.errors import InvalidPath, NotFound, WorkspaceError
+from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, is_executable, why_it_runs_later
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.updates import (
@@ -37,13 +37,13 @@ from acp_tui.conversation.updates import (
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     # Loaded when an agent first touches a file or a terminal.
     from acp_tui.client.agents.command import Quirks
     from acp_tui.client.terminals import ExitStatus as TimedExit
-    from acp_tui.client.terminals import Terminals
-    from acp_tui.client.workspace import Location, Workspace
+    from acp_tui.client.workspace import Location
 
 log = logging.getLogger(__name__)
 
@@ -169,8 +169,6 @@ class Machine:
 
     async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
         """A text file, or `limit` lines of it from the 1-based `line` on."""
-        from acp_tui.client.workspace import NotFound
-
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
@@ -204,8 +202,6 @@ class Machine:
 
     async def _change(self, path: str, content: str, place: Location) -> tuple[ToolCallContent, ...]:
         """What a write would do to the file; for the user's eyes, the agent gets none of it."""
-        from acp_tui.client.workspace import NotFound, WorkspaceError
-
         try:
             before = await self._files.read_text_file(path, allowed_at=place.path)
         except NotFound:
@@ -222,7 +218,6 @@ class Machine:
         """
         if not diffs or self._is_closed:
             return []
-        from acp_tui.client.workspace import WorkspaceError
 
         files = _workspace_of(self._roots, max_read_bytes=MAX_COMPARED_BYTES)
         doubts = []
@@ -261,12 +256,14 @@ class Machine:
                 order = await self._open_terminals().order(command, args, env, held.location.path, held.fd)
                 # What is set for a command belongs to what it does.
                 line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
+                rule, why = await self._rules.against_command(command, args, directory, env)
                 wish = Wish(
                     "execute",
                     f"Run {line}",
                     directory,
-                    await self._rules.against_command(command, args, directory),
+                    rule,
                     raw_input={"command": line, "cwd": directory},
+                    why=why,
                     warnings=loading_warnings([name for name, _ in env], _line(command, args)),
                 )
                 async with self._access.leave(wish, self._policy.terminals, held.location):
@@ -330,9 +327,6 @@ class Machine:
 
     def _open_terminals(self) -> Terminals:
         if self._terminals is None:
-            from acp_tui.client.permissions.shell_lines import commands_in
-            from acp_tui.client.terminals import Terminals
-
             self._terminals = Terminals(
                 self._roots[0],
                 on_output=self._on_terminal_output,
@@ -413,9 +407,6 @@ class Machine:
 
 def _workspace_of(roots: Sequence[Path], **limits: int) -> Workspace:
     """Links in the roots are followed now: one that is swapped later leads nowhere else."""
-    from acp_tui.client.settings.location import own_folders
-    from acp_tui.client.workspace import Workspace
-
     return Workspace(roots, private=own_folders(), **limits)
 
 
@@ -434,8 +425,6 @@ def _compared(text: str) -> str:
 
 def _why_asked_always(asked: str, leads_to: Path) -> str:
     """Why writing this file is asked about whatever the settings, in sentences; "" for most files."""
-    from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, is_executable, why_it_runs_later
-
     reason = why_it_runs_later(asked, leads_to)
     if reason is None:
         return ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Final
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.settings.tree import RefusalRule, Settings
 from acp_tui.protocol.roles import ClientOffer
+from acp_tui.values import dataclass
 
 HEADLESS: Final = ClientOffer()
 """Nobody can fill in a form, visit a page or log in."""

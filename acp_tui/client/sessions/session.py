@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 from urllib.parse import unquote, urlsplit
 
-from anyio import create_task_group
+from anyio import Event, create_task_group, get_cancelled_exc_class
 
 from acp_tui.client.entry_store import new_conversation
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
@@ -26,7 +26,6 @@ from acp_tui.conversation.content import (
     BlobResource,
     ContentBlock,
     Image,
-    Meta,
     ResourceLink,
     Text,
     TextResource,
@@ -44,30 +43,37 @@ from acp_tui.conversation.facts import (
     SessionId,
     Turn,
 )
-from acp_tui.conversation.tool_calls import TextDiff, ToolCallPatch
+from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
     ElicitationAction,
     PermissionAnswered,
     PermissionAsked,
     PermissionNoted,
+    PromptJoined,
     PromptSent,
     SessionUpdate,
+    StateReported,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalReported,
     TurnEnded,
     TurnFailed,
 )
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer
-from acp_tui.rpc import RpcError
+from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer, PermissionQuestion
+from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Quirks
     from acp_tui.client.transcript.recorder import Recorder
-    from acp_tui.protocol.v1.connection import Connection
+    from acp_tui.protocol.connection import Connection
 
+WHY_ACTS_ITSELF: Final = (
+    "This agent reads and writes files and runs commands itself. acp-tui cannot confine it: "
+    "you decide only on what it asks."
+)
 _REACHABLE: Final = ("file", "http", "https")
 """What an agent can read by itself; a link to anything else would lose the content."""
 Fitted: TypeAlias = tuple[ContentBlock, str | None]
@@ -188,8 +194,14 @@ class Session:
 
     now: Callable[[], float | None] = staticmethod(time.time)
     """Seconds since the epoch, for what is noted down; None: nobody is to know."""
+    is_cut_off = False
+    """Its connection broke; the agent may live on, and another connection leads to the same one."""
+    has_missed: bool
+    """It was cut off in a turn, of which the end has not been heard: the agent may be at work still."""
     recorder: Recorder | None = None
     """Takes note of what no frame tells."""
+    relay: Callable[[SessionUpdate, Change], None] | None = None
+    """Passes on each update, with what it has changed, before the listeners are told."""
 
     def __init__(
         self,
@@ -203,25 +215,34 @@ class Session:
         capabilities: AgentCapabilities | None = None,
         policy: Policy | None = None,
         earlier: Session | None = None,
+        conversation: Conversation | None = None,
         keys: Iterator[int] | None = None,
     ) -> None:
         """Of an `earlier` one, whose agent is gone, it takes over the conversation, who listens, and what is queued.
+
+        With `conversation`, it goes on below what was said there.
 
         `keys` number its questions; all sessions of an agent share them.
         """
         self.session_id = session_id
         self.cwd = cwd
         self.additional_directories = tuple(additional_directories)
-        self.conversation: Conversation = earlier.conversation if earlier is not None else new_conversation()
+        begun = earlier.conversation if earlier is not None else conversation
+        self.conversation: Conversation = begun if begun is not None else new_conversation()
         self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
         """What the user wants to be sent when the turn is over."""
         self.is_closed = False
+        self.has_missed = earlier is not None and earlier.has_missed
         self._listeners: Listeners = earlier._listeners if earlier is not None else Listeners()
         self._connection = connection
         self._explain = explain
         self._capabilities = capabilities or AgentCapabilities()
         keys = count(1) if keys is None else keys
         self._permissions = PermissionBroker(keys)
+        self._has_told_that_it_acts = False
+        self._turn_over = Event()
+        self._failure: TurnFailed | None = None
+        """The error with which the agent has reported the end of the turn."""
         self._unasked: set[RequestKey] = set()
         """Those that were refused without the user."""
         self._elicitations = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
@@ -257,14 +278,20 @@ class Session:
         self._change(update)
 
     def _change(self, update: SessionUpdate) -> None:
-        self._listeners.tell(reducer.apply(self.conversation, update))
+        change = reducer.apply(self.conversation, update)
+        if self.relay is not None:
+            self.relay(update, change)
+        self._listeners.tell(change)
 
     def hear(self, update: SessionUpdate) -> None:
         """Apply what the agent says; of a terminal that runs here it has no say."""
-        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited):
+        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited | TerminalReported):
             state = self.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:
                 return
+        if isinstance(update, StateReported):
+            self._failure = update.failure
+            self.has_missed = self.has_missed and update.state != "idle"
         self._change(update)
 
     # What the user does
@@ -282,11 +309,54 @@ class Session:
                 "the agent is still working on the last prompt", hint="wait, or cancel the turn"
             )
         sendable, unlike = fit(blocks, self._capabilities)
-        self.apply(PromptSent(sendable, (*notes, *unlike)))
+        self.apply(PromptSent(sendable, (*notes, *unlike), self._connection.accepts_prompts))
+        self._failure = None
         try:
-            await self._connection.prompt(self.session_id, sendable, on_end=self._end_turn)
+            await self._connection.prompt(self.session_id, sendable, self._prompt_answered)
+            await self._until_idle()
         except RpcError as error:
             raise await self._explain(error) from error
+
+    async def steer(self, blocks: Sequence[ContentBlock], notes: Sequence[str] = ()) -> bool:
+        """Send a prompt into the turn that runs; False where it is still to be sent, since no turn took it.
+
+        Raises Unsupported, SessionClosed, AgentLost, and AgentRefused where the agent answered with an error.
+        """
+        self._require_open()
+        if not self._capabilities.steering:
+            raise Unsupported("The agent takes no prompts while it works")
+        sendable, unlike = fit(blocks, self._capabilities)
+
+        def show() -> None:
+            if not self._connection.accepts_prompts:  # else the agent reports it as it does every prompt
+                self.apply(PromptJoined(sendable, (*notes, *unlike)))
+
+        try:
+            return await self._connection.steer(self.session_id, sendable, show)
+        except RpcError as error:
+            raise await self._explain(error) from error
+
+    async def _until_idle(self) -> None:
+        """Wait for the end of the turn, where the agent's answer was not that. Raises RpcError where it has failed."""
+        self._turn_over = Event()
+
+        def look(_: Change | None = None) -> None:
+            if self.conversation.turn is Turn.IDLE:
+                self._turn_over.set()
+
+        unsubscribe = self.subscribe(look)
+        try:
+            look()
+            await self._turn_over.wait()
+        finally:
+            unsubscribe()
+        if not self.conversation.is_connected:
+            raise ConnectionLost("the agent is gone")
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise RequestFailed(
+                failure.code or ErrorCode.INTERNAL_ERROR, failure.message, {"details": failure.detail}
+            )
 
     def _require_open(self) -> None:
         if not self.conversation.is_connected:
@@ -294,9 +364,12 @@ class Session:
         if self.is_closed:
             raise SessionClosed("the session is closed", hint="open it again, or a new one")
 
-    def _end_turn(self, end: TurnEnded | TurnFailed) -> None:
-        self._cancel_permissions()
-        self.apply(end)
+    def _prompt_answered(self, update: SessionUpdate) -> None:
+        if not self._connection.withdraws_questions:
+            self._cancel_permissions()
+        if isinstance(update, TurnEnded | TurnFailed):
+            self.has_missed = False
+        self.apply(update)
 
     def cancel(self) -> None:
         """Ask the agent to stop the turn, and take back every question that waits (R-CANC-1..3, 5, R-ORD-4)."""
@@ -305,7 +378,32 @@ class Session:
             return
         self._connection.cancel(self.session_id)
         self.apply(CancelRequested())
-        self._cancel_questions()
+        if not self._connection.withdraws_questions:
+            self._cancel_questions()
+
+    async def cancel_tool_call(self, call_id: ToolCallId) -> None:
+        """Ask the agent to stop one tool call; the conversation says when it has. Raises Unsupported."""
+        self._require_open()
+        if call_id not in self.conversation.tool_call_entries:
+            raise Unsupported("there is no such tool call")
+        call = self.conversation.tool_call(call_id).call
+        if call.is_settled or not call.is_cancellable:
+            raise Unsupported("the agent does not offer to stop this tool call alone")
+        await self._ask(self._connection.cancel_tool_call(self.session_id, call_id))
+
+    async def cancel_terminal(self, terminal_id: TerminalId) -> None:
+        """Ask the agent to stop the command in one of its terminals. Raises Unsupported."""
+        self._require_open()
+        terminal = self.conversation.terminals.get(terminal_id)
+        if terminal is None or terminal.has_exited or not terminal.is_cancellable:
+            raise Unsupported("the agent does not offer to stop this command alone")
+        await self._ask(self._connection.cancel_terminal(self.session_id, terminal_id))
+
+    async def _ask(self, call: Awaitable[None]) -> None:
+        try:
+            await call
+        except (RpcError, MalformedMessage) as error:
+            raise await self._explain(error) from error
 
     def answer_permission(self, key: RequestKey, option_id: str) -> None:
         """Pass on what the user chose; the only way in which an agent is ever allowed anything."""
@@ -360,31 +458,33 @@ class Session:
         option = next((option for option in self.conversation.options if option.option_id == option_id), None)
         if option is None or not _is_offered(option, value):
             raise Unsupported(f"the session has no option {option_id!r} with the value {value!r}")
-        try:
-            await self._connection.set_option(self.session_id, option, value, self.apply)
-        except (RpcError, MalformedMessage) as error:
-            raise await self._explain(error) from error
+        await self._ask(self._connection.set_option(self.session_id, option, value, self.apply))
 
     # What the agent asks
 
-    def request_permission(
-        self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], meta: Meta | None
-    ) -> Awaitable[str | None]:
+    def request_permission(self, question: PermissionQuestion) -> Awaitable[str | None]:
         """Park a request and show it; gives the option the user chooses.
 
         Cancelled at once where nobody is to be asked.
         """
         key = self._permissions.park()
-        request = PermissionRequest(key, patch.tool_call_id, options, meta)
-        self._change(PermissionAsked(request, patch))
-        if self._is_stopping or not options:
+        request = question.parked(key)
+        self._change(PermissionAsked(request, question.patch))
+        if self._is_stopping or not request.options:
             self._answer(key, None)
+        elif self._capabilities.acts_itself and not self._has_told_that_it_acts:
+            self._has_told_that_it_acts = True
+            self.apply(PermissionNoted(key, WHY_ACTS_ITSELF))
+            request = self.conversation.permissions[key]
         return self._decision(key, request)
 
     async def _refuse_by_rule(self, request: PermissionRequest) -> None:
         """Where a rule of the user's is against it; just this once, or told where the agent offers no way to do so."""
         call = self.conversation.tool_call(request.tool_call_id).call
         rule = await self._rules.against_call(call)
+        if rule is None and request.command is not None:
+            asked = request.command
+            rule, _ = await self._rules.against_command(asked.line, (), asked.cwd, ())
         if rule is None:
             return
         rejection = request.rejection_once
@@ -400,7 +500,7 @@ class Session:
         """Say where what the agent shows of a file is not what the file holds."""
         call = self.conversation.tool_call(request.tool_call_id).call
         doubts = await self.machine.doubts_about(
-            [item for item in call.content if isinstance(item, TextDiff)]
+            [item for item in call.content if isinstance(item, TextDiff) and not item.hunks]
         )
         request = self.conversation.permissions.get(request.key, request)
         if doubts:
@@ -423,8 +523,12 @@ class Session:
 
     @property
     def _is_stopping(self) -> bool:
-        """The turn was cancelled, or the session is being closed: no new question is put to the user (R-CANC-4)."""
-        return self.is_closed or self.conversation.turn is Turn.CANCELLING
+        """The turn was cancelled, or the session is being closed: no new question is put to the user (R-CANC-4).
+
+        An agent that takes back its questions itself asks on for work that goes on beside the turn.
+        """
+        is_cancelling = self.conversation.turn is Turn.CANCELLING
+        return self.is_closed or (is_cancelling and not self._connection.withdraws_questions)
 
     async def _decision(self, key: RequestKey, request: PermissionRequest | None = None) -> str | None:
         """What becomes of a request, whether the user or a rule decides.
@@ -441,10 +545,17 @@ class Session:
                 answer = await self._permissions.wait(key)
                 looking.cancel_scope.cancel()
             return answer
+        except get_cancelled_exc_class():
+            # The agent withdraws what its cancelled turn has answered, while rules or files were read (R-CANC-3).
+            if not self._permissions.is_answered_with(key, None):
+                raise
+            return None
         finally:
+            self._permissions.forget(key)
             # Withdrawn by the agent: the question must not stay on the screen.
             if key in self.conversation.permissions:
-                self.apply(PermissionAnswered(key, None, self.now()))
+                is_withdrawn = not self._connection.is_lost
+                self.apply(PermissionAnswered(key, None, self.now(), is_withdrawn=is_withdrawn))
 
     def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
         """Park a question and show it; gives the user's answer. Cancelled at once where nobody is to be asked."""
@@ -462,9 +573,19 @@ class Session:
         self._rules.roots = (cwd, *additional_directories)
         self.machine.move(cwd, additional_directories)
 
+    def cut_off(self) -> str:
+        """Take note that the connection broke; gives what is lost by that, in sentences."""
+        self.is_cut_off = True
+        self.has_missed = self.has_missed or self.conversation.turn is not Turn.IDLE
+        lost = ["What the agent does now is not heard here."] if self.has_missed else []
+        if self.conversation.permissions or self.conversation.elicitations:
+            lost.append("Its question is withdrawn; it may ask again.")
+        return " ".join(lost)
+
     def close(self) -> None:
         """Take back every question that waits, and take no prompt any more (R-SESS-7)."""
         self.is_closed = True
+        self._turn_over.set()
         self.machine.close()
         self._cancel_questions()
 

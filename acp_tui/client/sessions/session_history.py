@@ -1,13 +1,10 @@
-"""The sessions of the past as one list: what an agent lists, and what the recordings hold of any agent.
-
-It opens no session and asks no agent. What reads recordings blocks, so it belongs into a thread.
-"""
+"""Past sessions as one list, from the agent and from recordings. Reading recordings blocks: use a thread."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -34,8 +31,9 @@ from acp_tui.conversation.facts import SessionId, SessionSummary
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.protocol.v1.connection import Connection
+from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.rpc import RpcError
+from acp_tui.values import dataclass
 
 
 def recording_store(settings: RecordingSettings) -> RecordingStore:
@@ -72,7 +70,7 @@ class RereadSession(Session):
     def __init__(self, recorded: RecordedSession, conversation: Conversation, why: str = "") -> None:
         """`why` tells the user why its agent has not opened it, where that was tried."""
         # A connection that leads to nobody: whatever would use it asks first whether the agent is there.
-        unconnected = Connection(ReplayedSessions({}), ClientOffer())
+        unconnected = ConnectionV1(ReplayedSessions({}), ClientOffer())
         super().__init__(recorded.session_id, recorded.cwd, unconnected, Quirks(), _explain)
         self.recorded = recorded
         self.conversation = conversation

@@ -1,7 +1,4 @@
-"""What the user has set, and the MCP servers that projects bring along.
-
-The bottom layer of the client: it knows neither agents nor sessions, and asks the user nothing.
-"""
+"""What the user has set, and the MCP servers that projects bring. The bottom layer of the client."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -7,6 +7,8 @@ from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import platformdirs
+
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.setting import Declared, declared
 from acp_tui.client.settings.tree import Settings
@@ -58,8 +60,6 @@ def read_toml(file: Path, example: str) -> dict[str, object]:
 
 def settings_file() -> Path:
     """The file, whether it is there or not."""
-    import platformdirs  # not needed where the caller names a file
-
     return platformdirs.user_config_path("acp-tui") / "settings.toml"
 
 
@@ -74,15 +74,11 @@ def project_settings_file(folder: Path) -> Path:
 
 def state_folder() -> Path:
     """Where recordings, prompt history and drafts are kept; whether it is there or not."""
-    import platformdirs
-
     return platformdirs.user_state_path("acp-tui")
 
 
 def cache_folder() -> Path:
     """What can be fetched again, such as the agent registry; whether it is there or not."""
-    import platformdirs
-
     return platformdirs.user_cache_path("acp-tui")
 
 

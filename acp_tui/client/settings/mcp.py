@@ -1,7 +1,4 @@
-"""MCP servers for a session: as declared, made ready to be sent, and in the form that is sent.
-
-It reads no file (`user_mcp` and `project_mcp` do) and starts no server: the agent does.
-"""
+"""MCP servers for a session: as declared, prepared, and as sent. The agent starts them."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeGuard
@@ -19,6 +16,7 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.expansion import expand, referenced
 from acp_tui.client.settings.location import read_toml
 from acp_tui.client.settings.wording import shown_name
+from acp_tui.values import dataclass
 
 _HTTP_KINDS: Final[Mapping[str, HttpKind]] = {"http": "http", "streamable-http": "http", "sse": "sse"}
 _STDIO_KEYS: Final = ("command", "args", "env", "type", "disabled")
@@ -249,10 +247,10 @@ def _host(url: str) -> str:
 
 
 def prepare(
-    servers: Sequence[Server], *, http: bool, sse: bool, environ: Mapping[str, str]
+    servers: Sequence[Server], *, stdio: bool = True, http: bool, sse: bool, environ: Mapping[str, str]
 ) -> tuple[tuple[Server, ...], tuple[Skipped, ...]]:
     """The servers that can be sent to the agent as they now are, and those that cannot, each with the reason."""
-    usable, skipped = gate(servers, http=http, sse=sse)
+    usable, skipped = gate(servers, stdio=stdio, http=http, sse=sse)
     ready: list[Server] = []
     failed: list[Skipped] = []
     for server in usable:
@@ -264,7 +262,7 @@ def prepare(
 
 
 def gate(
-    servers: Sequence[Server], *, http: bool, sse: bool
+    servers: Sequence[Server], *, stdio: bool = True, http: bool, sse: bool
 ) -> tuple[tuple[Server, ...], tuple[Skipped, ...]]:
     """Sort out what the agent does not take (R-MCP-2), and all but the first of a name: the user's own go first."""
     usable: list[Server] = []
@@ -275,6 +273,8 @@ def gate(
             skipped.append(Skipped(server.name, "your settings have a server of that name, which goes first"))
         elif isinstance(server, HttpServer) and not (http if server.kind == "http" else sse):
             skipped.append(Skipped(server.name, f"the agent takes no MCP servers over {server.kind}"))
+        elif not (stdio or isinstance(server, HttpServer)):
+            skipped.append(Skipped(server.name, "the agent starts no MCP servers"))
         else:
             usable.append(server)
         names.add(server.name)

@@ -1,7 +1,6 @@
-"""The settings that a project brings along in its `.acp-tui.toml`, laid over the user's.
+"""A project's `.acp-tui.toml`, laid over the user's settings once the user trusts it.
 
-A project can only narrow what agents may do, and choose how much of a conversation is shown: what each setting leaves
-to it is declared there (`setting.project`). What is read here is used once the user trusts the file (`trust`).
+It can only narrow what agents may do, and choose how much shows: each setting declares what (`setting.project`).
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +21,7 @@ from acp_tui.client.settings.setting import Declared, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE
 from acp_tui.client.settings.trust import Trust, read_project_file, trust_state
 from acp_tui.client.settings.wording import either, quoted, shown_value
+from acp_tui.values import dataclass
 
 FILE_NAME: Final = PROJECT_SETTINGS
 YOURS: Final = "your own holds"

@@ -1,7 +1,6 @@
-"""Reads settings.toml into the tree, and says all that is wrong with it at once.
+"""Reads settings.toml into the tree, and reports everything wrong with it at once.
 
-A wrong value loses no other: its setting takes the fallback that it declares, and the wrong value becomes a Problem. A
-file that is no TOML raises instead. The sections in `READ_ELSEWHERE` are left to their readers.
+A wrong value becomes a Problem and its setting falls back. A file that is not TOML raises.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import field, is_dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -19,6 +18,7 @@ from acp_tui.client.settings.location import read_toml
 from acp_tui.client.settings.setting import Declared, Setting, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value
+from acp_tui.values import dataclass
 
 
 def convert(found: object, one: Declared, environ: Mapping[str, str]) -> str | bool | float | Path:

@@ -1,18 +1,16 @@
-"""Documentation of every setting, made from the tree itself, for help, a reference and a screen that is searched.
-
-It writes nothing to disk and does not know what is set.
-"""
+"""Documentation of every setting, made from the tree, for help, the reference and the settings screen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any, Final
 
 from acp_tui.client.settings.location import value_at
 from acp_tui.client.settings.setting import Declared, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import allowed_values, set_value
+from acp_tui.values import dataclass
 
 EXPANSION: Final = "`${NAME}`, `${NAME:-default}` and a leading `~` are replaced."
 

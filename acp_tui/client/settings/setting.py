@@ -1,15 +1,13 @@
-"""How one setting is declared: a field of a frozen dataclass, with its documentation and limits beside its default.
-
-The reader, the reference and whatever else goes through all settings see them as `declared` gives them. No setting
-stands here.
-"""
+"""How a setting is declared: a field of a frozen dataclass, with documentation and limits beside its default."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from acp_tui.values import dataclass
 
 T = TypeVar("T")
 

@@ -1,21 +1,18 @@
-"""All that can be set in settings.toml, as values, each with its default, limits and documentation.
+"""Everything you can set in settings.toml, as values, each with default, limits and documentation.
 
-It reads no file (`reader` does), and no code that uses a setting: leaves are given plain values. Dataclasses and a
-small converter do here without pydantic, which would take 60 to 80 ms to load: settings are needed before the first
-frame.
+Plain dataclasses: settings are needed before the first frame, and pydantic would take 60 to 80 ms to load.
 """
-
-# ruff: noqa: RUF009 - `setting` is dataclasses.field with documentation, and the sections are frozen.
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from acp_tui.client.settings.setting import setting
 from acp_tui.conversation import KINDS, QUIET_KINDS
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,8 @@ class RefusalRule:
     command: str | None = setting(
         None,
         "How the commands begin that are refused, as in `git push`. Options may stand anywhere and in any order or"
-        " bundle: `rm -rf` refuses `rm -v -f -r` too. `-f` and `--force` are two.",
+        " bundle: `rm -rf` refuses `rm -v -f -r` too. `-f` and `--force` are two. You are asked about a command"
+        " that does not tell what it runs.",
         is_blank_allowed=False,
     )
     reason: str = setting("", "Why, in your words; shown where something is refused, to the agent too.")
@@ -87,6 +85,11 @@ class Appearance:
         False,
         "Whether acp-tui prints lines instead of filling the screen, as with --plain: for screen readers and terminals"
         " that cannot be drawn on.",
+        applies="next start",
+    )
+    prompt_marks: bool = setting(
+        True,
+        "Whether --plain marks your prompts, so that your terminal's own keys jump between them (OSC 133).",
         applies="next start",
     )
 
@@ -167,6 +170,11 @@ class AgentSettings:
         TraceContext(),
         "W3C trace context that is sent with every request to an agent.",
         applies="next agent",
+    )
+    enter_while_working: Literal["queue", "steer"] = setting(
+        "queue",
+        "What Enter does with a prompt while the agent works: queue it for after the turn, or send it into the turn"
+        " where the agent offers that. Alt+T does the other.",
     )
 
 
@@ -277,6 +285,11 @@ class Notifications:
         runs_program=True,
     )
     title: bool = setting(True, "Whether the window's title shows how the agents stand.")
+    progress: Literal["auto", "on", "off"] = setting(
+        "auto",
+        "Whether the taskbar shows that an agent works, needs you or failed (OSC 9;4). `auto`: in terminals known"
+        " to support it.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""Remembers which files of projects the user trusts: a file as it was read, at the place where it lay.
-
-It does not ask the user. What a trusted server's program does, and how that program changes, is beyond it.
-"""
+"""Remembers which project files the user trusts: a file with this content, at this place."""
 
 from __future__ import annotations
 
@@ -11,14 +8,17 @@ import json
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
+import platformdirs
+
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.files import replace_file
 from acp_tui.client.settings.mcp import Server, ServerList, Skipped, StdioServer, read_servers, readings
+from acp_tui.values import dataclass
 
 MAX_BYTES: Final = 1 << 20
 
@@ -138,8 +138,6 @@ class Trust(StrEnum):
 
 def trust_file() -> Path:
     """Where the decisions are kept."""
-    import platformdirs  # only a project with servers of its own needs it
-
     return platformdirs.user_state_path("acp-tui") / "trusted-projects.json"
 
 

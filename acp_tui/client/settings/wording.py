@@ -1,13 +1,11 @@
-"""The words for settings, the same in messages and in the reference: names, values found, values allowed.
-
-Whole sentences are made where they are said.
-"""
+"""The words for settings, shared by messages and the reference: names, values found, values allowed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import is_dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,6 +111,4 @@ def either(words: Sequence[str]) -> str:
 
 def near(name: str, known: Sequence[str]) -> str | None:
     """The one that may have been meant."""
-    from difflib import get_close_matches  # loaded only when something is misspelt
-
     return next(iter(get_close_matches(name.lower(), known, n=1)), None)

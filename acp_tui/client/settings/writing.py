@@ -1,7 +1,4 @@
-"""Changes one setting in the settings file and leaves all else in it as it is: comments, order, blank lines.
-
-Whether the value is allowed is judged before (`reader`); which settings there are is not known here.
-"""
+"""Changes one setting in the settings file and keeps its comments, order and blank lines."""
 
 from __future__ import annotations
 

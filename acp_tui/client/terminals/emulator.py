@@ -4,8 +4,8 @@ The work is libghostty's, through pyghostty: 70 MB/s with the GIL released, and 
 less, top, progress bars and CJK. Of the others, pyavt (asciinema's avt) draws the same pictures at half the speed and
 loads in 2 ms instead of 200 to 500, but gives no replies, without which a program that asks for the cursor's position
 waits for ever, and few modes, without which nobody can type into one; pyte is 40 to 80 times slower and crashes on vim.
-pyghostty has wheels for Linux with glibc and for macOS. Elsewhere (musl, rarer machines) the text is shown without its
-colors and without cursor addressing, which is enough to read a build's log and to answer a question.
+pyghostty has wheels for glibc 2.27+ and macOS 13+, so it comes with the extra `terminal`. Without it, text is shown
+without colors and cursor addressing, which is enough to read a build's log and to answer a question.
 
 Of a row without any text, libghostty's formatter forgets the background; we give it that of its first cell.
 """
@@ -15,14 +15,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from importlib.util import find_spec
 from threading import Lock
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from acp_tui.client.terminals.plain_text import cells_of, plain_text
 from acp_tui.conversation.buffers import ByteRing
+from acp_tui.values import dataclass
 
 Color: TypeAlias = int | tuple[int, int, int]
 """A place in the palette of 256, or red, green and blue."""
@@ -50,6 +51,9 @@ Line: TypeAlias = list[Span]
 MAX_REPLY_BYTES: Final = 64 * 1024
 """More than that nobody has asked for in earnest: the rest of the replies is dropped."""
 PLAIN_KEPT_BYTES: Final = 256 * 1024
+PLAIN_TEXT_HINT: Final = (
+    "commands show as plain text; for colors and full-screen programs, install acp-tui[terminal]"
+)
 LOADING_SWITCH_INTERVAL_S: Final = 0.0001
 SCROLLBACK_BYTES_PER_CELL: Final = 128
 """What libghostty reckons for a cell, generously: the limit that counts is that in lines."""
@@ -112,6 +116,11 @@ class Emulator(Protocol):
 
     def close(self) -> None:
         """Free it now. May be called twice."""
+
+
+def is_installed() -> bool:
+    """Whether the emulator of the extra `terminal` is there."""
+    return find_spec("pyghostty") is not None
 
 
 def make_emulator(columns: int, rows: int, max_scrollback: int) -> Emulator:

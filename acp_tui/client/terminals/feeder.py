@@ -1,7 +1,6 @@
-"""The thread in which emulators work, so that a flood never holds up the event loop; it knows no terminal.
+"""The thread in which emulators work, so that a flood never delays the event loop.
 
-One thread for all terminals of a conversation: libghostty takes 70 MB/s and lets go of the GIL meanwhile, which is more
-than the PTYs of a machine with few cores deliver, and more threads would only contend with the event loop for the GIL.
+One thread for all terminals: libghostty takes 70 MB/s without the GIL, more than a small machine's PTYs deliver.
 """
 
 from __future__ import annotations

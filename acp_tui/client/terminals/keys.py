@@ -1,7 +1,6 @@
-"""What a program in a terminal gets for a key, a paste or the mouse, as xterm sends it; it knows no emulator.
+"""What a program in a terminal gets for a key, a paste or the mouse, as xterm sends it.
 
-Our own and not libghostty's encoder, since Textual tells what a key means and not which key it was, and since it is to
-work with either emulator. The keyboard protocol of kitty is not spoken: programs that ask for it take these bytes too.
+Not libghostty's encoder: Textual says what a key means, not which key it was, and any emulator must do.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ answered elsewhere, by whoever runs it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from typing import Final, TypeAlias
@@ -22,6 +21,7 @@ from acp_tui.client.terminals.emulator import Emulator, Line, TerminalModes
 from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.conversation.buffers import from_character_boundary
 from acp_tui.conversation.entries import TerminalState
+from acp_tui.values import dataclass
 
 SCROLLBACK_LINES: Final = 5_000
 """About 5 MB a terminal of 120 columns, when they are full."""
@@ -31,6 +31,8 @@ PIECE_BYTES: Final = 128 * 1024
 """What the thread feeds at a time, in 2 ms: as long may the event loop have to wait to read lines."""
 AFTER_A_GAP: Final = b"\x18\x1b[m\x1b(B\x0f\r\x1b[K"
 """Ends the sequence that the gap may have cut, its style and character set, and drops the line that it has cut."""
+RESET: Final = b"\x18\x1bc\x1b[3J"
+"""Ends any sequence, and clears screen and scrollback: what follows stands in place of what was shown."""
 
 MakeEmulator: TypeAlias = Callable[[int, int, int], Emulator]
 """Of columns, rows and lines of scrollback."""
@@ -67,6 +69,7 @@ class TerminalScreen:
         on_change: Callable[[], None],
     ) -> None:
         self.state = state
+        self._ring = state.output
         self._make = make
         self._feeder = feeder
         self._on_change = on_change
@@ -143,7 +146,7 @@ class TerminalScreen:
 
     @property
     def _is_behind(self) -> bool:
-        return self._fed < self.state.output.end or self.is_feeding
+        return self.state.output is not self._ring or self._fed < self.state.output.end or self.is_feeding
 
     @property
     def _awake(self) -> Emulator:
@@ -161,6 +164,11 @@ class TerminalScreen:
                     self._emulator.resize(*size)
 
     def _next_piece(self) -> bytes:
+        if self.state.output is not self._ring:  # all of it is another
+            self._ring, self._fed = self.state.output, 0
+            start, data = self._ring.read_from(0, PIECE_BYTES)
+            self._fed = start + len(data)
+            return RESET + data
         at = max(self._fed, self.state.output.dropped)
         start, data = self.state.output.read_from(at, PIECE_BYTES)
         has_gap = start > self._fed

@@ -13,7 +13,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from posixpath import basename
 from typing import Final, Self, TypeAlias
@@ -21,6 +21,7 @@ from typing import Final, Self, TypeAlias
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.terminals.errors import TerminalSpawnFailed
 from acp_tui.client.terminals.launcher import identity_of
+from acp_tui.values import dataclass
 
 # What the user is asked about is decided now, and may run minutes later: a program, or a script that an interpreter is
 # given, that was replaced meanwhile is another one. What stands inside of a line for a shell, the caller reads.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,7 @@ from anyio import to_thread
 
 from acp_tui.client.processes.guard import guard, terminate
 from acp_tui.client.processes.signalling import group_exists
-from acp_tui.client.terminals.answering import Answerer
+from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
 from acp_tui.client.terminals.errors import (
     TerminalInputFull,
     TerminalsClosed,
@@ -30,6 +31,70 @@ from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.pty import InputWatch, Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, CommandsIn, Order, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
+from acp_tui.values import dataclass
+
+RECENT_BYTES: Final = 64 * 1024
+"""More than fills a screen: what was printed before does not move the cursor."""
+LONGEST_QUESTION: Final = 32
+"""Bytes of a question that came before the rest of it."""
+_QUESTION: Final = re.compile(
+    rb"\x1b(?:"
+    rb"\[[?>=]?[\d;]*[cntx]"  # attributes, cursor, sizes
+    rb"|\[\?[\d;]*\$p|\[[\d;]*\$p"  # modes
+    rb"|\[>\d*q|\[\?u"  # version, keyboard
+    rb"|\][\d;]+;\?"  # colors
+    rb"|P[$+]q|Z"
+    rb")"
+)
+
+
+class Answerer:
+    """Follows one terminal's output; `reply` types the answers. Everything is called on the event loop."""
+
+    def __init__(self, columns: int, rows: int, feeder: Feeder, reply: Callable[[bytes], None]) -> None:
+        self._size = columns, rows
+        self._feeder = feeder
+        self._reply = reply
+        self._recent = ByteRing(RECENT_BYTES)
+        """What an emulator would be fed first."""
+        self._is_loading = False
+        self._emulator: Emulator | None = None
+
+    def take(self, data: bytes) -> None:
+        """The program has printed this."""
+        if self._emulator is not None:
+            self._feed(self._emulator, data)
+            return
+        self._recent.append(data)
+        if not self._is_loading and _QUESTION.search(self._recent.read(len(data) + LONGEST_QUESTION)):
+            self._is_loading = True
+            self._feeder.run(load_emulator, self._on_loaded)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The terminal has another size."""
+        self._size = columns, rows
+        if self._emulator is not None:
+            self._emulator.resize(columns, rows)
+
+    def close(self) -> None:
+        """Answer no more. May be called twice."""
+        self._is_loading = True  # never again
+        self._recent = ByteRing(0)
+        if self._emulator is not None:
+            self._emulator.close()
+            self._emulator = None
+
+    def _on_loaded(self) -> None:
+        if self._recent.limit_bytes:
+            self._emulator = make_emulator(*self._size, 0)
+            self._feed(self._emulator, self._recent.read())
+            self._recent = ByteRing(0)
+
+    def _feed(self, emulator: Emulator, data: bytes) -> None:
+        emulator.feed(data)
+        if replies := emulator.take_replies():
+            self._reply(replies)
+
 
 TERMINAL_BYTES: Final = 8 << 10
 """What a terminal takes beside its output."""

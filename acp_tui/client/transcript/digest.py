@@ -1,12 +1,9 @@
-"""What is to be known of the sessions of one recording without reading it again: their names, their words, their times.
-
-Where that is kept is `index`'s.
-"""
+"""What one recording's sessions are called, say, and when, so that it need not be read again. `index` stores it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,9 +12,11 @@ from acp_tui.client.transcript.events import Event, Frame, Header
 from acp_tui.client.transcript.lines import MAX_S
 from acp_tui.protocol.v1 import methods
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 
 MAX_WORDS: Final = 32 << 10
 """Characters that are kept for searching, of the user's and of the agent's words each, from the start."""
+_NEW: Final = (methods.SESSION_NEW, methods.SESSION_FORK)
 MAX_TITLE: Final = 200
 
 
@@ -72,9 +71,9 @@ class Digest:
         method, params = message.get("method"), _object(message.get("params"))
         if not isinstance(message.get("id"), int):
             return  # our requests are numbered
-        if method in (methods.SESSION_NEW, methods.SESSION_LOAD, methods.SESSION_RESUME):
+        if method in (*_NEW, methods.SESSION_LOAD, methods.SESSION_RESUME):
             self._pending[message.get("id")] = (method, params)
-            if method != methods.SESSION_NEW:
+            if method not in _NEW:
                 self._open(str(params.get("sessionId")), params, at, is_new=False)
         elif method == methods.SESSION_PROMPT:
             self._pending[message.get("id")] = (method, params)
@@ -86,7 +85,7 @@ class Digest:
     def _answered(self, message: Mapping[str, Any], at: float) -> None:
         request_id = message.get("id")
         method, params = self._pending.pop(request_id, ("", {})) if isinstance(request_id, int) else ("", {})
-        if method == methods.SESSION_NEW:
+        if method in _NEW:
             session_id = _object(message.get("result")).get("sessionId")
             if isinstance(session_id, str):
                 self._open(session_id, params, at, is_new=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""Which sessions the recordings hold: listed and searched without reading them. Several processes may use it at once.
+"""Lists and searches the sessions in recordings without reading them; several processes may use it at once.
 
-It is made from the recordings and only from them: where it is missing, broken or behind, they are read again. Its
-methods block, so they belong into a thread.
+Made from the recordings alone: read again if missing, broken or stale. Its methods block: use a thread.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -30,6 +28,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.protocol.v1 import methods
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 
 log = logging.getLogger(__name__)
 
@@ -363,10 +362,12 @@ class _Belonging:
         params = message.get("params")
         session_id = params.get("sessionId") if isinstance(params, dict) else None
         found = session_id if isinstance(session_id, str) else None
+        opens_another = message["method"] in (methods.SESSION_NEW, methods.SESSION_FORK)
         if isinstance(request_id, str | int):
-            self._asked[event.direction, request_id] = found
-            if message["method"] == methods.SESSION_NEW:
+            if opens_another:
                 self._new[event.direction, request_id] = number
+                return None  # whose it is, the answer says
+            self._asked[event.direction, request_id] = found
         return found
 
     def _answered(self, key: tuple[Direction, Any], message: dict[str, Any]) -> str | None:

@@ -1,38 +1,32 @@
-"""The updates that acp-tui makes itself, as JSON fields and back; what an agent says is in its frames.
+"""The updates that acp-tui itself makes, as JSON fields and back.
 
-Questions of acp-tui's own, such as whether a file outside of the workspace may be read, are written as the protocol
-writes an agent's.
+Its own questions, such as whether a file outside the workspace may be read, are written like an agent's.
 """
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from acp_tui.conversation import UNSET
-from acp_tui.conversation.facts import PermissionRequest, RequestKey
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    TerminalContent,
-    TerminalId,
-    TextDiff,
-    ToolCallContent,
-    ToolCallPatch,
-)
+from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
     Disconnected,
     ElicitationAnswered,
+    ElicitationAsked,
     ElicitationCompleted,
     PermissionAnswered,
     PermissionAsked,
     PermissionNoted,
+    PromptJoined,
     PromptSent,
     Reconnected,
     Remarked,
@@ -43,18 +37,21 @@ from acp_tui.conversation.updates import (
     TerminalResized,
     TerminalWaiting,
     ToolCallReported,
+    TurnEnded,
+    TurnFailed,
 )
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.v1 import agent_requests, content, inbound, outbound
+from acp_tui.protocol.v1 import content, inbound, telling
 from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
 from acp_tui.protocol.v1.session import PromptRequest
-from acp_tui.protocol.wire import decode, to_wire
+from acp_tui.protocol.wire import decode
 
 MAX_CELLS: Final = 2_000
 """Of a terminal, each way; larger screens there are none."""
 
 TYPES: Final[Mapping[str, type]] = {
     "prompt": PromptSent,
+    "prompt_joined": PromptJoined,
     "cancel": CancelRequested,
     "permission_asked": PermissionAsked,
     "permission_noted": PermissionNoted,
@@ -72,7 +69,17 @@ TYPES: Final[Mapping[str, type]] = {
     "reconnected": Reconnected,
     "remark": Remarked,
 }
+"""What a recording holds: the rest stands in its frames."""
 KINDS: Final = {update: kind for kind, update in TYPES.items()}
+
+TOLD: Final[Mapping[str, type]] = {
+    **TYPES,
+    "turn_ended": TurnEnded,
+    "turn_failed": TurnFailed,
+    "elicitation_asked": ElicitationAsked,
+}
+"""What a host tells its clients beside what an agent can: `_acp_tui/update`."""
+TOLD_KINDS: Final = {update: kind for kind, update in TOLD.items()}
 
 
 class NotReadable(Exception):
@@ -82,29 +89,32 @@ class NotReadable(Exception):
 def as_fields(update: SessionUpdate) -> dict[str, Any]:
     """What is written of the update, beside its kind."""
     match update:
-        case PromptSent(blocks, notes):
-            unsent = (
-                {"prompt": [to_wire(outbound.content_block(block)) for block in blocks]} if blocks else {}
-            )
+        case PromptSent(blocks, notes) | PromptJoined(blocks, notes):
+            unsent = {"prompt": [telling.block_of(block) for block in blocks]} if blocks else {}
             return {"notes": list(notes), **unsent}
         case TerminalOutput():
             return {"terminal_id": update.terminal_id, **as_text(update.data)}
         case ToolCallReported():
-            return {"toolCall": _tool_call(update.patch)}
+            return {"toolCall": telling.tool_call_of(update.patch)}
         case PermissionAsked(request, patch):
-            options = [_option(option.option_id, option.name, option.kind) for option in request.options]
-            asked = {"toolCall": _tool_call(patch), "options": options}
+            options = [
+                {"optionId": option.option_id, "name": option.name, "kind": option.kind}
+                for option in request.options
+            ]
+            asked = {"toolCall": telling.tool_call_of(patch), "options": options}
             return {"key": request.key, "note": request.note, **asked}
         case _:
             return asdict(update)
 
 
 def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
-    """The update of a kind in `TYPES`. Raises NotReadable."""
+    """The update of a kind in `TOLD`. Raises NotReadable."""
     try:
         match kind:
             case "prompt":
-                return _prompt(fields)
+                return PromptSent(*_prompt(fields))
+            case "prompt_joined":
+                return PromptJoined(*_prompt(fields))
             case "terminal_output":
                 return TerminalOutput(TerminalId(str(fields["terminal_id"])), from_text(fields))
             case "tool_call":
@@ -128,7 +138,7 @@ def _of_a_size(update: SessionUpdate) -> SessionUpdate:
 
 @cache
 def _adapter(kind: str) -> TypeAdapter[Any]:
-    return TypeAdapter(TYPES[kind])
+    return TypeAdapter(TOLD[kind])
 
 
 def as_text(data: bytes) -> dict[str, str]:
@@ -145,9 +155,10 @@ def from_text(fields: Mapping[str, Any]) -> bytes:
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else b64decode(fields["base64"])
 
 
-def _prompt(fields: Mapping[str, Any]) -> PromptSent:
+def _prompt(fields: Mapping[str, Any]) -> tuple[tuple[ContentBlock, ...], tuple[str, ...]]:
+    """The blocks and the notes."""
     unsent = decode(PromptRequest, {"sessionId": "", "prompt": fields.get("prompt") or []})
-    return PromptSent(tuple(map(read_block, unsent.prompt)), tuple(map(str, fields.get("notes") or ())))
+    return tuple(map(read_block, unsent.prompt)), tuple(map(str, fields.get("notes") or ()))
 
 
 # Questions
@@ -155,44 +166,8 @@ def _prompt(fields: Mapping[str, Any]) -> PromptSent:
 
 def _asked(fields: Mapping[str, Any]) -> PermissionAsked:
     params = {"sessionId": "", "toolCall": fields["toolCall"], "options": fields["options"]}
-    _, patch, options, _ = inbound.read_permission_request(params)
+    _, question = inbound.read_permission_request(params)
     note = fields.get("note")
     key = RequestKey(int(fields["key"]))
-    request = PermissionRequest(
-        key, patch.tool_call_id, options, note=note if isinstance(note, str) else None
-    )
-    return PermissionAsked(request, patch)
-
-
-def _option(option_id: str, name: str, kind: str) -> dict[str, Any]:
-    return to_wire(agent_requests.PermissionOption(option_id=option_id, name=name, kind=kind))
-
-
-def _tool_call(patch: ToolCallPatch) -> dict[str, Any]:
-    given: dict[str, Any] = {
-        "title": patch.title,
-        "kind": patch.kind,
-        "status": patch.status,
-        "raw_input": patch.raw_input,
-        "raw_output": patch.raw_output,
-    }
-    if patch.content is not UNSET:
-        given["content"] = [_content(item) for item in patch.content]
-    if patch.locations is not UNSET:
-        given["locations"] = [
-            content.ToolCallLocation(path=place.path, line=place.line) for place in patch.locations
-        ]
-    set_ones = {name: value for name, value in given.items() if value is not UNSET}
-    return to_wire(content.ToolCallUpdate(tool_call_id=patch.tool_call_id, **set_ones))
-
-
-def _content(item: ToolCallContent) -> Any:
-    match item:
-        case BlockContent(block):
-            return content.Content(content=outbound.content_block(block))
-        case TextDiff():
-            return content.Diff(path=item.path, new_text=item.new_text, old_text=item.old_text)
-        case TerminalContent(terminal_id):
-            return content.Terminal(terminal_id=terminal_id)
-        case _:
-            return item.raw
+    request = replace(question.parked(key), note=note if isinstance(note, str) else None)
+    return PermissionAsked(request, question.patch)

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from acp_tui.client.transcript.events import Event, Header
 from acp_tui.client.transcript.index import Indexer, SessionIndex
 from acp_tui.client.transcript.recorder import Outlet, Recorder
 from acp_tui.client.transcript.store import RecordingStore, create_beside
+from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final
@@ -11,6 +10,7 @@ from typing import BinaryIO, Final
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.events import Event, Header
 from acp_tui.client.transcript.lines import BadLine, NotARecording, read_event, read_header
+from acp_tui.values import dataclass
 
 MAX_LINE_BYTES: Final = 512 << 20
 MAX_PROBLEMS: Final = 100

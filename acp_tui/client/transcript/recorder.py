@@ -1,7 +1,4 @@
-"""Records one agent process while it runs: the event loop only takes note, a thread writes.
-
-A `Scribe` turns events into lines without secrets. Which file they go to is the caller's decision.
-"""
+"""Records one agent process: the event loop takes notes, a thread writes. A `Scribe` removes secrets."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event as Signal
 from threading import Thread
 from time import monotonic, sleep
@@ -42,6 +39,7 @@ from acp_tui.conversation.updates import (
     ToolCallReported,
 )
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 
 log = logging.getLogger(__name__)
 
@@ -291,9 +289,11 @@ class _Writer:
                 self._observer.flush()
 
     def _line(self, event: Event) -> bytes:
-        line, message = self._scribe.write(event)
         self._last_at = event.at
-        if self._is_full or len(line) > self._room:
+        # Masked frames are about as long: what has no room is not searched for secrets, which takes a while.
+        has_room = not self._is_full and _size(event) <= 2 * self._room
+        line, message = self._scribe.write(event) if has_room else (b"", None)
+        if not has_room or len(line) > self._room:
             self._is_full = True
             self._left_out += 1
             return lines.event_line(Dropped(event.at, 1, FULL)) if self._left_out == 1 else b""

@@ -1,13 +1,11 @@
-"""Plays a recording into conversations, an event at a time: no agent, no process, no file is touched, no clock runs.
+"""Plays a recording into conversations, one event at a time, without agent, file or clock.
 
-Frames take the way of the protocol that they took when they happened; what the client did itself is applied as it was
-recorded. How fast a replay goes is its caller's.
+Frames go through the protocol as they did live; what the client did is applied as recorded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -23,19 +21,21 @@ from acp_tui.conversation.updates import (
     PermissionAnswered,
     PromptSent,
     SessionUpdate,
-    TurnFailed,
 )
-from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol import ProtocolError
+from acp_tui.protocol.connection import Connection
+from acp_tui.protocol.negotiation import read_agreement
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.protocol.v1 import inbound, methods
+from acp_tui.protocol.v1 import methods
+from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.protocol.v1.inbound import MODE, MODEL
 from acp_tui.protocol.v1.inbound_content import read_block
-from acp_tui.protocol.v1.inbound_requests import InboundRequests
 from acp_tui.protocol.v1.initialize import InitializeRequest
 from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
 from acp_tui.rpc import Direction, Pairing, RequestFailed
 from acp_tui.rpc.messages import Failure, Notification, Request, Result, read_message
+from acp_tui.values import dataclass
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class Replay:
         self._source = events
         self._events = iter(events)
         self._sessions = ReplayedSessions(earlier or {})
-        self._inbound = InboundRequests(self._sessions, _ALL)
+        self._speaking: Connection = ConnectionV1(self._sessions, _ALL)
         self._pending: Pairing[_Read] = Pairing()
         """Our requests: what their answers do."""
         self._questions: Pairing[tuple[ReplayedSession, RequestKey]] = Pairing()
@@ -128,7 +128,7 @@ class Replay:
     def _came(self, data: bytes) -> None:
         match read_message(data):
             case Notification(method, params):
-                self._inbound.on_notification(method, params)
+                self._speaking.on_notification(method, params)
             case Request() as request:
                 self._requested(request)
             case Result() | Failure() as answer:
@@ -141,7 +141,7 @@ class Replay:
     def _requested(self, request: Request) -> None:
         self._sessions.asked = None
         try:
-            waiting = self._inbound.on_request(request.method, request.params)
+            waiting = self._speaking.on_request(request.method, request.params)
         except RequestFailed:
             return
         if isinstance(waiting, Coroutine):
@@ -186,18 +186,24 @@ class Replay:
         session = self._sessions.open.get(session_id)
         match method:
             case methods.INITIALIZE:
-                self._inbound = InboundRequests(self._sessions, _offer(params))
+                offer = _offer(params)
+                self._speaking = ConnectionV1(self._sessions, offer)
+                return lambda answer: self._agreed(offer, answer)
             case methods.SESSION_NEW:
                 self._sessions.await_new()
                 return self._new
-            case methods.SESSION_RESUME if session is not None:
-                return lambda answer: self._resumed(session, answer)
+            case methods.SESSION_FORK:
+                self._sessions.await_new()
+                return lambda answer: self._forked(session, answer)
             case methods.SESSION_LOAD | methods.SESSION_RESUME:
-                opened = self._sessions.begin(session_id, is_resumed=method == methods.SESSION_RESUME)
+                is_resumed = not self._speaking.brings_history(method, params)
+                if is_resumed and session is not None:
+                    return lambda answer: self._resumed(session, answer)
+                opened = self._sessions.begin(session_id, is_resumed=is_resumed)
                 return lambda answer: self._opened(opened, answer)
             case methods.SESSION_PROMPT if session is not None:
                 self._prompt(session, session_id, params)
-                return lambda answer: self._turn_ended(session, answer)
+                return lambda answer: self._prompt_answered(session, answer)
             case methods.SESSION_SET_CONFIG_OPTION | methods.SESSION_SET_MODE | methods.SESSION_SET_MODEL:
                 if session is not None:
                     return lambda answer: self._option_set(session, method, params, answer)
@@ -207,43 +213,51 @@ class Replay:
         notes = self._notes.pop(session_id, ())
         request = _readable(lambda: decode(PromptRequest, params))
         if request is not None:
-            self._sessions.apply(session, PromptSent(tuple(map(read_block, request.prompt)), notes))
+            blocks = tuple(map(read_block, request.prompt))
+            sent = PromptSent(blocks, notes, self._speaking.accepts_prompts)
+            self._sessions.apply(session, sent)
 
     # What the agent answered
 
     def _new(self, answer: _Answer) -> None:
-        read = _result(answer, inbound.read_new_session)
+        read = _result(answer, self._speaking.read_new_session)
         if read is not None:
             self._sessions.add(*read)
         self._sessions.end_awaiting()
 
+    def _forked(self, source: ReplayedSession | None, answer: _Answer) -> None:
+        read = _result(answer, self._speaking.read_new_session)
+        if read is not None:
+            self._sessions.add(*read, forked_from=source)
+        self._sessions.end_awaiting()
+
     def _opened(self, session: ReplayedSession, answer: _Answer) -> None:
-        state = _result(answer, inbound.read_opened_session)
+        state = _result(answer, self._speaking.read_opened_session)
         if state is None:
             self._sessions.give_up(session)
         else:
             self._sessions.finish(session, state)
 
     def _resumed(self, session: ReplayedSession, answer: _Answer) -> None:
-        for update in _result(answer, inbound.read_opened_session) or ():
+        for update in _result(answer, self._speaking.read_opened_session) or ():
             self._sessions.apply(session, update)
 
-    def _turn_ended(self, session: ReplayedSession, answer: _Answer) -> None:
-        end: SessionUpdate
+    def _agreed(self, offer: ClientOffer, answer: _Answer) -> None:
+        agreed = _result(answer, read_agreement)
+        if agreed is not None:
+            self._speaking = agreed[0](self._sessions, offer)
+
+    def _prompt_answered(self, session: ReplayedSession, answer: _Answer) -> None:
         if isinstance(answer, Failure):
-            end = TurnFailed(answer.error.message, answer.error.detail, answer.error.code)
+            update = self._speaking.read_prompt_refusal(answer.error)
         else:
-            try:
-                end = inbound.read_prompt_response(answer.value)
-            except MalformedMessage as error:
-                # In the words of protocol.v1.connection.
-                end = TurnFailed("the agent ended the turn without a reason that can be read", str(error))
-        self._sessions.apply(session, end)
+            update = self._speaking.read_prompt_answer(answer.value)
+        self._sessions.apply(session, update)
 
     def _option_set(self, session: ReplayedSession, method: str, params: _Params, answer: _Answer) -> None:
         update: SessionUpdate | None
         if method == methods.SESSION_SET_CONFIG_OPTION:
-            update = _result(answer, inbound.read_config_options)
+            update = _result(answer, self._speaking.read_config_options)
         else:
             option_id, value = (
                 (MODE, params.get("modeId"))
@@ -282,14 +296,14 @@ def _result(answer: _Answer, read: Callable[[Any], T]) -> T | None:
 def _readable(read: Callable[[], T]) -> T | None:
     try:
         return read()
-    except MalformedMessage:
+    except ProtocolError:
         return None
 
 
 def _offer(params: _Params) -> ClientOffer:
     """What the client offered, as far as it decides what is served."""
     request = _readable(lambda: decode(InitializeRequest, params))
-    if request is None:
+    if request is None or "clientCapabilities" not in params:
         return _ALL
     offered = request.client_capabilities
     return ClientOffer(

@@ -1,24 +1,20 @@
-"""The sessions of a recording as plain state; an agent speaks to them as it does to a client, and nobody answers.
-
-It implements protocol.roles.ClientHandler, so that a replay goes the way that everything went when it happened.
-Nothing here touches a file or starts a process.
-"""
+"""The sessions of a recording as plain state. The recorded agent talks to them as to a client; nobody answers."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
 from acp_tui.client.early_updates import EarlyUpdates
 from acp_tui.client.entry_store import new_conversation
 from acp_tui.conversation import reducer
-from acp_tui.conversation.content import Meta
 from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.copying import snapshot
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
     CommandRun,
     CommandsReplaced,
@@ -37,13 +33,15 @@ from acp_tui.conversation.updates import (
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalReported,
     TerminalResized,
     TerminalWaiting,
     UsageReported,
 )
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, TerminalSnapshot
+from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, PermissionQuestion, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
+from acp_tui.values import dataclass
 
 Declaration: Final = CommandsReplaced | OptionsReplaced | OptionChanged | PlanReplaced | UsageReported
 """What a session forgets when another agent goes on with it."""
@@ -93,6 +91,8 @@ class ReplayedSessions:
         self.asked: tuple[ReplayedSession, RequestKey] | None = None
         """The last question, until somebody takes it."""
         self._opening: dict[SessionId, ReplayedSession | None] = {}
+        self._given_up: dict[SessionId, ReplayedSession] = {}
+        """Those that were opened in vain: the user may have been closing one, and closed it stays readable."""
         self._terminals: dict[tuple[SessionId | None, TerminalId], ReplayedSession] = {}
         """Of those of ours, where they were opened: under the same id there may be another session by now."""
         self._early = EarlyUpdates()
@@ -110,6 +110,8 @@ class ReplayedSessions:
         if isinstance(update, Disconnected):
             self._give_up_opening(session_id)
         session = self.outside if session_id is None else self._concerned(session_id, update)
+        if session is None and isinstance(update, Disconnected) and session_id is not None:
+            session = self._given_up.get(session_id)
         if session is None and isinstance(update, Reconnected) and session_id is not None:
             session = self.open[session_id] = self._again(session_id)  # about to be resumed
         if session is None:
@@ -119,7 +121,7 @@ class ReplayedSessions:
         if isinstance(update, TerminalOpened):
             self._terminals[session_id, update.terminal_id] = session
         self.apply(session, update)
-        if isinstance(update, Reconnected) and not update.remembers:
+        if isinstance(update, Reconnected) and (not update.remembers or update.forked_from):
             for declaration in session.begun_with:  # which came with the frame before this
                 self.apply(session, declaration)
 
@@ -153,9 +155,16 @@ class ReplayedSessions:
         if self._awaited <= 0:
             self._early.clear()
 
-    def add(self, session_id: SessionId, state: Sequence[SessionUpdate]) -> None:
-        """A new session."""
+    def add(
+        self,
+        session_id: SessionId,
+        state: Sequence[SessionUpdate],
+        forked_from: ReplayedSession | None = None,
+    ) -> None:
+        """A new session, or a fork of one."""
         session = self.open[session_id] = ReplayedSession(session_id)
+        if forked_from is not None:
+            session.conversation = snapshot(forked_from.conversation)
         self.touched.append(Touch(session_id, session.conversation, Change()))
         heard = (*self._early.take(session_id), *state)
         session.begun_with = tuple(update for update in heard if isinstance(update, Declaration))
@@ -165,6 +174,7 @@ class ReplayedSessions:
     def begin(self, session_id: SessionId, *, is_resumed: bool) -> ReplayedSession:
         """A session that the agent has kept is being opened; resumed, without its history."""
         self._opening.setdefault(session_id, self.open.get(session_id))
+        self._given_up.pop(session_id, None)
         session = self.open[session_id] = (
             self._again(session_id) if is_resumed else ReplayedSession(session_id)
         )
@@ -189,10 +199,11 @@ class ReplayedSessions:
             self.open[session.session_id] = before
         else:
             self.open.pop(session.session_id, None)
+            self._given_up[session.session_id] = session
 
     def close(self, session_id: SessionId) -> None:
         """What the agent says of it from now on is ignored."""
-        session = self.open.pop(session_id, None)
+        session = self.open.pop(session_id, None) or self._given_up.pop(session_id, None)
         if session is not None:
             self.closed[session_id] = session
 
@@ -207,7 +218,7 @@ class ReplayedSessions:
             self._early.add(session_id, update)
 
     def _hear(self, session: ReplayedSession, update: SessionUpdate) -> None:
-        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited):
+        if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited | TerminalReported):
             state = session.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:
                 return
@@ -220,16 +231,12 @@ class ReplayedSessions:
         """It changed nothing."""
 
     def request_permission(
-        self,
-        session_id: SessionId,
-        patch: ToolCallPatch,
-        options: tuple[PermissionOption, ...],
-        meta: Meta | None,
+        self, session_id: SessionId, question: PermissionQuestion
     ) -> Awaitable[str | None]:
         """Show the question."""
         session = self._session(session_id)
         key = RequestKey(next(self._keys))
-        self.apply(session, PermissionAsked(PermissionRequest(key, patch.tool_call_id, options, meta), patch))
+        self.apply(session, PermissionAsked(question.parked(key), question.patch))
         self.asked = (session, key)
         return _Unanswered()
 

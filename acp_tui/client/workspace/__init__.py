@@ -1,7 +1,4 @@
-"""The agent's way to the user's files: read and write text inside a session's directories, and not beyond.
-
-It does not speak the protocol; `client.sessions` turns requests into calls and errors into error codes.
-"""
+"""The agent's way to the user's files: text inside a session's directories, and nothing beyond."""
 
 from acp_tui.client.workspace.containment import Location
 from acp_tui.client.workspace.errors import (

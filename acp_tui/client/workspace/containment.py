@@ -21,7 +21,6 @@ import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -35,6 +34,7 @@ from acp_tui.client.workspace.errors import (
     TooManyLinks,
     UnusablePath,
 )
+from acp_tui.values import dataclass
 
 # It knows them by more than their spelling: by device and inode, so that another case, a bind mount or a link is the
 # same folder; by where links in them lead, since settings are often kept elsewhere; and by name, as long as they are

@@ -11,10 +11,11 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from acp_tui.values import dataclass
 
 Names: TypeAlias = tuple[str, ...]
 

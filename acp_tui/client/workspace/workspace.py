@@ -1,7 +1,6 @@
 """The files that an agent may read and write: a session's directories, served off the event loop.
 
-It does not ask the user anything: a path outside raises OutsideWorkspace, and whoever has asked says what place the
-user agreed to, so that a link that is swapped meanwhile leads nowhere else.
+A path outside raises OutsideWorkspace; once the user agrees to a place, a link swapped meanwhile leads nowhere else.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, Self, TypeAlias
@@ -29,6 +27,7 @@ from acp_tui.client.workspace.errors import (
     UnencodableText,
     from_os_error,
 )
+from acp_tui.values import dataclass
 
 # What counts as text:
 #

@@ -40,7 +40,7 @@ def test_a_known_agent_that_is_installed_runs_as_it_is_and_asks_nothing(make_pla
     assert named(read_catalogue(place), "gemini") == gemini
 
 
-def test_a_known_agent_that_is_not_installed_runs_as_the_registry_says_under_our_name(make_place: MakePlace):
+def test_a_known_agent_that_is_not_installed_runs_from_the_registry_under_our_name(make_place: MakePlace):
     place = make_place("npx", registry=[npx("claude-acp", "@a/claude@1.2.3", env={"A": "1"})])
     for name in ("claude", "claude-acp"):
         command = find_agent(name, place).ready()
@@ -67,7 +67,7 @@ def test_the_users_own_entry_goes_before_all_others(make_place: MakePlace):
     assert find_agent("gemini", place).command.argv == ("my-gemini",)
 
 
-def test_of_a_registry_agent_the_installed_program_goes_before_the_package_and_is_asked_about(
+def test_an_installed_program_goes_before_the_registrys_package_and_is_asked_about(
     make_place: MakePlace,
 ):
     both = {"id": "some", **BASE, "distribution": {**npx()["distribution"], **binary()["distribution"]}}

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.agents.user_agents import EXAMPLE, UserAgents, read_user_agents
+from acp_tui.client.agents.user_agents import EXAMPLE, URL_EXAMPLE, UserAgents, read_user_agents
 
 COMMAND = 'command = ["run"]'
+URL = '[agents.a]\nurl = "wss://build/acp"\n'
 
 
 @pytest.fixture
@@ -33,6 +34,25 @@ def test_the_example_of_the_hint_is_valid(file: Path):
         {"MY_AGENT_MODEL": "large"},
         True,
     )
+
+
+def test_an_entry_with_an_address_is_an_agent_elsewhere_with_its_headers(file: Path):
+    command = read(file, f'{URL_EXAMPLE}cwd = "/srv/it"', BUILD_TOKEN="s3cret").agents["build"].command
+    assert command.address is not None
+    assert command.address.headers == {"Authorization": "Bearer s3cret"}
+    assert (command.argv, command.is_elsewhere, command.cwd) == (
+        ("wss://build.example/acp",),
+        True,
+        Path("/srv/it"),
+    )
+    assert not command.is_offered_this_machine
+    assert "s3cret" not in repr(command)
+
+
+def test_the_users_word_lets_an_address_be_plain_and_share_files(file: Path):
+    text = '[agents.a]\nurl = "ws://10.0.0.1/acp"\ninsecure = true\nfiles = "shared"'
+    command = read(file, text).agents["a"].command
+    assert command.is_offered_this_machine
 
 
 def test_variables_are_filled_in_and_a_tilde_in_front_is_the_home(file: Path):
@@ -62,6 +82,18 @@ def test_variables_are_filled_in_and_a_tilde_in_front_is_the_home(file: Path):
         (f'[agents.a]\n{COMMAND}\nmcp = "docs"', "agents.a.mcp is not a list of strings"),
         (f"[agents.a]\n{COMMAND}\ndescription = 5", "agents.a.description is not a string"),
         (f'[agents."-x"]\n{COMMAND}', "this name cannot be typed"),
+        ('[agents.a]\nurl = 5', "agents.a.url is not a string"),
+        ('[agents.a]\nurl = "build"', "agents.a.url: 'build' is no address of an agent"),
+        ('[agents.a]\nurl = "ws://build/acp"', "agents.a.url: ws://build would send everything in the clear"),
+        (f'[agents.a]\n{COMMAND}\nurl = "wss://a/"', "agents.a needs either a command"),
+        (f"{URL}headers = []", "agents.a.headers is not a table of strings"),
+        (f'{URL}headers = {{ A = "${{NOPE}}" }}', "agents.a.headers.A: the environment variable NOPE is not set"),
+        (f'{URL}headers = {{ "A:" = "b" }}', "this is no name of a header"),
+        (f'{URL}headers = {{ A = "b\\r\\nC: d" }}', "agents.a.headers.A: its value is more than printable ASCII"),
+        (f'{URL}insecure = "yes"', "agents.a.insecure is not true or false"),
+        (f'{URL}cwd = "src"', "agents.a.cwd is not an absolute path of the other machine"),
+        (f'{URL}token_command = "pass"', "agents.a.token_command is not a list of strings"),
+        (f'{URL}token_command = ["a"]\nheaders = {{ authorization = "b" }}', "agents.a names a token twice"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_by_file_and_key_and_costs_no_other_agent(file: Path, entry: str, said: str):
@@ -72,7 +104,7 @@ def test_a_mistake_is_named_by_file_and_key_and_costs_no_other_agent(file: Path,
     assert said in str(problem)
 
 
-def test_a_variable_that_is_not_set_is_followed_by_what_to_do_and_a_mistake_by_an_example(file: Path):
+def test_an_unset_variable_is_told_with_what_to_do_and_a_mistake_with_an_example(file: Path):
     found = read(file, f'[agents.a]\ncommand = ["${{NOPE}}"]\n[agents.b]\n{COMMAND}\nenv = 5')
     assert str(found.problems["a"]).endswith("NOPE is not set: export it, or write ${NOPE:-default}")
     assert not found.problems["a"].hint
@@ -84,7 +116,7 @@ def test_a_key_that_means_nothing_is_named_with_the_one_that_was_meant(file: Pat
     assert list(found.agents) == ["a"]
     assert [warning.partition("agents.a.")[2] for warning in found.warnings] == [
         "evn means nothing and is ignored; did you mean env?",
-        "zzz means nothing and is ignored; known: command, env, wrapper, runs, files, mcp, description",
+        "zzz means nothing and is ignored; known: command, env, wrapper, runs, files, mcp, protocol, description",
     ]
 
 

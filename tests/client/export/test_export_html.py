@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_tui.client.export import ExportFacts, to_html
-from acp_tui.client.export.html_prose import MAX_NESTING, render
+from acp_tui.client.export.html import MAX_NESTING, render
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Image, ResourceLink, Text, TextResource, UnknownBlock
 from acp_tui.conversation.conversation import Conversation

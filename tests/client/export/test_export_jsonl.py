@@ -64,20 +64,33 @@ def test_every_kind_of_entry_has_its_documented_shape(everything: Conversation) 
             "status": "failed",
             "content": [
                 {"type": "block", "block": {"type": "text", "text": "Some *words*."}},
-                {"type": "diff", "path": "/project/a.py", "old_text": "one\ntwo\n", "new_text": "one\nthree\n"},
+                {
+                    "type": "diff",
+                    "path": "/project/a.py",
+                    "old_text": "one\ntwo\n",
+                    "new_text": "one\nthree\n",
+                    "hunks": [],
+                },
                 {"type": "terminal_ref", "terminal_id": "t"},
                 {"type": "unknown_content", "kind": "dance", "raw": {"type": "dance", "steps": 3}},
             ],
             "locations": [{"path": "/project/a.py", "line": 2}],
+            "is_cancellable": False,
             "meta": {},
         },
         "decisions": [
-            {"option_name": "Allow once", "option_kind": "allow_once", "at": 1_700_000_000.0, "rule": "no edits"}
+            {
+                "option_name": "Allow once",
+                "option_kind": "allow_once",
+                "at": 1_700_000_000.0,
+                "rule": "no edits",
+                "is_withdrawn": False,
+            }
         ],
         "waiting": 0,
     }  # fmt: skip
     assert calls[1]["call"]["raw_input"] == {"url": "https://example.org"}
-    assert calls[1]["decisions"] == [{}]
+    assert calls[1]["decisions"] == [{"is_withdrawn": False}]
     assert rest["own_command"] == {"type": "own_command", "line": "ls", "terminal_id": "own"}
     assert rest["compaction"] == {
         "type": "compaction",
@@ -151,7 +164,7 @@ def test_text_is_read_back_as_it_was_said(text: str) -> None:
     assert all("\n" not in line and HIDDEN.isdisjoint(line) for line in lines)
 
 
-def test_halves_of_a_pair_are_joined_or_replaced_so_that_every_program_can_read_the_line() -> None:
+def test_halves_of_a_pair_are_joined_or_replaced_so_any_program_reads_the_line() -> None:
     lines = list(to_jsonl(fold(agent("\ud83d"), agent("\ude00 \ud83d")), FACTS))
 
     assert json.loads(lines[1])["parts"][0]["text"] == "\U0001f600 \ufffd"

@@ -12,8 +12,9 @@ import subprocess
 
 import pytest
 
+from acp_tui.client.permissions.command_search import MAX_WORK, CommandSearch
 from acp_tui.client.permissions.rules import subject_of_command
-from acp_tui.client.permissions.shell_lines import MAX_WORK, CommandSearch, split_words
+from acp_tui.client.permissions.shell_lines import split_words
 from support.refusing import refuses, rule
 
 COUNT = int(os.environ.get("ACP_TUI_HOSTILE_COMMANDS", "300"))

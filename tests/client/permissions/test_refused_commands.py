@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from acp_tui.client.permissions.command_search import MAX_WORK
 from acp_tui.client.permissions.rules import (
     subject_of_command,
     subject_of_tool_call,
 )
-from acp_tui.client.permissions.shell_lines import MAX_WORK
 from support.refusing import call, refuses, rule
 
 
@@ -181,7 +181,7 @@ def test_a_command_is_found_however_long_it_is(before: str, count: int) -> None:
     ],
     ids=["commands", "a text", "lines", "words"],
 )
-def test_a_command_behind_all_that_there_is_time_to_read_is_found_where_one_may_begin(raw_input: Any) -> None:
+def test_a_command_beyond_what_is_read_in_time_is_found_where_one_may_begin(raw_input: Any) -> None:
     subject = subject_of_tool_call(call(raw_input=raw_input))
     assert refuses(rule(command="git push"), subject)
     assert not refuses(rule(command="git pull"), subject)

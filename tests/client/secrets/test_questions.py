@@ -26,6 +26,12 @@ API key|apiKey|api-key|ACCESS_TOKEN|githubToken|clientSecret|private key|Clé d�
 Mother's maiden name
 Benutzerpasswort|비밀번호를 입력하세요|Введите пароль|请输入密码|Ваш ПИН-код
 Geheimzahl|userPassword|db_password|passport number
+sudo:|[sudo]|Session ID|session_id|PHPSESSID|github_pat|personal access token|PAT|kode rahasia|BIC|SWIFT code|MM/YY
+expiry date|Expiration date|valid thru|CSC|card verification value|last four digits|pw:|your pass|psk|wifi key
+2nd factor|google authenticator|date of birth|OAuth code|paste the URL you were redirected to|webhook url|creds
+Ablaufdatum|Codewort|date d'expiration|fecha de caducidad|срок действия|有効期限|유효기간|секретный код|秘密代码
+hemlig kod|tajny kod|gizli kod|kod rahsia|mã bí mật|রহস্য? গোপন কোড|رمز سري|neno la siri|Sitzungs-ID
+drowssap|drow ssap|edoc noitacifirev|noitacifirev edoc|yek etavirp
 """
 DISGUISED = """
 p a s s w o r d|P.A.S.S.W.O.R.D|pаsswоrd|РАSSWОRD|ｐａｓｓｗｏｒｄ|p4$$w0rd|P@ssw0rd
@@ -43,7 +49,7 @@ shipping|turkey|mode
 public key|Keywords|Ordner|ファイル名|文件名|파일 이름|имя файла|nombre de archivo
 nom du fichier|Company|step in|parole|le mot
 country code|zip code|error code|exit code|temperature|number of characters|Maximum output tokens
-cardinality|discard
+cardinality|discard|tests pass|Code style|login page color|kod pocztowy|Valid values|Session name|emit|nip it|level
 """
 
 
@@ -73,6 +79,17 @@ def test_a_word_is_recognized_in_disguises_made_at_random(word: str) -> None:
             letters = [char.upper() for char in letters]
         text = "Your " + (between + hidden).join(letters) + random.choice(["", ":", " (required)", "?"])
         assert asks_for_secret(text), text
+
+
+@pytest.mark.parametrize("phrase", ["session id", "expiry date", "verification code", "seed phrase"])
+def test_a_phrase_is_recognized_backwards_and_word_by_word_in_any_case(phrase: str) -> None:
+    for number in range(ROUNDS):
+        random = Random(f"{phrase} {number}")
+        words = [word[::-1] for word in phrase.split()]
+        text = random.choice([" ", "-", "_"]).join(random.choice([words, words[::-1]]))
+        if random.random() < 0.5:
+            text = "".join(random.choice([char, char.upper()]) for char in text)
+        assert asks_for_secret(random.choice(["", "Type "]) + text), text
 
 
 def test_all_that_is_said_of_a_field_counts() -> None:

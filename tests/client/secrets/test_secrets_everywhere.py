@@ -113,7 +113,7 @@ async def run(folder: Path, said: Mapping[str, str], env: Mapping[str, str]) -> 
             )
             await agent.initialize()
             session = await agent.new_session(folder, mcp_servers=servers)
-            user = User(agent, session, 0, None)
+            user = User(agent, session)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(user.attend)
                 memory.history.add(said["prompt"], str(folder), "scripted")

@@ -95,3 +95,21 @@ def test_a_key_is_found_wherever_it_stands_in_megabytes() -> None:
         for filling in ("word ", "y"):
             before = (filling * (at // len(filling) + 1))[: at - 1] + " "
             assert masked_text(f"{before}{key} {filling * 1000}")[at:].startswith("***"), (filling, at)
+
+
+@pytest.mark.parametrize("filler", ["x", "word ", "a=b\n", r"\n%3D[", "Nn"])
+def test_a_key_is_masked_wherever_in_a_long_text_it_stands(filler: str) -> None:
+    """A long text is searched in pieces, so that other threads get their turn; their edges hide nothing."""
+    edges = [each * size + by for each in (1, 2) for size in (1 << 14, 1 << 16) for by in (-20, -7, 0, 5)]
+    for service in list(SHAPED)[:2]:
+        secret = SHAPED[service](Random(service))
+        for edge in edges:
+            text = (filler * (edge // len(filler) + 1))[:edge]
+            whole = f"{text} {secret} {filler * 30_000}"
+            assert secret not in masked_text(whole), (edge, secret)
+
+
+def test_a_login_longer_than_a_piece_is_masked_in_a_long_text() -> None:
+    login = f"https://{'u' * 50}:{'p1' * 2_000}@x.example"
+    for before in (0, 1 << 16, (1 << 16) - 100):
+        assert "p1p1" not in masked_text(f"{'y ' * (before // 2)}{login} {'z ' * 50_000}")

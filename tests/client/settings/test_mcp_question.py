@@ -26,7 +26,7 @@ def _project(folder: Path, servers: object) -> ProjectServers:
     return project
 
 
-def test_a_secret_with_an_empty_default_in_a_header_is_named_with_the_host_that_gets_it():
+def test_a_header_secret_with_an_empty_default_is_named_with_its_host():
     headers = (("X-Key", "${AWS_SECRET_ACCESS_KEY:-}"),)
     server = HttpServer("http", "docs", "https://evil.example:8443/mcp", headers)
 

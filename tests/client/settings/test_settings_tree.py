@@ -11,9 +11,9 @@ from acp_tui.client import settings
 from acp_tui.client.settings.setting import declared
 from acp_tui.client.settings.tree import RefusalRule, Settings, TerminalSettings, TraceContext
 from acp_tui.client.terminals.terminals import DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES
-from acp_tui.protocol.v1.connection import TRACE_KEYS
+from acp_tui.protocol.connection import TRACE_KEYS
 
-COSTLY = ("pydantic", "anyio", "asyncio", "platformdirs", "tomllib", "hashlib", "difflib", "json", "textual")
+COSTLY = ("pydantic", "anyio", "asyncio", "tomllib", "hashlib", "json", "textual")
 
 
 @pytest.mark.parametrize("module", ["tree", "reader", "reference"])

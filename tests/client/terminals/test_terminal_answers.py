@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.terminals import answering
+from acp_tui.client.terminals import terminals as answering
 from support.asking_program import asking
 from support.waiting import LIMIT_S
 

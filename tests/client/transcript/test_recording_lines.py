@@ -51,6 +51,7 @@ from acp_tui.conversation.updates import (
     ElicitationCompleted,
     InfoChanged,
     MessageChunk,
+    MessageReplaced,
     NoticeShown,
     OptionChanged,
     OptionsReplaced,
@@ -58,15 +59,20 @@ from acp_tui.conversation.updates import (
     PermissionAsked,
     PermissionNoted,
     PlanReplaced,
+    PromptAccepted,
+    PromptJoined,
     PromptSent,
     Reconnected,
     Remarked,
     SessionUpdate,
+    StateReported,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalReported,
     TerminalResized,
     TerminalWaiting,
+    ToolCallContentAdded,
     ToolCallReported,
     TurnEnded,
     TurnFailed,
@@ -94,6 +100,7 @@ PATCH = ToolCallPatch(
 OPTIONS = (PermissionOption("allow", "Allow", "allow_once"), PermissionOption("no", "No", "reject_once"))
 OWN: tuple[SessionUpdate, ...] = (
     PromptSent((), ("a note",)),
+    PromptJoined((Text("turn left"),), ("a note",)),
     CancelRequested(),
     PermissionAsked(PermissionRequest(RequestKey(2), PATCH.tool_call_id, OPTIONS, note="why"), PATCH),
     PermissionNoted(RequestKey(2), "a word"),
@@ -118,7 +125,8 @@ OWN: tuple[SessionUpdate, ...] = (
 FOLLOWING_FROM_FRAMES = {
     *(MessageChunk, PlanReplaced, CommandsReplaced, OptionsReplaced, OptionChanged, InfoChanged),
     *(UsageReported, NoticeShown, CompactionChanged, CompactionChunk, UnknownUpdate),
-    *(TurnEnded, TurnFailed, ElicitationAsked),
+    *(TurnEnded, TurnFailed, ElicitationAsked, PromptAccepted, StateReported),
+    *(MessageReplaced, ToolCallContentAdded, TerminalReported),
 }
 EVENTS: tuple[Event, ...] = (
     *(Own(0.25, SessionId("s"), update) for update in OWN),

@@ -267,6 +267,12 @@ def test_a_session_that_was_being_loaded_when_its_agent_ended_is_what_it_was() -
     assert texts(live[SessionId("s1")]) == [("user", "prompt 0"), ("Failure", "")]
 
 
+@pytest.mark.parametrize("end", [(hang_up, "s1", 2), (refuse, "s1", 0)], ids=["hangs up", "refuses"])
+def test_a_session_that_was_closed_while_it_was_opened_in_vain_is_kept(end: tuple[Act, str, int]) -> None:
+    live = check([*OPENED, (load, "s2", 1), (say, "s2", 0), (close, "s2", 1), end])
+    assert texts(live[SessionId("s2")])[0] == ("agent", "word 0 ")
+
+
 def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own() -> None:
     """One is open, the other is being opened when the agent ends."""
     begun: Acts = [(begin, "s2", 0), (answer, "s2", 0), (ask, "s2", 1), (elicit, "s2", 1)]

@@ -31,9 +31,7 @@ from support.waiting import LIMIT_S
 
 
 async def test_a_cancelled_turn_and_rejected_requests_are_replayed_as_they_were(tmp_path: Path) -> None:
-    run = await play(
-        "permissions", RecordingPlan(tmp_path, file=tmp_path / "run.jsonl"), cancels_at="Edit config.toml"
-    )
+    run = await play("permissions", RecordingPlan(tmp_path, file=tmp_path / "run.jsonl"), cancels_at=3)
     assert replayed(tmp_path / "run.jsonl") == run.conversations
     run = await play("permissions", RecordingPlan(tmp_path, file=tmp_path / "no.jsonl"), option=-1)
     assert replayed(tmp_path / "no.jsonl") == run.conversations

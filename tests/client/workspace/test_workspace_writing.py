@@ -226,7 +226,7 @@ async def test_a_directory_that_takes_no_new_file_gets_the_content_in_place(
         await write(workspace, "other", "new")
 
 
-async def test_a_file_that_cannot_be_replaced_such_as_a_mount_point_gets_the_content_in_place(
+async def test_a_file_that_cannot_be_replaced_gets_the_content_in_place(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text(OLD)

@@ -1,0 +1,95 @@
+"""The address of an agent that runs already, as the user gives it; it connects to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from acp_tui.client.errors import SettingsError
+from acp_tui.values import dataclass
+
+SCHEMES: Final = ("wss", "ws", "https", "http", "unix")
+_PLAIN: Final = ("ws", "http")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an agent is reached, and what shows it who we are."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    token_command: tuple[str, ...] = ()
+    """Prints a token that is sent as `Authorization: Bearer`; run for each connection, so that it may expire."""
+
+    @property
+    def host(self) -> str:
+        """The host, and the port where one is given; of a Unix socket its path."""
+        return urlsplit(self.url).netloc or self.socket_path
+
+    @property
+    def socket_path(self) -> str:
+        """Of a Unix socket that speaks WebSocket; "" for any other address."""
+        return unquote(urlsplit(self.url).path) if self.url.startswith("unix:") else ""
+
+    @property
+    def is_http(self) -> bool:
+        """Whether it speaks Streamable HTTP; any other address speaks WebSocket."""
+        return self.url.startswith("http")
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it stays on this machine."""
+        return _is_loopback(urlsplit(self.url).hostname or "")
+
+
+def is_address(text: str) -> bool:
+    """Whether that is an agent's address rather than its name."""
+    scheme, separator, _ = text.partition("://")
+    return bool(separator) and scheme.lower() in SCHEMES
+
+
+def read_address(
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    token_command: tuple[str, ...] = (),
+    *,
+    is_insecure: bool = False,
+) -> Address:
+    """The address, once it is one that may be used. Raises SettingsError.
+
+    `is_insecure`: the user has agreed to send everything in the clear.
+    """
+    try:
+        parts = urlsplit(url)
+        has_port = parts.port is None or parts.port > 0
+    except ValueError:
+        has_port = False
+    is_whole = has_port and (parts.path if parts.scheme == "unix" else parts.hostname)
+    if not (is_whole and is_address(url) and url.isprintable() and " " not in url):
+        raise SettingsError(
+            f"{url!r} is no address of an agent", hint="it looks like wss://host/acp or https://host/acp"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise SettingsError(
+            "an address with a password in it would show in `ps` and in recordings",
+            hint='put it into agents.toml: headers = { Authorization = "Bearer ${TOKEN}" }',
+        )
+    if parts.scheme in _PLAIN and not (is_insecure or _is_loopback(parts.hostname or "")):
+        raise SettingsError(
+            f"{parts.scheme}://{parts.netloc} would send everything in the clear",
+            hint=f"use {'wss' if parts.scheme == 'ws' else 'https'}://, or in agents.toml insecure = true",
+        )
+    scheme, _, rest = url.partition("://")
+    return Address(f"{scheme.lower()}://{rest}", headers or {}, token_command)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,304 @@
+"""Streamable HTTP as a stream of lines: each message of ours is a POST, the agent's come as server-sent events.
+
+There is a stream of events for the connection and one for each session (RFD "Streamable HTTP and WebSocket transport").
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from typing import Any, Final
+
+import anyio
+import httpx
+from anyio.abc import TaskGroup
+from pydantic_core import from_json
+
+from acp_tui.client.agents.address import Address
+from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, refusal
+from acp_tui.rpc.messages import ErrorCode, FrameSplitter, RequestFailed, write_failure
+from acp_tui.rpc.pairing import Key, Recent, key_of
+
+ANSWER_LIMIT_S: Final = 30.0
+"""How long a server may take to accept a message; its answer comes as an event."""
+CLOSE_LIMIT_S: Final = 2.0
+QUIET_S: Final = 0.1
+"""A session's stream that says nothing for so long has nothing on its way."""
+REPLAY_LIMIT_S: Final = 5.0
+"""The answer that ends a replay waits for the rest of it no longer."""
+READ_AHEAD: Final = 8
+"""Blocks of messages that wait to be read; with more, nothing is taken from the network."""
+KEEPALIVE: Final[Sequence[tuple[int, int, int]]] = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *((socket.IPPROTO_TCP, getattr(socket, name), value)
+      for name, value in (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 2))
+      if hasattr(socket, name)),
+)  # fmt: skip
+"""HTTP has no pings: the system finds out that nobody is there any more."""
+_GONE: Final = frozenset({401, 403, 404, 410})
+"""The connection is gone, says the RFD."""
+_REOPENING: Final = frozenset({"session/load", "session/resume"})
+"""A server may hold on to the connection that broke for a while: there is no other session to begin for that."""
+_EVENTS: Final = "text/event-stream"
+
+
+class HttpStream(RemoteStream):
+    """Lines of one connection. It opens with the first message, `initialize`."""
+
+    def __init__(self, url: str, client: httpx.AsyncClient, tasks: TaskGroup) -> None:
+        self._url = url
+        self._client = client
+        self._tasks = tasks
+        self._send_block, self._blocks = anyio.create_memory_object_stream[bytes](READ_AHEAD)
+        self._outgoing = FrameSplitter()
+        self._connection_id = ""
+        self._streams: dict[str, anyio.Event] = {}
+        """By session, "" for the connection: set once the server has accepted it."""
+        self._read: dict[str, int] = {}
+        """By session, how much has come."""
+        self._asked: Recent[Key, str] = Recent()
+        """The agent's requests that wait for an answer, and the session whose stream they came on."""
+        self._loading: dict[Key, str] = {}
+        """Our requests that are answered behind a replay, and the session whose stream that comes on."""
+        self._refusals: dict[str, Ended] = {}
+        """By session, why the server does not open its stream."""
+        self._closed: set[str] = set()
+        """Sessions that we have closed: their streams may end."""
+        self._ended: Ended | None = None
+
+    @property
+    def ended(self) -> Ended:
+        """How it ended."""
+        return self._ended or Ended("was left")
+
+    # Lines
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """The next messages, whole, whatever `max_bytes` says. Raises EndOfStream."""
+        return await self._blocks.receive()
+
+    async def send(self, item: bytes) -> None:
+        """Post each line that ends, one behind the other: only so they arrive in order. Raises BrokenResourceError."""
+        for line in self._outgoing.feed(item):
+            if self._ended is None:
+                await self._post(line)
+            if self._ended is not None:
+                raise anyio.BrokenResourceError
+
+    async def send_eof(self) -> None:
+        """Close it."""
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Let the server forget the connection."""
+        if self._connection_id and self._ended is None:
+            with suppress(httpx.HTTPError), anyio.move_on_after(CLOSE_LIMIT_S):
+                await self._client.delete(self._url, headers=self._names(""))
+
+    def _end(self, ended: Ended) -> None:
+        if self._ended is None:
+            self._ended = ended
+            self._send_block.close()
+            self._tasks.cancel_scope.cancel()
+
+    # What we say
+
+    async def _post(self, line: bytes) -> None:
+        message = from_json(line)
+        method, params = message.get("method"), message.get("params")
+        key = key_of(message.get("id"))
+        if method is None:
+            session_id = self._asked.pop(key, "") if key is not None else ""
+        else:
+            session_id = params.get("sessionId", "") if isinstance(params, dict) else ""
+        is_request = method is not None and "id" in message
+        try:
+            if not self._connection_id:
+                await self._initialize(line)
+                return
+            refused = await self._open(session_id) if session_id else None
+            if refused is None:
+                if is_request and key is not None and method == "session/load":
+                    self._loading[key] = session_id
+                response = await self._client.post(self._url, content=line, headers=self._names(session_id))
+                refused = await self._take_response(response)
+        except (httpx.HTTPError, OSError) as error:
+            self._end(_broken(error))
+            return
+        if refused is None:
+            if method in ("session/close", "session/delete"):
+                self._closed.add(session_id)
+        elif is_request and not (refused.is_temporary and method in _REOPENING):
+            what = RequestFailed(ErrorCode.INTERNAL_ERROR, f"the server {refused.how}")
+            await self._deliver([write_failure(message["id"], what)])
+        elif is_request or method is None:  # it may work later; the agent would wait for our answer for ever
+            self._end(refused)
+
+    async def _initialize(self, line: bytes) -> None:
+        response = await self._client.post(self._url, content=line)
+        if response.status_code != HTTPStatus.OK:
+            self._end(refusal(response.status_code, response.headers.get("Location")))
+            return
+        self._connection_id = response.headers.get("Acp-Connection-Id", "")
+        if not self._connection_id:
+            said = response.headers.get("Content-Type", "").partition(";")[0]
+            hint = "is it the address of an agent? many serve theirs at /acp, some over wss:// alone"
+            how = f"does not speak ACP over HTTP: its answer ({said}) names no connection"
+            self._end(Ended(how, hint, is_temporary=False))
+            return
+        if await self._open("") is None:
+            await self._take_response(response)
+
+    async def _take_response(self, response: httpx.Response) -> Ended | None:
+        """Why the message was not accepted."""
+        if response.status_code in _GONE:
+            self._end(refusal(response.status_code))
+            return None
+        if not response.is_success:
+            return refusal(response.status_code, response.headers.get("Location"))
+        if response.status_code == HTTPStatus.OK and response.content.strip():
+            await self._deliver([response.content.replace(b"\n", b" ")])
+        return None
+
+    def _names(self, session_id: str) -> dict[str, str]:
+        of_session = {"Acp-Session-Id": session_id} if session_id else {}
+        return {"Acp-Connection-Id": self._connection_id, **of_session}
+
+    # What we hear
+
+    async def _open(self, session_id: str) -> Ended | None:
+        """Have that stream open; None once it is, else why the server does not want that."""
+        opened = self._streams.get(session_id)
+        if opened is None:
+            self._closed.discard(session_id)
+            self._streams[session_id] = opened = anyio.Event()
+            self._tasks.start_soon(self._listen, session_id, opened)
+        await opened.wait()
+        return None if session_id in self._streams else self._refusals.pop(session_id, self.ended)
+
+    async def _listen(self, session_id: str, opened: anyio.Event) -> None:
+        headers = {**self._names(session_id), "Accept": _EVENTS}
+        try:
+            async with self._client.stream("GET", self._url, headers=headers) as response:
+                kind = response.headers.get("Content-Type", "")
+                if response.status_code != HTTPStatus.OK or not kind.startswith(_EVENTS):
+                    self._refused(session_id, refusal(response.status_code))
+                    return
+                opened.set()
+                await self._read_events(session_id, response)
+            if session_id not in self._closed:
+                self._end(Ended("closed the connection"))
+        except (httpx.HTTPError, OSError) as error:
+            if session_id not in self._closed:
+                self._end(_broken(error))
+        finally:
+            self._streams.pop(session_id, None)
+            opened.set()
+
+    def _refused(self, session_id: str, why: Ended) -> None:
+        """A session's stream may be another client's, or of a session that is gone; without the other all is lost."""
+        self._refusals[session_id] = why
+        if not session_id:
+            self._end(why)
+
+    async def _read_events(self, session_id: str, response: httpx.Response) -> None:
+        splitter = FrameSplitter()
+        parts: list[bytes] = []
+        async for data in response.aiter_bytes():
+            self._read[session_id] = self._read.get(session_id, 0) + len(data)
+            messages = []
+            for line in splitter.feed(data):
+                line = line.rstrip(b"\r")
+                if line.startswith(b"data:"):
+                    parts.append(line[5:])
+                elif not line and parts:
+                    message = parts[0] if len(parts) == 1 else b" ".join(parts)
+                    parts.clear()
+                    if b'"id"' not in message or not await self._note(session_id, message):
+                        messages.append(message)
+            await self._deliver(messages)
+
+    async def _deliver(self, messages: Sequence[bytes]) -> None:
+        if messages:
+            with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                await self._send_block.send(b"\n".join((*messages, b"")))
+
+    async def _note(self, session_id: str, line: bytes) -> bool:
+        """Take note of a request and of an answer; True where the message is to come later."""
+        try:
+            message = from_json(line)
+        except ValueError:
+            return False  # whoever reads it says so
+        if not isinstance(message, dict) or (key := key_of(message.get("id"))) is None:
+            return False
+        if "method" in message:
+            if session_id:
+                self._asked[key] = session_id
+            return False
+        new = _session_in(message.get("result"))
+        if new and new not in self._streams:
+            self._tasks.start_soon(self._open, new)
+        loaded = self._loading.pop(key, "")
+        if loaded and loaded != session_id:
+            self._tasks.start_soon(self._deliver_behind_replay, loaded, line)
+            return True
+        return False
+
+    async def _deliver_behind_replay(self, session_id: str, line: bytes) -> None:
+        """The history comes on another stream than the answer that ends it, and may be late."""
+        with anyio.move_on_after(REPLAY_LIMIT_S):
+            before = -1
+            while before != (before := self._read.get(session_id, 0)):
+                await anyio.sleep(QUIET_S)
+        await self._deliver([line])
+
+
+def _session_in(result: Any) -> str:
+    found = result.get("sessionId") if isinstance(result, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _broken(error: Exception) -> Ended:
+    if isinstance(error, httpx.TimeoutException):
+        return Ended(f"has not answered within {ANSWER_LIMIT_S:g} s")
+    cause: BaseException | None = error
+    while cause is not None:  # the library wraps what the system has said
+        if isinstance(cause, OSError):
+            return failure(cause) if isinstance(error, httpx.ConnectError) else Ended(_OUT_OF_REACH)
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.ProxyError):
+        return Ended(f"cannot be reached through the proxy: {error}")
+    return Ended(_OUT_OF_REACH)
+
+
+_OUT_OF_REACH: Final = "is out of reach: the connection broke off"
+
+
+@asynccontextmanager
+async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIterator[HttpStream]:
+    """The agent's lines, until the block ends; it connects with the first message."""
+    try:
+        transport = httpx.AsyncHTTPTransport(
+            verify=ssl.create_default_context() if address.url.startswith("https:") else False,
+            limits=httpx.Limits(max_connections=None),
+            proxy=proxy_for(address),
+            socket_options=KEEPALIVE,
+        )
+    except (ImportError, ValueError) as error:
+        raise Ended(f"cannot be reached through the proxy: {error}").of(address.host) from None
+    client = httpx.AsyncClient(
+        headers={**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
+        timeout=httpx.Timeout(ANSWER_LIMIT_S, connect=OPEN_LIMIT_S, pool=None),
+        transport=transport,
+    )
+    async with client, anyio.create_task_group() as tasks:
+        stream = HttpStream(address.url, client, tasks)
+        try:
+            yield stream
+        finally:
+            with anyio.CancelScope(shield=True):
+                await stream.aclose()
+            tasks.cancel_scope.cancel()

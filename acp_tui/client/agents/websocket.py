@@ -1,0 +1,81 @@
+"""Opens a WebSocket to an agent: over TCP, TLS, a proxy or a Unix socket."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import anyio
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidProxy, InvalidStatus, ProxyError
+from websockets.frames import CloseCode
+
+from acp_tui.client.agents.address import Address
+from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, refusal
+from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, LineConnection, WebSocketStream
+
+_FINAL: Final = frozenset({CloseCode.POLICY_VIOLATION, CloseCode.MESSAGE_TOO_BIG, *range(4400, 4500)})
+"""A server that says goodbye with one of these would say it again."""
+
+
+class _Stream(WebSocketStream, RemoteStream):
+    @property
+    def ended(self) -> Ended:
+        """How it ended."""
+        return Ended(self.end, is_temporary=self.close_code not in _FINAL)
+
+
+class _Connect(connect):
+    """Follows no redirect: what proves who we are is for the address that the user has named."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        return exc
+
+
+@asynccontextmanager
+async def opened_websocket(address: Address, headers: Mapping[str, str]) -> AsyncIterator[_Stream]:
+    """The agent's lines, until the block ends. Raises AgentUnreachable."""
+    stream = _Stream(await _open(address, headers))
+    try:
+        yield stream
+    finally:
+        with anyio.CancelScope(shield=True):
+            await stream.aclose()
+
+
+async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnection:
+    opened = partial(
+        _Connect,
+        additional_headers=headers,
+        open_timeout=OPEN_LIMIT_S,
+        ping_interval=PING_S,
+        ping_timeout=PING_S,
+        close_timeout=CLOSE_LIMIT_S,
+        max_size=MAX_SIZE,
+        compression=None,  # it costs more time than it saves, and frames could not be taken as they are
+        create_connection=LineConnection,
+    )
+    try:
+        if address.socket_path:
+            return await opened("ws://localhost/", unix=True, path=address.socket_path)
+        return await opened(address.url, proxy=proxy_for(address))
+    except InvalidStatus as error:
+        ended = refusal(error.response.status_code, error.response.headers.get("Location"))
+    except OSError as error:
+        ended = failure(error)
+        if address.socket_path:  # whoever listened on this machine has ended
+            ended = replace(ended, is_temporary=False)
+    except InvalidProxy as error:  # its own words repeat the address, with what is secret in it
+        ended = Ended(f"cannot be reached: the proxy of the environment is not valid ({error.msg})")
+    except (ImportError, ProxyError) as error:
+        ended = Ended(f"cannot be reached through the proxy: {error}")
+    except InvalidMessage as error:
+        is_cut = isinstance(error.__cause__, EOFError | OSError)
+        how = "closed the connection without an answer" if is_cut else f"does not speak WebSocket: {error}"
+        ended = Ended(how, is_temporary=is_cut)
+    except InvalidHandshake as error:
+        ended = Ended(f"does not speak WebSocket: {error}", is_temporary=False)
+    raise ended.of(address.host)

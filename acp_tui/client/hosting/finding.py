@@ -1,0 +1,274 @@
+"""The hosts of this user: where each listens, how one is found by its name, and what runs there.
+
+The folder is the user's alone, and so is each socket in it. A host that was killed leaves its socket: nobody listens
+there, and the next look takes it away.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import quote
+
+import anyio
+from anyio import to_thread
+
+from acp_tui.client.agents.address import Address
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import ClientError
+from acp_tui.client.files import PRIVATE, locked, make_private
+from acp_tui.client.hosting import own_methods
+from acp_tui.client.hosting.following import attached
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings.location import state_folder
+from acp_tui.conversation.facts import SessionId
+from acp_tui.values import dataclass
+
+ANSWER_LIMIT_S: Final = 10.0
+MAX_NAME: Final = 24
+MAX_SOCKET_PATH: Final = 103
+"""Bytes that the systems take, macOS the fewest."""
+_ODD: Final = re.compile(r"[^A-Za-z0-9_.]+")
+
+
+class HostNotFound(ClientError):
+    """No host, or no session, answers to that name."""
+
+
+class HostNotStarted(ClientError):
+    """There is no place for it, or nothing to listen on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one host listens, and what it keeps there."""
+
+    name: str
+    folder: Path
+
+    @property
+    def socket(self) -> Path:
+        """Where clients connect."""
+        return self.folder / f"{self.name}.sock"
+
+    @property
+    def token(self) -> Path:
+        """What those who come over TCP have to show."""
+        return self.folder / f"{self.name}.token"
+
+    @property
+    def log(self) -> Path:
+        """What goes wrong inside."""
+        return self.folder / f"{self.name}.log"
+
+    @property
+    def command(self) -> AgentCommand:
+        """The host as an agent."""
+        url = f"unix://{quote(str(self.socket))}"
+        return AgentCommand(self.name, (url,), address=Address(url), is_host=True, protocol=1)
+
+    def clear(self) -> None:
+        """Take away what a host that has ended leaves; its log stays. It blocks."""
+        for file in (self.socket, self.token):
+            file.unlink(missing_ok=True)
+
+
+def hosts_folder() -> Path:
+    """Where they are, whether there is one or not."""
+    return state_folder() / "hosts"
+
+
+def bound(agent: str, folder: Path | None = None) -> tuple[Place, socket.socket]:
+    """A free place for a host of this agent, and the socket that holds it. It blocks. Raises HostNotStarted."""
+    folder = folder or hosts_folder()
+    stem = _ODD.sub("-", agent).strip("-.")[:MAX_NAME] or "agent"
+    try:
+        make_private(folder, is_ours=True)
+        with locked(folder / "hosts"):
+            taken = {place.name for place in _places(folder)}
+            number = next(n for n in range(1, len(taken) + 2) if _numbered(stem, n) not in taken)
+            place = Place(_numbered(stem, number), folder)
+            return place, _listener(place.socket)
+    except OSError as error:
+        raise HostNotStarted(f"{folder} cannot be used: {error.strerror or error}") from error
+
+
+def _numbered(stem: str, number: int) -> str:
+    return stem if number == 1 else f"{stem}-{number}"
+
+
+def _listener(path: Path) -> socket.socket:
+    if len(str(path).encode()) > MAX_SOCKET_PATH:
+        raise HostNotStarted(
+            f"{path} is too long for the address of a socket", hint="XDG_STATE_HOME names a shorter folder"
+        )
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        path.chmod(PRIVATE)  # the folder is closed to others, too
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _places(folder: Path) -> list[Place]:
+    """Those where a host listens; the others are cleared away."""
+    found = []
+    for file in sorted(folder.glob("*.sock")):
+        place = Place(file.stem, folder)
+        if _is_heard(file):
+            found.append(place)
+        else:
+            place.clear()
+    return found
+
+
+def _is_heard(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+        try:
+            caller.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:
+            return True  # busy, or not ours to judge
+        return True
+
+
+# What runs there
+
+
+class OpensSessions(Protocol):
+    """A way to the sessions of an agent."""
+
+    async def open(self, session_id: SessionId, cwd: Path) -> Session:
+        """A session that the agent knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostedSession:
+    """A session as its host tells of it. Its texts are others'."""
+
+    host: str
+    """Its name, or its address."""
+    command: AgentCommand
+    """The host as an agent."""
+    agent: str
+    """The agent's own name."""
+    session_id: SessionId
+    cwd: Path
+    title: str
+    turn: str
+    """idle, running, cancelling."""
+    waiting: tuple[str, ...]
+    """What is asked there, a line each."""
+    attached: int
+    """How many terminals show it."""
+
+    @property
+    def state(self) -> str:
+        """How it stands, in a word or two."""
+        return "needs you" if self.waiting else "working" if self.turn != "idle" else "idle"
+
+    def is_shown_by(self, agent: Agent | None, session: Session | None) -> bool:
+        """Whether it is this session of this agent."""
+        if agent is None or session is None or agent.lost is not None:
+            return False
+        return agent.command == self.command and session.session_id == self.session_id
+
+    async def open_in(self, sessions: OpensSessions) -> Session:
+        """The session, as one more client has it. Raises ClientError."""
+        return await sessions.open(self.session_id, self.cwd)
+
+
+async def hosted_sessions(folder: Path | None = None) -> list[HostedSession]:
+    """The sessions of all hosts on this machine; a host that does not answer has none."""
+    places = await to_thread.run_sync(_places, folder or hosts_folder())
+    told: dict[str, list[HostedSession]] = {}
+
+    async def ask(place: Place) -> None:
+        with suppress(ClientError):
+            told[place.name] = await sessions_at(place.command)
+
+    async with anyio.create_task_group() as tasks:
+        for place in places:
+            tasks.start_soon(ask, place)
+    return [session for place in places for session in told.get(place.name, ())]
+
+
+async def sessions_at(command: AgentCommand) -> list[HostedSession]:
+    """The sessions of a host. Raises ClientError."""
+    async with _connected(command) as agent:
+        return _read_status(command, await agent.send_extension(own_methods.STATUS, {}))
+
+
+@asynccontextmanager
+async def _connected(command: AgentCommand) -> AsyncIterator[Agent]:
+    """A host as an agent, for a few words. Raises ClientError."""
+    async with open_hub() as hub:
+        agent = await attached(hub, command)
+        await agent.initialize(ANSWER_LIMIT_S)
+        yield agent
+
+
+def _read_status(command: AgentCommand, status: Any) -> list[HostedSession]:
+    """What can be read of it: it may come from another version."""
+    sessions = status.get("sessions") if isinstance(status, dict) else None
+    return [
+        HostedSession(
+            command.name,
+            command,
+            str(status.get("agent") or command.name),
+            SessionId(str(one.get("sessionId"))),
+            Path(str(one.get("cwd"))),
+            str(one.get("title") or ""),
+            str(one.get("turn")),
+            tuple(map(str, one.get("waiting") or ())),
+            one["attached"] if isinstance(one.get("attached"), int) else 0,
+        )
+        for one in sessions or ()
+        if isinstance(one, dict)
+    ]
+
+
+def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
+    """The session that a user means by its host's name or by how its id begins; "": the only one.
+
+    Raises HostNotFound.
+    """
+    if not sessions:
+        raise HostNotFound("no session is hosted", hint="acp-tui host AGENT begins one")
+    exact = [one for one in sessions if name in (one.host, one.session_id)]
+    found = exact or [one for one in sessions if one.session_id.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    known = "\n".join(f"{one.host}  {one.session_id}  {one.title}".rstrip() for one in found or sessions)
+    what = (
+        "several sessions are hosted"
+        if not name
+        else f"no session is {name!r}"
+        if not found
+        else f"{name!r} is several"
+    )
+    raise HostNotFound(what, hint=f"name one by its host or by its id:\n{known}")
+
+
+async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
+    """End this host, None: all of them; gives the names of those that are ended. Raises ClientError."""
+    places = await to_thread.run_sync(_places, folder or hosts_folder())
+    wanted = [place for place in places if name in (None, place.name)]
+    if name is not None and not wanted:
+        known = ", ".join(place.name for place in places) or "there is none"
+        raise HostNotFound(f"no host is called {name!r}", hint=f"hosts: {known}")
+    for place in wanted:
+        async with _connected(place.command) as agent:
+            await agent.send_extension(own_methods.STOP, {})
+            await agent.ended()
+    return [place.name for place in wanted]

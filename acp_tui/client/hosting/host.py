@@ -1,0 +1,504 @@
+"""A host: owns one agent with its sessions, and is itself an ACP agent for any number of clients.
+
+What the agent asks of the machine is served here, as ever; what it asks of the user goes to every client that has the
+session open. The first answer counts, the others are told and their question is withdrawn. Without a client a question
+waits: nothing is answered here. How clients connect is `serving`'s matter.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from anyio.abc import ByteStream, TaskGroup
+
+from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
+from acp_tui.client.hosting import own_methods
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings import HttpServer, Server, StdioServer
+from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.elicitation import Elicitation
+from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
+from acp_tui.conversation.retelling import patch_of, retold
+from acp_tui.conversation.updates import (
+    Disconnected,
+    ElicitationAction,
+    ElicitationAsked,
+    MessageChunk,
+    OptionChanged,
+    OptionsReplaced,
+    PermissionAsked,
+    PermissionNoted,
+    PromptJoined,
+    PromptSent,
+    SessionUpdate,
+    TurnEnded,
+    TurnFailed,
+)
+from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage
+from acp_tui.protocol.v1 import methods, session, telling
+from acp_tui.protocol.v1.agent_requests import RequestPermissionResponse, SelectedPermissionOutcome
+from acp_tui.protocol.v1.elicitation import CreateElicitationResponse
+from acp_tui.protocol.v1.inbound_content import read_block
+from acp_tui.protocol.v1.initialize import AuthenticateRequest, InitializeRequest
+from acp_tui.protocol.wire import decode
+from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, RpcError
+from acp_tui.values import dataclass
+
+MAX_UNREAD_BYTES: Final = 64 << 20
+"""A client that leaves more than that unread is let go: it can attach again."""
+ACTIONS: Final[tuple[ElicitationAction, ...]] = ("accept", "decline", "cancel")
+UPDATES_PER_SLICE: Final = 50
+"""Of what is told again; then others get their turn."""
+
+
+class _Turn:
+    """A prompt of a client's, from its arrival to the end of its turn. It goes on where its client has gone."""
+
+    def __init__(self, client: Client, blocks: Sequence[ContentBlock]) -> None:
+        self.client = client
+        self.blocks = blocks
+        self.has_begun = False
+        self.is_given_up = False
+        self.stop_reason: str | None = None
+        self.error: ClientError | None = None
+        self.over = anyio.Event()
+
+
+@dataclass(slots=True)
+class _Turns:
+    """The prompts of one session: one at a time, the others wait in their order."""
+
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    waiting: list[_Turn] = field(default_factory=list)
+    running: _Turn | None = None
+
+
+class Host:
+    """The sessions of one agent, and who is attached to them."""
+
+    def __init__(self, agent: Agent, tasks: TaskGroup, where: Sequence[str] = ()) -> None:
+        """`tasks` outlive every client. `where` is where clients connect, for people."""
+        self.agent = agent
+        self.where = where
+        self.ended = anyio.Event()
+        """Set when there is nothing left to host."""
+        self._tasks = tasks
+        self._clients: list[Client] = []
+        self._turns: dict[SessionId, _Turns] = defaultdict(_Turns)
+        self._began_at = time.time()
+        agent.on_elicitations = self._look_at_questions
+
+    async def serve(self, stream: ByteStream) -> None:
+        """Serve one client until it goes."""
+        async with anyio.create_task_group() as tasks:
+            client = Client(self, stream, tasks)
+            self._clients.append(client)
+            try:
+                await client.peer.serve()
+            except ConnectionLost:
+                pass  # it said too much or read too little: it is gone, like any other
+            finally:
+                self._clients.remove(client)
+                tasks.cancel_scope.cancel()
+
+    async def say_goodbye(self) -> None:
+        """Wait until every client has what it was told."""
+        for client in tuple(self._clients):
+            await client.peer.flush()
+
+    # Sessions
+
+    def attend(self, opened: Session) -> None:
+        """Pass on what happens in a session; to be called before the agent says anything in it."""
+        opened.relay = partial(self._relay, opened)
+
+    def _relay(self, told: Session, update: SessionUpdate, change: Change) -> None:
+        asker = None
+        if isinstance(update, PromptSent | TurnEnded | TurnFailed):
+            running = self._turns[told.session_id].running
+            asker = running.client if running is not None else None  # it knows
+        for client in tuple(self._clients):
+            if client is not asker:
+                client.tell(told, update, change)
+        if Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts:
+            self._look_at_questions()
+        if isinstance(update, Disconnected):
+            self.ended.set()
+
+    def _look_at_questions(self) -> None:
+        for client in tuple(self._clients):
+            client.look_at_questions()
+
+    def begin_turn(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> _Turn:
+        """Send a prompt once those before it are through."""
+        turn = _Turn(client, blocks)
+        self._turns[told.session_id].waiting.append(turn)
+        self._tasks.start_soon(self._take_turn, told, turn)
+        return turn
+
+    async def _take_turn(self, told: Session, turn: _Turn) -> None:
+        turns = self._turns[told.session_id]
+        async with turns.lock:
+            turns.waiting.remove(turn)
+            if not turn.is_given_up:
+                turns.running = turn
+                try:
+                    await told.send_prompt(turn.blocks)
+                except ClientError as error:
+                    turn.error = error
+                turns.running = None
+                turn.stop_reason = told.conversation.last_stop_reason
+        turn.over.set()
+
+    def cancel(self, told: Session, client: Client) -> None:
+        """Stop the turn; a client whose prompt has not been sent means that one."""
+        own = [turn for turn in self._turns[told.session_id].waiting if turn.client is client]
+        for turn in own:
+            turn.is_given_up = True
+            turn.stop_reason = "cancelled"
+        if not own:
+            told.cancel()
+
+    async def close(self, told: Session, by: Client) -> None:
+        """Close a session for everybody; the last one ends the host."""
+        gone = Disconnected("The session was closed in another terminal.")
+        for client in self._clients:
+            if client is not by:
+                client.tell(told, gone, Change())
+        await self.agent.close_session(told)
+        self._turns.pop(told.session_id, None)
+        if not self.agent.sessions:
+            self.ended.set()
+
+    def status(self) -> dict[str, Any]:
+        """What runs here, and what waits for an answer."""
+        return {
+            "agent": self.agent.title,
+            "name": self.agent.command.name,
+            "pid": os.getpid(),
+            "startedAt": self._began_at,
+            "listens": list(self.where),
+            "sessions": [self._status_of(one) for one in self.agent.sessions.values()],
+        }
+
+    def _status_of(self, one: Session) -> dict[str, Any]:
+        conversation = one.conversation
+        asked = [
+            conversation.tool_call(request.tool_call_id).call.shown_title
+            for request in conversation.permissions.values()
+        ]
+        asked += [elicitation.message for elicitation in conversation.elicitations.values()]
+        return {
+            "sessionId": one.session_id,
+            "cwd": str(one.cwd),
+            "title": conversation.title,
+            "turn": conversation.turn.name.lower(),
+            "waiting": asked,
+            "attached": sum(client.has_open(one.session_id) for client in self._clients),
+        }
+
+
+class Client:
+    """One client of a host: the agent's role towards it. It is the peer's handler."""
+
+    def __init__(self, host: Host, stream: ByteStream, tasks: TaskGroup) -> None:
+        self.peer = Peer(stream, self)
+        self._host = host
+        self._tasks = tasks
+        self._follows = False
+        self._open: set[SessionId] = set()
+        self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
+        """What happens in a session while it is being told again."""
+        self._asked: dict[RequestKey, anyio.CancelScope] = {}
+        self._requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
+            methods.INITIALIZE: self._initialize,
+            methods.AUTHENTICATE: self._authenticate,
+            methods.LOGOUT: self._logout,
+            methods.SESSION_NEW: self._new_session,
+            methods.SESSION_LOAD: self._load_session,
+            methods.SESSION_LIST: self._list_sessions,
+            methods.SESSION_CLOSE: self._close_session,
+            methods.SESSION_PROMPT: self._prompt,
+            methods.SESSION_SET_CONFIG_OPTION: self._set_option,
+            own_methods.STATUS: self._status,
+            own_methods.STOP: self._stop,
+        }
+
+    # What it asks
+
+    def on_request(self, method: str, params: Any) -> Awaitable[Any]:
+        """Take up a request. Raises RequestFailed."""
+        serve = self._requests.get(method)
+        if serve is None:
+            raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
+        return self._served(serve, params)
+
+    async def _served(self, serve: Callable[[Any], Awaitable[Any]], params: Any) -> Any:
+        with _as_failures():
+            return await serve(params)
+
+    def on_notification(self, method: str, params: Any) -> None:
+        """Cancel a turn; ignore what we do not know."""
+        if method == methods.SESSION_CANCEL:
+            with _as_failures():
+                request = decode(session.CancelNotification, params)
+                self._host.cancel(self._session(request.session_id), self)
+
+    def on_junk(self, line: bytes, reason: str) -> None:
+        """Nothing is lost with it."""
+
+    async def _initialize(self, params: Any) -> Any:
+        request = decode(InitializeRequest, params)
+        agent = self._host.agent
+        self._follows = own_methods.follows(request.client_capabilities.meta)
+        # It is loaded here, whatever the agent can; without the history a client would miss what went on meanwhile.
+        capabilities = replace(
+            agent.capabilities,
+            load_session=True,
+            list_sessions=True,
+            close_session=True,
+            resume_session=False,
+            delete_session=False,
+        )
+        # A login in a terminal would need a new process of the agent's.
+        ways = [way for way in agent.auth_methods if way.kind == "agent"]
+        return telling.agreement_of(agent.identity, capabilities, ways, own_methods.HOST)
+
+    async def _authenticate(self, params: Any) -> Any:
+        await self._host.agent.authenticate(decode(AuthenticateRequest, params).method_id)
+        return {}
+
+    async def _logout(self, _: Any) -> Any:
+        await self._host.agent.logout()
+        return {}
+
+    async def _new_session(self, params: Any) -> Any:
+        request = decode(session.NewSessionRequest, params)
+
+        def attend(opened: Session) -> None:
+            self._open.add(opened.session_id)
+            self._host.attend(opened)
+
+        opened = await self._host.agent.new_session(
+            _absolute(request.cwd),
+            attend,
+            additional_directories=[*map(_absolute, request.additional_directories)],
+            mcp_servers=[*map(_mcp_server, request.mcp_servers)],
+        )
+        return {"sessionId": opened.session_id, **_setup(opened)}
+
+    async def _load_session(self, params: Any) -> Any:
+        """Tell what was said, then what is said from now on: nothing is missing in between, and nothing comes twice."""
+        request = decode(session.LoadSessionRequest, params)
+        opened = self._session(request.session_id)
+        taken, held_back = snapshot(opened.conversation), list[tuple[SessionUpdate, Change]]()
+        self._open.add(opened.session_id)
+        self._held_back[opened.session_id] = held_back
+        try:
+            for number, update in enumerate(retold(taken), 1):
+                self._say(opened, update)
+                if number % UPDATES_PER_SLICE == 0:
+                    await self.peer.until_room()
+                    await anyio.sleep(0)
+        finally:
+            del self._held_back[opened.session_id]
+        for update, change in held_back:
+            self.tell(opened, update, change)
+        self.look_at_questions()
+        return _setup(opened)
+
+    async def _list_sessions(self, params: Any) -> Any:
+        wanted = decode(session.ListSessionsRequest, params).cwd
+        found = [
+            {"sessionId": one.session_id, "cwd": str(one.cwd)}
+            | ({} if one.conversation.title is None else {"title": one.conversation.title})
+            for one in self._host.agent.sessions.values()
+            if wanted is None or str(one.cwd) == wanted
+        ]
+        return {"sessions": found}
+
+    async def _close_session(self, params: Any) -> Any:
+        closed = self._session(decode(session.CloseSessionRequest, params).session_id)
+        self._open.discard(closed.session_id)
+        await self._host.close(closed, self)
+        return {}
+
+    async def _prompt(self, params: Any) -> Any:
+        request = decode(session.PromptRequest, params)
+        told = self._session(request.session_id)
+        turn = self._host.begin_turn(told, self, tuple(map(read_block, request.prompt)))
+        await turn.over.wait()
+        if turn.error is not None:
+            raise turn.error
+        if turn.stop_reason is None:
+            raise RequestFailed(ErrorCode.INTERNAL_ERROR, "The agent ended the turn without a reason")
+        return {"stopReason": turn.stop_reason}
+
+    async def _set_option(self, params: Any) -> Any:
+        request = decode(session.SetSessionConfigOptionRequest, params)
+        told = self._session(request.session_id)
+        await told.set_option(request.config_id, request.value)
+        return {"configOptions": telling.options_of(told.conversation.options)}
+
+    async def _status(self, _: Any) -> Any:
+        return self._host.status()
+
+    async def _stop(self, _: Any) -> Any:
+        self._host.ended.set()
+        return {}
+
+    def _session(self, session_id: str) -> Session:
+        found = self._host.agent.sessions.get(SessionId(session_id))
+        if found is None:
+            raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
+        return found
+
+    # What it is told
+
+    def has_open(self, session_id: SessionId) -> bool:
+        """Whether it is told of this session."""
+        return session_id in self._open
+
+    def tell(self, told: Session, update: SessionUpdate, change: Change) -> None:
+        """Something happens in a session."""
+        if told.session_id not in self._open:
+            return
+        held_back = self._held_back.get(told.session_id)
+        if held_back is not None:
+            held_back.append((update, change))
+        elif isinstance(update, PermissionAsked | ElicitationAsked):
+            pass  # it is asked
+        elif Fact.OPTIONS in change.facts and isinstance(update, OptionChanged | MessageChunk):
+            self._say(told, OptionsReplaced(told.conversation.options))
+        else:
+            self._say(told, update)
+
+    def _say(self, told: Session, update: SessionUpdate) -> None:
+        said = telling.update_of(update)
+        if said is not None:
+            self._notify(methods.SESSION_UPDATE, {"sessionId": told.session_id, "update": said})
+        elif self._follows:
+            self._notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
+        elif isinstance(update, PromptSent | PromptJoined):
+            for block in update.blocks:
+                self._say(told, MessageChunk("user", block))
+
+    def _notify(self, method: str, params: Any) -> None:
+        try:
+            self.peer.notify(method, params)
+        except ConnectionLost:
+            return
+        if self.peer.waiting_bytes > MAX_UNREAD_BYTES:
+            self._tasks.cancel_scope.cancel()
+
+    # What it is asked
+
+    def look_at_questions(self) -> None:
+        """Ask what waits and has not been asked here; withdraw what was and waits no longer."""
+        waiting = dict(self._waiting())
+        for key in self._asked.keys() - waiting.keys():
+            self._asked.pop(key).cancel()
+        for key, ask in waiting.items():
+            if key not in self._asked:
+                self._ask(key, *ask)
+
+    def _waiting(self) -> Iterator[tuple[RequestKey, tuple[Session | None, PermissionRequest | Elicitation]]]:
+        agent = self._host.agent
+        for key, elicitation in agent.elicitations.items():
+            yield key, (None, elicitation)
+        for session_id in self._open - self._held_back.keys():
+            told = agent.sessions.get(session_id)
+            if told is None:
+                continue
+            for key, request in told.conversation.permissions.items():
+                yield key, (told, request)
+            for key, elicitation in told.conversation.elicitations.items():
+                yield key, (told, elicitation)
+
+    def _ask(self, key: RequestKey, told: Session | None, asked: PermissionRequest | Elicitation) -> None:
+        meta = own_methods.with_key(key)
+        if isinstance(asked, PermissionRequest):
+            assert told is not None
+            patch = patch_of(told.conversation.tool_call(asked.tool_call_id).call)
+            method = methods.SESSION_REQUEST_PERMISSION
+            params = telling.permission_request(told.session_id, asked, patch, meta)
+        else:
+            method = methods.ELICITATION_CREATE
+            params = telling.elicitation_request(told.session_id if told is not None else None, asked, meta)
+        answer: Awaitable[Any]
+        try:
+            answer = self.peer.request(method, params)
+        except ConnectionLost:
+            return
+        scope = self._asked[key] = anyio.CancelScope()
+        self._tasks.start_soon(self._take_answer, key, told, answer, scope)
+        if told is not None and isinstance(asked, PermissionRequest) and asked.note is not None:
+            self._say(told, PermissionNoted(key, asked.note))
+
+    async def _take_answer(
+        self, key: RequestKey, told: Session | None, answer: Awaitable[Any], scope: anyio.CancelScope
+    ) -> None:
+        with scope:
+            try:
+                said = await answer
+                self._answer(key, told, said)
+            except (RpcError, MalformedMessage, ValueError):
+                pass  # it could not ask, or nobody answered: the question waits for somebody else
+
+    def _answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
+        """Pass on what its user chose. A question that it only let go of waits on."""
+        if told is not None and key in told.conversation.permissions:
+            outcome = decode(RequestPermissionResponse, said).outcome
+            if isinstance(outcome, SelectedPermissionOutcome):
+                told.answer_permission(key, outcome.option_id)
+            return
+        response = decode(CreateElicitationResponse, said)
+        action = next((one for one in ACTIONS if one == response.action), None)
+        if action is not None:
+            owner = told if told is not None else self._host.agent
+            owner.answer_elicitation(key, action, response.content)
+
+
+@contextmanager
+def _as_failures() -> Iterator[None]:
+    """What goes wrong inside, as the error response for it."""
+    try:
+        yield
+    except MalformedMessage as error:
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, "Invalid params", {"details": str(error)}) from error
+    except AuthenticationRequired as error:
+        raise RequestFailed(AUTH_REQUIRED, str(error), error.detail) from error
+    except ClientError as error:
+        code = error.code if isinstance(error, AgentRefused) else ErrorCode.INTERNAL_ERROR
+        raise RequestFailed(code, str(error), error.detail or error.hint or None) from error
+
+
+def _absolute(path: str) -> Path:
+    if not path.startswith("/"):
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Not an absolute path: {path}")
+    return Path(path)
+
+
+def _mcp_server(server: session.McpServer) -> Server:
+    if isinstance(server, session.McpServerStdio):
+        env = tuple((variable.name, variable.value) for variable in server.env or ())
+        return StdioServer(server.name, server.command, tuple(server.args or ()), env)
+    headers = tuple((header.name, header.value) for header in server.headers or ())
+    return HttpServer(server.type, server.name, server.url, headers)
+
+
+def _setup(opened: Session) -> dict[str, Any]:
+    options = opened.conversation.options
+    return {"configOptions": telling.options_of(options)} if options else {}

@@ -1,0 +1,185 @@
+"""Where clients of a host connect: a Unix socket of this user's, and TCP where that is wanted, with a token.
+
+Who connects must be the user that the host runs as: on the socket the system says who it is, over TCP the token does.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import os
+import secrets
+import socket
+import ssl
+import struct
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from http import HTTPStatus
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from acp_tui.client.files import replace_file
+from acp_tui.client.hosting.finding import HostNotStarted, Place
+from acp_tui.client.hosting.host import Host
+
+try:
+    from websockets.asyncio.server import Server, ServerConnection, serve, unix_serve
+    from websockets.http11 import Request, Response
+except ImportError as error:
+    raise HostNotStarted(
+        f"hosting sessions needs the package {error.name}", hint="pip install 'acp-tui[remote]'"
+    ) from error
+
+from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, WebSocketStream
+from acp_tui.values import dataclass
+
+TOKEN_VARIABLE: Final = "ACP_TUI_HOST_TOKEN"
+"""Holds the token for TCP; without it one is made."""
+TOKEN_BYTES: Final = 32
+ENDED: Final = 4410
+"""The code of a WebSocket's end after which there is nothing to come back to."""
+_QUIET: Final = logging.getLogger("acp_tui.client.hosting.connections")
+"""Who only looks whether a host listens, or breaks off, is no trouble."""
+_QUIET.addHandler(logging.NullHandler())
+_QUIET.propagate = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """An address of TCP beside the socket."""
+
+    host: str
+    port: int
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether nobody but this machine reaches it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def read_listening(text: str, certificate: Path | None = None, key: Path | None = None) -> Listening:
+    """HOST:PORT, with TLS files unless it is loopback. Raises HostNotStarted."""
+    host, separator, port = text.rpartition(":")
+    if not separator or not port.isdecimal() or int(port) > 0xFFFF:
+        raise HostNotStarted(f"{text!r} is no address to listen on", hint="it looks like 127.0.0.1:8765")
+    listening = Listening(host.strip("[]") or "127.0.0.1", int(port), certificate, key)
+    if (certificate is None) != (key is None):
+        raise HostNotStarted("TLS needs both files", hint="--tls-cert FILE --tls-key FILE")
+    if certificate is None and not listening.is_loopback:
+        raise HostNotStarted(
+            f"{listening.host} can be reached from other machines, so it needs TLS",
+            hint="--tls-cert FILE --tls-key FILE, or listen on 127.0.0.1 and go through ssh",
+        )
+    return listening
+
+
+@asynccontextmanager
+async def listening_at(
+    host: Host, place: Place, listener: socket.socket, tcp: Listening | None
+) -> AsyncIterator[str]:
+    """Serve clients until the block ends; gives where they connect over TCP, "" for nowhere. Raises HostNotStarted."""
+    options: dict[str, Any] = {
+        "compression": None,
+        "max_size": MAX_SIZE,
+        "ping_interval": PING_S,
+        "ping_timeout": PING_S,
+        "close_timeout": CLOSE_LIMIT_S,
+        "server_header": None,
+        "logger": _QUIET,
+    }
+    handle = partial(_serve_client, host)
+    async with AsyncExitStack() as stack:
+        local = await stack.enter_async_context(
+            unix_serve(handle, sock=listener, process_request=_require_same_user, **options)
+        )
+        stack.callback(place.clear)
+        stack.push_async_callback(_say_it_ended, local)
+        if tcp is None:
+            yield ""
+            return
+        check = partial(_require_token, _token_for(place))
+        try:
+            server = await stack.enter_async_context(
+                serve(handle, tcp.host, tcp.port, process_request=check, ssl=_tls(tcp), **options)
+            )
+        except (OSError, ssl.SSLError) as error:
+            raise HostNotStarted(
+                f"{tcp.host}:{tcp.port} cannot be listened on: {error.strerror or error}"
+            ) from error
+        stack.push_async_callback(_say_it_ended, server)
+        port = next(iter(server.sockets)).getsockname()[1]
+        shown = f"[{tcp.host}]" if ":" in tcp.host else tcp.host
+        yield f"{'ws' if tcp.certificate is None else 'wss'}://{shown}:{port}/"
+
+
+async def _say_it_ended(server: Server) -> None:
+    """So that nobody tries to connect again."""
+    async with anyio.create_task_group() as tasks:
+        for connection in server.connections:
+            tasks.start_soon(connection.close, ENDED, "the host has ended")
+
+
+async def _serve_client(host: Host, connection: ServerConnection) -> None:
+    await host.serve(WebSocketStream(connection))
+
+
+# Who may connect
+
+
+def _require_same_user(connection: ServerConnection, _: Request) -> Response | None:
+    user = _user_of(connection.transport.get_extra_info("socket"))
+    if user == os.getuid():
+        return None
+    return connection.respond(HTTPStatus.FORBIDDEN, "This host serves another user.\n")
+
+
+def _user_of(peer: socket.socket) -> int | None:
+    """Who is at the other end of a Unix socket; None where the system does not say."""
+    with suppress(OSError, AttributeError):
+        if sys.platform == "darwin":
+            # struct xucred: the version, the user, ...
+            version, user = struct.unpack_from("=II", peer.getsockopt(0, 0x001, 76))
+            return user if version == 0 else None
+        said = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        _, user, _ = struct.unpack("3i", said)
+        return int(user)
+    return None
+
+
+def _require_token(token: str, connection: ServerConnection, request: Request) -> Response | None:
+    shown = request.headers.get_all("Authorization")
+    expected = f"Bearer {token}"
+    if len(shown) == 1 and hmac.compare_digest(shown[0].encode(), expected.encode()):
+        return None
+    return connection.respond(HTTPStatus.UNAUTHORIZED, "Show the token of this host.\n")
+
+
+def _token_for(place: Place) -> str:
+    """The user's own, or a new one; kept where only the user reads it. Raises HostNotStarted."""
+    token = os.environ.pop(TOKEN_VARIABLE, "") or secrets.token_urlsafe(TOKEN_BYTES)
+    try:
+        replace_file(place.token, token.encode())
+    except OSError as error:
+        raise HostNotStarted(f"{place.token} cannot be written: {error.strerror or error}") from error
+    return token
+
+
+def _tls(tcp: Listening) -> ssl.SSLContext | None:
+    if tcp.certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(tcp.certificate, tcp.key)
+    return context

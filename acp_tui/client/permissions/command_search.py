@@ -1,0 +1,108 @@
+"""Finds every program that a request of an agent would start, in lines, in words, and in what these start in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from posixpath import basename
+from typing import Final
+
+from acp_tui.client.permissions.launchers import lines_within, sets_what_is_run, started_by, without_prefixes
+from acp_tui.client.permissions.shell_lines import NOT_TOLD, Words, as_written, read_commands
+
+MAX_WORK: Final = 6_000
+"""Of one search: pieces of lines, and commands. It bounds the time on the event loop, whatever an agent writes."""
+_CHARACTERS_PER_WORK: Final = 8
+_WORDS_PER_WORK: Final = 8
+_MIN_WORDS: Final = 100
+"""Of a command that are kept however little time is left."""
+_MAX_UNREAD: Final = 100_000
+"""Characters that are kept of what there was no time for."""
+_MAX_DEPTH: Final = 8
+"""Of lines within lines, such as `sh -c 'sh -c ...'`."""
+
+
+class CommandSearch:
+    """Collects the commands of all that one request brings; an agent may write more than there is time for."""
+
+    def __init__(self) -> None:
+        self._found: dict[Words, None] = {}
+        self._unread: list[str] = []
+        self._unread_left = _MAX_UNREAD
+        self._work_left = MAX_WORK
+
+    @property
+    def commands(self) -> tuple[Words, ...]:
+        """What was found, each before those inside it, with marks; targets of redirections come last in it."""
+        return tuple(self._found)
+
+    @property
+    def unread(self) -> str:
+        """The text that there was no time to read, up to a limit."""
+        return "\n".join(self._unread)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is taken in."""
+        return self._work_left <= 0 and self._unread_left <= 0
+
+    def read_line(self, line: str, depth: int = 0) -> None:
+        """Find every command that `line` would run."""
+        if depth > _MAX_DEPTH:
+            self._found[NOT_TOLD] = None
+            return
+        if self._work_left <= 0:
+            self._leave_unread(line)
+            return
+        # Not all that is left: what stands inside of these commands is to be looked at, too.
+        work = (self._work_left + 1) // 2
+        reading = read_commands(line[: work * _CHARACTERS_PER_WORK], work)
+        self._work_left -= 1 + max(reading.pieces, reading.characters // _CHARACTERS_PER_WORK)
+        self._leave_unread(line[reading.characters : reading.characters + _MAX_UNREAD])
+        for command in reading.commands:
+            self.read_words(command.words, depth, command.targets)
+        for inner in reading.inner_lines:
+            self.read_line(inner, depth + 1)
+
+    def read_words(self, words: Sequence[str], depth: int = 0, targets: Words = ()) -> None:
+        """Find one command that no shell reads, and those that it starts."""
+        if self._work_left <= 0:
+            self._unread_left -= len(words)  # the caller had to gather them
+            self._leave_unread(" ".join(words[:_MIN_WORDS]))
+            return
+        all_words = tuple(words[: max(self._work_left, _MIN_WORDS)])
+        command = without_prefixes(all_words)
+        self._work_left -= 1 + len(command) // _WORDS_PER_WORK
+        found = command + targets
+        if not all_words or found in self._found:
+            return
+        if command:
+            self._found[found] = None
+        if sets_what_is_run(all_words):
+            self._found[NOT_TOLD] = None
+        if depth <= _MAX_DEPTH:
+            self._read_inside(all_words, command, targets, depth + 1)
+        else:
+            self._found[NOT_TOLD] = None
+
+    def _read_inside(self, all_words: Words, command: Words, targets: Words, depth: int) -> None:
+        for line in lines_within(all_words, command, targets):
+            self.read_line(line, depth)
+        for started in started_by(basename(command[0]), command[1:]) if command else ():
+            if self.is_over:
+                return
+            if started == NOT_TOLD:
+                self._found[NOT_TOLD] = None
+            else:
+                self.read_words(started, depth)
+
+    def _leave_unread(self, text: str) -> None:
+        if text and self._unread_left > 0:
+            self._unread.append(text[: self._unread_left])
+            self._unread_left -= len(text) + _CHARACTERS_PER_WORK
+
+
+def commands_in(words: Words) -> tuple[Words, ...]:
+    """One command that no shell reads, and those that it starts, as they are written."""
+    search = CommandSearch()
+    search.read_words(words)
+    return tuple(filter(None, map(as_written, search.commands)))

@@ -1,0 +1,315 @@
+"""Programs that start programs: what a command starts with its arguments, and where nobody can read that from them.
+
+The lists are data. What is told in code for an interpreter, comes on a shell's input, or hides behind an alias that
+is set elsewhere is `NOT_TOLD`. Where it is in doubt a command too many is named: a rule then asks rather than lets
+something pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice, pairwise, takewhile
+from posixpath import basename
+from typing import Final
+
+from acp_tui.client.loading_variables import loading_effect
+from acp_tui.client.permissions.shell_lines import ANY, ANY_PART, NOT_TOLD, Words, is_told
+
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
+_READ_FIRST: Final = re.compile(r"(?:GIT_CONFIG\w*|BASH_ENV|ZDOTDIR|BASH_FUNC_.*)\+?=.*|ENV=.*/.*", re.DOTALL)
+_NUMBER: Final = re.compile(r"[\d.]+[smhd]?")
+_RESERVED: Final = re.compile(r"[!{]|if|then|elif|else|do|while|until|coproc")
+_EXTENSION: Final = re.compile(r"\.(?:exe|com|cmd|bat)\Z", re.IGNORECASE)
+
+_SHELL: Final = re.compile("(ba|da|a|z|k|mk|fi|c|tc|r|o|y)?sh|pwsh|powershell|nu|elvish|xonsh")
+_LINE_READER: Final = re.compile(rf"{_SHELL.pattern}|env|npx|script|su|runuser|sg")
+"""A program that is given a line in an option."""
+_LINE_OPTION: Final = re.compile(
+    r"(?:-[A-Za-z]*?[cS]|--(?:command|call|split-string)(?:=|\Z))(.*)", re.DOTALL
+)
+_LINE_JOINER: Final = frozenset({"eval", "ssh", "watch", "parallel", "tmux", "hyperfine", "entr"})
+"""A program that makes a line of its arguments."""
+_STARTER: Final = re.compile(
+    "builtin|bunx|busybox|chroot|command|coproc|doas|env|exec|flock|ionice|nice|nohup|npx|parallel|setsid|ssh|stdbuf"
+    "|strace|sudo|time|timeout|unbuffer|unshare|uvx|watch|xargs"
+)
+"""A program that starts the program that its arguments name."""
+_STARTER_ANYWHERE: Final = re.compile(
+    "docker|podman|nerdctl|kubectl|oc|lxc|wsl|vagrant|distrobox|toolbox|flatpak|bwrap|firejail|proot|fakeroot|nsenter"
+    "|runuser|setpriv|systemd-run|ltrace|valgrind|perf|hyperfine|entr|tmux|screen|dbus-run-session|xvfb-run"
+    "|start-stop-daemon|faketime|torsocks|proxychains4?|chrt|taskset|prlimit|tini|dumb-init|gosu|su-exec|runcon|pkexec"
+    "|rlwrap|nix|nix-shell|direnv|mise|conda|mamba|micromamba|pixi|rye|hatch|op|doppler|dotenv|aws-vault|chamber|sg"
+    "|socat|dbus-launch|gdb|lldb|expect|setarch|linux(32|64)|numactl|cgexec|daemonize|chpst|setuidgid|softlimit"
+)
+"""The same, with options and places before it that are too many to know."""
+_PLACE_FIRST: Final = frozenset({"chroot", "flock", "ssh"})
+"""Those whose first argument is where."""
+_START_COMMANDS: Final = {
+    "bun": "x",
+    "npm": "exec",
+    "pdm": "run",
+    "pipenv": "run",
+    "pnpm": "exec",
+    "poetry": "run",
+    "uv": "run",
+}
+"""Programs of which one command does so."""
+_FIND_EXEC: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_FILLED: Final = frozenset({"xargs", "parallel", "find", "fd", "fdfind"})
+"""They add to the arguments of what they start, or put something in for `{}`."""
+_ALWAYS_NOT_TOLD: Final = frozenset({"at", "batch"})
+_READS_INPUT_ALONE: Final = frozenset(
+    {"su", "script", "newgrp", "sudo", "doas", "chroot", "unshare", "ssh", "parallel"}
+)
+"""A shell, or the like, where their arguments name no command."""
+
+_EDITORS: Final = "n?vim?|vimdiff|view|ex|ed|emacs|kak|hx|gdb|lldb"
+_INTERPRETERS: Final = tuple(
+    (re.compile(programs), re.compile(code, re.DOTALL))
+    for programs, code in (
+        (r"python[\d.]*w?|pypy[\d.]*|ipython[\d.]*", "-[A-Za-z]*c.*"),
+        (r"perl[\d.]*", "-[A-Za-z0-9]*[eE].*"),
+        (
+            r"ruby[\d.]*|irb|lua(jit)?[\d.]*|osascript|julia|iex|elixir|erl|R|Rscript|groovy|jshell|scala|clojure|bb"
+            r"|ghci?|runghc|guile|racket|sbcl|ocaml|swift|expect|tclsh[\d.]*|wish[\d.]*",
+            r"-[A-Za-z]*[eEc].*|--(eval|execute|print).*|eval",
+        ),
+        (r"node|nodejs|bun|deno|tsx|ts-node", r"-(e|p|pe)|--(eval|print).*|eval"),
+        (r"php[\d.]*", "-[rBRE].*"),
+        (r"g?make", r"-E.*|--eval.*"),
+        (_EDITORS, r"[-+].+"),
+        (_SHELL.pattern, "-[A-Za-z]*s[A-Za-z]*"),  # the code that it is given is read as a line
+    )
+)
+"""Programs that run a script, and the options that give them code."""
+_FILE_OPTION: Final = re.compile(r"-[A-Za-z]*f|--(?:file|makefile)")
+_FILE_IS_INPUT: Final = re.compile(
+    rf"(?:-[A-Za-z]*f|--(?:file|makefile)=)(?:-|/dev/stdin|/dev/fd/.*|.*{ANY}.*)"
+)
+_TAKES_VALUE: Final = re.compile(r"[-+][A-Za-z]*[oOWXIrB]|--[a-z-]+")
+_NEEDS_NO_SCRIPT: Final = re.compile(rf"g?make|{_EDITORS}")
+_SAYS_AND_ENDS: Final = frozenset({"--version", "--help", "-V", "-v", "-h", "-version", "version", "help"})
+_INPUT: Final = re.compile(r"-|/dev/(stdin|fd/.*)|/proc/self/fd/.*")
+_CODE_OF_TOOLS: Final = (
+    (re.compile("[gmn]?awk"), re.compile(r"system|\||@load|-f\s*-")),
+    (
+        re.compile("g?sed"),
+        re.compile(r"(?:^|[;{}\n!\d$/,])\s*e(?:\s|$)|[^\w\s-][gpimIM\d]*e[gpimIM\d]*(?:[\s;}]|$)"),
+    ),
+)
+"""Tools whose small languages can run a command, and what they look like then."""
+_SETS_A_NAME: Final = {"hash": "-p", "enable": "-f", "bind": "-x", "complete": "-C"}
+"""A shell's words that give a name to a program, or a command to an occasion."""
+
+_GIT_COMMANDS: Final = """
+add am annotate apply archive attributes backfill bisect blame branch bugreport bundle cat-file check-attr
+check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column
+commit commit-graph commit-tree config count-objects credential credential-cache credential-store daemon
+describe diagnose diff diff-files diff-index diff-pairs diff-tree difftool fast-export fast-import fetch fetch-
+pack filter-branch fmt-merge-msg for-each-ref format-patch fsck gc get-tar-commit-id grep gui hash-object help
+history hook http-backend http-fetch http-push imap-send index-pack init init-db instaweb interpret-trailers
+last-modified lfs log ls-files ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base merge-file
+merge-index merge-one-file merge-tree mergetool mktag mktree multi-pack-index mv name-rev notes p4 pack-objects
+pack-redundant pack-refs patch-id prune prune-packed pull push quiltimport range-diff read-tree rebase receive-
+pack reflog refs remote repack replace replay repo request-pull rerere reset restore rev-list rev-parse revert
+rm send-email send-pack shell shortlog show show-branch show-index show-ref sparse-checkout stage stash status
+stripspace submodule subtree survey switch symbolic-ref tag unpack-file unpack-objects update-index update-ref
+update-server-info upload-archive upload-pack var verify-commit verify-pack verify-tag version whatchanged
+worktree write-tree
+"""
+_GIT_OWN: Final = frozenset(_GIT_COMMANDS.split())
+"""No alias can take their names; any other word may be one."""
+_GIT_ALIAS: Final = re.compile(r"alias\.[^=]*", re.IGNORECASE)
+_GIT_VALUES: Final = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"}
+)
+"""Options of git with a value behind them."""
+
+
+def program_name(word: str) -> str:
+    """What a program is called, wherever it lies and whatever it ends with."""
+    return _EXTENSION.sub("", basename(word))
+
+
+def without_prefixes(words: Words) -> Words:
+    """`words` from the program on, without assignments and words of the shell's grammar."""
+    if words[:1] == ("function",):
+        words = words[2:]
+    for at, word in enumerate(words):
+        if not (_RESERVED.fullmatch(word) or _ASSIGNMENT.match(word)):
+            return words[at:]
+    return ()
+
+
+def sets_what_is_run(words: Words) -> bool:
+    """Whether a variable is set that has a shell or git read more than the line."""
+    return any(map(_READ_FIRST.fullmatch, words))
+
+
+def lines_within(all_words: Words, command: Words, targets: Words) -> Iterator[str]:
+    """The lines that a command has for a shell, in its arguments, on its input, or in variables that are set for it."""
+    for word in all_words:
+        assigned = _ASSIGNMENT.fullmatch(word)
+        # A pager, an editor, what a shell runs first: all of them are lines.
+        if assigned and " " in assigned[2] and loading_effect(assigned[1]):
+            yield assigned[2]
+    if not command:
+        return
+    program, arguments = program_name(command[0]), command[1:]
+    if _SHELL.fullmatch(program):
+        yield from targets  # `<<< "..."`
+    if program in _LINE_JOINER:
+        yield " ".join(arguments)
+        if program == "ssh":
+            yield from (" ".join(arguments[at:]) for at in range(1, min(len(arguments), 8)))
+    if program == "trap" and arguments:
+        yield arguments[arguments[0] == "--" :][0] if len(arguments) > 1 else arguments[0]
+    if program in ("alias", "parallel") or _STARTER_ANYWHERE.fullmatch(program):
+        yield from (
+            word.partition("=")[2] if program == "alias" else word for word in arguments if " " in word
+        )
+    if _LINE_READER.fullmatch(program):
+        yield from _lines_of_options(program, arguments)
+    if program == "git":
+        yield from (line[1:] if line[:1] == "!" else f"git {line}" for line in _git_aliases(arguments))
+
+
+def _lines_of_options(program: str, arguments: Words) -> Iterator[str]:
+    before = "env " if program == "env" else ""  # its line may begin with options and assignments
+    is_awaited = False
+    for word in arguments:
+        if word.startswith("-"):
+            option = _LINE_OPTION.fullmatch(word)
+            is_awaited = is_awaited or option is not None
+            if option and option[1]:
+                yield before + option[1]
+        elif is_awaited:
+            yield before + word
+            is_awaited = False
+
+
+def _git_aliases(arguments: Words) -> Iterator[str]:
+    """What aliases stand for that are given in an option, or set for later."""
+    for word, value in pairwise((*arguments, "")):
+        name, equals, text = word.removeprefix("-c").partition("=")
+        if _GIT_ALIAS.fullmatch(name):
+            yield text if equals else value
+
+
+def started_by(program: str, arguments: Words) -> Iterator[Words]:
+    """The programs that the arguments of a command name; NOT_TOLD where it runs something that they do not tell."""
+    program = program_name(program)
+    if _runs_something_unread(program, arguments):
+        yield NOT_TOLD
+    if program == "find" or program.startswith("fd"):
+        begins = _FIND_EXEC if program == "find" else ("-x", "-X", "--exec", "--exec-batch")
+        yield from (
+            _filled(program, arguments[at + 1 :]) for at, word in enumerate(arguments) if word in begins
+        )
+    if program.startswith("git-"):
+        yield ("git", program.removeprefix("git-"), *arguments)
+    if program == "git" and _git_command(arguments) not in _GIT_OWN:
+        yield ("git", ANY)
+    if _STARTER_ANYWHERE.fullmatch(program):
+        yield from islice((arguments[at:] for at, word in enumerate(arguments) if word[:1] != "-"), 50)
+    start_command = _START_COMMANDS.get(program)
+    if start_command in arguments:
+        arguments = arguments[arguments.index(start_command) + 1 :]
+    elif not _STARTER.fullmatch(program):
+        return
+    arguments = _filled(program, arguments)
+    while arguments:
+        options = [*takewhile(_is_no_program, arguments)]
+        yield (rest := arguments[len(options) :])
+        if program in _PLACE_FIRST:
+            yield rest[1:]
+        # What follows an option may be its value, and what follows that the program.
+        arguments = rest[1:] if options and options[-1].startswith("-") else ()
+
+
+def _is_no_program(word: str) -> bool:
+    return word.startswith("-") or bool(_ASSIGNMENT.match(word) or _NUMBER.fullmatch(word))
+
+
+def _filled(program: str, arguments: Words) -> Words:
+    """The arguments with what the program puts in for a placeholder, and adds to them, marked as not told."""
+    if program not in _FILLED:
+        return arguments
+    places = {"{}"}
+    for word, value in pairwise((*arguments, "")):
+        if word in ("-I", "-J", "--replace"):
+            places.add(value)
+        elif word.startswith(("-I", "-J", "--replace=")):
+            places.add(word.removeprefix("--replace=").removeprefix("-I").removeprefix("-J"))
+    places.discard("")
+    filled = (ANY + word if any(place in word for place in places) else word for word in arguments)
+    return (*filled, ANY)
+
+
+def _git_command(arguments: Words) -> str:
+    """The first word that is no option, nor one's value; `--version` and the like where there is none."""
+    is_value = False
+    for word in arguments:
+        if not is_value and (not word.startswith("-") or not is_told(word)):
+            return word
+        is_value = not is_value and word in _GIT_VALUES
+    return "version"
+
+
+def _runs_something_unread(program: str, arguments: Words) -> bool:
+    if program in _ALWAYS_NOT_TOLD or _SETS_A_NAME.get(program) in arguments:
+        return True
+    if program == "crontab":
+        return not any(word in ("-l", "-r") for word in arguments)
+    if program in _READS_INPUT_ALONE:
+        named = [word for word in arguments if not _is_no_program(word)]
+        return len(named) <= (program in _PLACE_FIRST) and _SAYS_AND_ENDS.isdisjoint(arguments)
+    if program in ("source", "."):
+        return not arguments or _may_be_input(arguments[0])
+    for tools, code in _CODE_OF_TOOLS:
+        if tools.fullmatch(program):
+            return any(
+                code.search(word[:_MAX_CODE]) or len(word) > _MAX_CODE
+                for word in arguments
+                if word[:2] != "-e"
+            )
+    return any(
+        _interprets_unread(program, arguments, code)
+        for programs, code in _INTERPRETERS
+        if programs.fullmatch(program)
+    )
+
+
+_MAX_CODE: Final = 10_000
+"""Characters of a tool's program that are looked at."""
+
+
+def _interprets_unread(program: str, arguments: Words, code: re.Pattern[str]) -> bool:
+    """Whether an interpreter is given code in an option, or reads it from its input."""
+    if any(
+        _FILE_OPTION.fullmatch(word) and _may_be_input(value) for word, value in pairwise((*arguments, ""))
+    ):
+        return True
+    is_shell = _SHELL.fullmatch(program) is not None
+    for at, word in enumerate(arguments):
+        if code.fullmatch(word) or _INPUT.fullmatch(word) or _FILE_IS_INPUT.fullmatch(word):
+            return True
+        if is_shell and _LINE_OPTION.fullmatch(word):
+            return False  # it is read as a line
+        if word in ("-m", "--module"):
+            return False
+        if not word.startswith(("-", "+")):
+            # The last word behind such an option may be its value, and no script.
+            is_value = at > 0 and at + 1 == len(arguments) and not re.search("[./]", word)
+            return _may_be_input(word) or (is_value and _TAKES_VALUE.fullmatch(arguments[at - 1]) is not None)
+    return not _NEEDS_NO_SCRIPT.fullmatch(program) and _SAYS_AND_ENDS.isdisjoint(arguments)
+
+
+def _may_be_input(word: str) -> bool:
+    """Whether a file that is named like this may be the program's input, or a pipe."""
+    return (
+        _INPUT.fullmatch(word) is not None
+        or ANY in word
+        or (ANY_PART in word and "/" not in word.rpartition(ANY_PART)[2])
+    )

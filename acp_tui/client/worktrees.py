@@ -1,0 +1,421 @@
+"""Git worktrees for sessions: makes one, says what changed in it, copies that back, and removes it.
+
+Git keeps the books; files are read and written here, so no filter, hook or merge driver of the repository runs. A
+repository that relies on filters (LFS) therefore gets the stored content. Nothing is asked or drawn here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from anyio import to_thread
+
+from acp_tui.client.changes.git import Git, blob_id
+from acp_tui.client.changes.tree import Tree, swap
+from acp_tui.client.changes.values import ChangedMeanwhile, ChangesError, FileState
+from acp_tui.client.errors import ClientError
+from acp_tui.client.files import create_private, encoded, locked, replace_file
+from acp_tui.client.safe_git import GitFailed, ask_git
+from acp_tui.client.settings.location import state_folder
+from acp_tui.values import dataclass
+
+MAX_FILE_BYTES: Final = 256 << 20
+MAX_BATCH_BYTES: Final = 32 << 20
+BRANCH_PREFIX: Final = "acp-tui/"
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
+_TREE_ENTRY: Final = re.compile(rb"(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t([^\0]*)\0")
+
+
+class WorktreeFailed(ClientError):
+    """The worktree could not be made, read or removed; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """One worktree that acp-tui made; all paths are absolute."""
+
+    root: str
+    """The top of the worktree."""
+    folder: str
+    """Where the session works: below `root` as the user's folder is below `origin`."""
+    origin: str
+    """The top of the folder that it was made from; its changes go back there."""
+    branch: str
+    base: str
+    """The commit that it began with."""
+
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+        return self.branch.removeprefix(BRANCH_PREFIX)
+
+
+class Changed(NamedTuple):
+    """A file in a worktree that is not what it was at the base commit."""
+
+    path: str
+    before: FileState | None
+    """None where the base commit has no such file."""
+    after: FileState | None
+    """None where the file is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtBack:
+    """What copying changes back came to."""
+
+    written: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    """Files that changed in both folders, in the same lines; nothing was written then.
+
+    One alone beside files that were written changed in that very moment."""
+
+
+class _Stored(NamedTuple):
+    """A file in a commit."""
+
+    mode: int
+    blob: bytes
+    size: int
+
+
+def known_worktree(folder: Path) -> Worktree | None:
+    """The worktree in which a session with this folder works, if acp-tui made it. It blocks."""
+    resolved = str(folder.resolve())
+    for worktree in _read_known():
+        if resolved == worktree.root or resolved.startswith(f"{worktree.root}{os.sep}"):
+            return worktree
+    return None
+
+
+async def add_worktree(cwd: Path, name: str = "") -> Worktree:
+    """Make a worktree of the repository that holds `cwd`, from its last commit, on a branch of its own.
+
+    It lies beside the repository, in `REPOSITORY.worktrees/NAME`. Without a name it is called `session-1`, and so on.
+
+    Raises: WorktreeFailed.
+    """
+    with _failures("A worktree cannot be made"):
+        top, prefix = await _place(cwd)
+        base = await _head(top)
+        wanted = _NOT_IN_NAMES.sub("-", name).strip("-")
+        if name and not wanted:
+            raise WorktreeFailed(f"A worktree cannot be called {name!r}: use letters, digits, - and _")
+        worktree = await _add(top, prefix, base, wanted)
+        try:
+            await _fill(worktree)
+            await to_thread.run_sync(_remember, worktree)
+        except BaseException:
+            await remove_worktree(worktree)
+            raise
+        return worktree
+
+
+async def changes_in(worktree: Worktree) -> list[Changed]:
+    """What differs from the base commit, committed or not, in the order of the paths.
+
+    Raises: WorktreeFailed.
+    """
+    with _failures("The worktree's changes cannot be read"):
+        root = Path(worktree.root)
+        base = await _files_of(root, worktree.base)
+        git = Git(root)
+        paths = sorted({*base, *await git.not_ignored()})
+        tree = Tree(root)
+        changed = await to_thread.run_sync(_changed, tree, base, paths)
+        blobs = await _blobs(root, [base[path] for path, _ in changed if path in base])
+        return [Changed(path, _state(base.get(path), blobs), after) for path, after in changed]
+
+
+async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> BroughtBack:
+    """Make these changes in the folder that the worktree was made from, uncommitted.
+
+    Lines that changed there meanwhile stay; where both changed the same lines, nothing is written at all.
+
+    Raises: WorktreeFailed.
+    """
+    with _failures("The changes cannot be copied back"):
+        tree = Tree(Path(worktree.origin))
+        planned: list[tuple[str, FileState | None, FileState | None]] = []
+        conflicts: list[str] = []
+        for change in changes:
+            there = await to_thread.run_sync(tree.read, change.path, MAX_FILE_BYTES)
+            if _is_same(there, change.after):
+                continue
+            wanted = change.after if _is_same(there, change.before) else await _merged(there, change)
+            if isinstance(wanted, _Conflict):
+                conflicts.append(change.path)
+            else:
+                planned.append((change.path, there, wanted))
+        if conflicts:
+            return BroughtBack(conflicts=tuple(conflicts))
+        return await to_thread.run_sync(_write_all, tree, planned)
+
+
+async def has_commits(worktree: Worktree) -> bool:
+    """Whether anything was committed in it.
+
+    Raises: WorktreeFailed.
+    """
+    with _failures("The worktree's branch cannot be read"):
+        return await _head(Path(worktree.root)) != worktree.base
+
+
+async def remove_worktree(worktree: Worktree, *, keeps_branch: bool = False) -> None:
+    """Delete the worktree's folder with all that is in it, and its branch unless that is kept.
+
+    Raises: WorktreeFailed.
+    """
+    with _failures("The worktree cannot be removed"):
+        origin = Path(worktree.origin)
+        await _git(origin, "worktree remove --force", worktree.root)
+        if not keeps_branch:
+            await _git(origin, "update-ref", "-d", f"refs/heads/{worktree.branch}")
+        await to_thread.run_sync(_forget, worktree)
+        with suppress(OSError):  # other worktrees are in it
+            Path(worktree.root).parent.rmdir()
+
+
+# Asking git
+
+
+async def _git(directory: Path, command: str, *words: str, question: bytes = b"") -> bytes:
+    answer = await ask_git(directory, command, *words, question=question)
+    if answer.code or answer.is_cut:
+        raise GitFailed(answer.complaint.removeprefix("fatal: ") or f"git {command} failed")
+    return answer.output
+
+
+async def _place(cwd: Path) -> tuple[Path, str]:
+    """The top of the repository, and where `cwd` is below that."""
+    told = await _git(cwd, "rev-parse", "--show-toplevel", "--show-prefix")
+    top, prefix, *_ = os.fsdecode(told).split("\n")
+    return Path(top), prefix.rstrip("/")
+
+
+async def _head(top: Path) -> str:
+    answer = await ask_git(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if answer.code:
+        raise GitFailed("the repository has no commit yet")
+    return answer.output.decode().strip()
+
+
+async def _add(top: Path, prefix: str, base: str, wanted: str) -> Worktree:
+    """Register a worktree without files, under the first free name."""
+    beside = top.parent / f"{top.name}.worktrees"
+    for name in _names(wanted):
+        root, branch = beside / name, f"{BRANCH_PREFIX}{name}"
+        taken = await ask_git(top, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+        if taken.code == 0 or os.path.lexists(root):
+            continue
+        await _git(top, "worktree add --no-checkout", "-b", branch, str(root), base)
+        resolved = str(root.resolve())
+        return Worktree(resolved, str(Path(resolved, prefix)), str(top.resolve()), branch, base)
+    raise AssertionError("there is always another number")
+
+
+def _names(wanted: str) -> Iterator[str]:
+    if wanted:
+        yield wanted
+    number = 2 if wanted else 1
+    while True:
+        yield f"{wanted or 'session'}-{number}"
+        number += 1
+
+
+async def _files_of(top: Path, commit: str) -> dict[str, _Stored]:
+    """The files and links of a commit, by path; submodules are left out."""
+    listed = await _git(top, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+    return {
+        os.fsdecode(path): _Stored(int(mode, 8), bytes.fromhex(blob.decode()), int(size))
+        for mode, kind, blob, size, path in _TREE_ENTRY.findall(listed)
+        if kind == b"blob" and _is_safe(os.fsdecode(path))
+    }
+
+
+def _is_safe(path: str) -> bool:
+    """Whether a path of a commit may be written: a commit can hold any text, also `../x` and `.git/hooks/x`."""
+    return not any(name.lower() in {"", ".", "..", ".git"} for name in path.split("/"))
+
+
+async def _blobs(top: Path, files: Iterable[_Stored]) -> dict[bytes, bytes]:
+    """The content of these files, all in memory."""
+    found: dict[bytes, bytes] = {}
+    for batch in _batches(files):
+        found |= await Git(top).blobs(stored.blob for stored in batch)
+    return found
+
+
+def _batches(files: Iterable[_Stored]) -> Iterator[list[_Stored]]:
+    batch: list[_Stored] = []
+    size = 0
+    for stored in files:
+        if batch and size + stored.size > MAX_BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(stored)
+        size += stored.size
+    if batch:
+        yield batch
+
+
+# Files
+
+
+async def _fill(worktree: Worktree) -> None:
+    """Give the new worktree its index and its files."""
+    root = Path(worktree.root)
+    await _git(root, "read-tree", worktree.base)
+    files = await _files_of(root, worktree.base)
+    by_blob: dict[bytes, list[str]] = {}
+    for path, stored in files.items():
+        by_blob.setdefault(stored.blob, []).append(path)
+    # Links last: no file is then written through one.
+    for are_links in (False, True):
+        wanted = {stored.blob: stored for stored in files.values() if stat.S_ISLNK(stored.mode) is are_links}
+        for batch in _batches(wanted.values()):
+            blobs = await Git(root).blobs(stored.blob for stored in batch)
+            paths = [path for blob in blobs for path in by_blob[blob]]
+            new = {
+                path: state
+                for path in paths
+                if stat.S_ISLNK(files[path].mode) is are_links
+                and (state := _state(files[path], blobs)) is not None
+            }
+            await to_thread.run_sync(_create_all, worktree.root, new)
+    Path(worktree.folder).mkdir(parents=True, exist_ok=True)
+
+
+def _create_all(root: str, files: dict[str, FileState]) -> None:
+    """Write files that are not there yet; as in git's own checkout, the umask says who else may write them."""
+    for path, state in files.items():
+        assert state.data is not None
+        target = Path(root, path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if state.is_link:
+            target.symlink_to(os.fsdecode(state.data))
+        else:
+            with create_private(target, mode=state.permissions | 0o022) as file:
+                file.write(state.data)
+
+
+def _state(stored: _Stored | None, blobs: dict[bytes, bytes]) -> FileState | None:
+    """A file of a commit as it would stand on disk; git keeps no permissions but the one to execute."""
+    if stored is None:
+        return None
+    data = blobs.get(stored.blob)
+    mode = stored.mode if stat.S_ISLNK(stored.mode) else stat.S_IFREG | stored.mode & 0o777
+    return FileState(mode, stored.size, data, "" if data is not None else "git does not have it")
+
+
+def _changed(
+    tree: Tree, base: dict[str, _Stored], paths: Iterable[str]
+) -> list[tuple[str, FileState | None]]:
+    found: list[tuple[str, FileState | None]] = []
+    for path in paths:
+        stored, now = base.get(path), tree.read(path, MAX_FILE_BYTES)
+        if stored is None:
+            if now is not None:
+                found.append((path, now))
+        elif now is None or not _is_stored(now, stored):
+            found.append((path, now))
+    return found
+
+
+def _is_stored(state: FileState, stored: _Stored) -> bool:
+    if state.is_link is not stat.S_ISLNK(stored.mode) or state.data is None:
+        return False
+    is_same_mode = state.is_link or bool(state.mode & 0o100) is bool(stored.mode & 0o100)
+    return is_same_mode and state.size == stored.size and blob_id(state.data, len(stored.blob)) == stored.blob
+
+
+def _is_same(one: FileState | None, other: FileState | None) -> bool:
+    """Whether git would see the same file."""
+    if one is None or other is None:
+        return one is other
+    return (
+        one.data is not None
+        and one.data == other.data
+        and one.kind == other.kind
+        and one.mode & 0o100 == other.mode & 0o100
+    )
+
+
+class _Conflict:
+    """Both folders changed the same lines, or what cannot be merged."""
+
+
+async def _merged(there: FileState | None, change: Changed) -> FileState | None | _Conflict:
+    """The file with the lines of both."""
+    states = (there, change.before, change.after)
+    datas = [state.data for state in states if state is not None and state.is_file and state.data is not None]
+    if len(datas) < len(states) or any(b"\0" in data for data in datas):
+        return _Conflict()
+    with tempfile.TemporaryDirectory(prefix="acp-tui-merge-") as folder:
+        names = ("there", "before", "after")
+        for name, data in zip(names, datas, strict=True):
+            Path(folder, name).write_bytes(data)
+        answer = await ask_git(Path(folder), "merge-file -p", "-q", *names)
+    if answer.code or answer.is_cut or there is None:
+        return _Conflict()
+    return FileState(there.mode, len(answer.output), answer.output)
+
+
+def _write_all(tree: Tree, planned: Iterable[tuple[str, FileState | None, FileState | None]]) -> BroughtBack:
+    written: list[str] = []
+    for path, there, wanted in planned:
+        try:
+            swap(tree, path, there, wanted)
+        except ChangedMeanwhile:
+            return BroughtBack(tuple(written), (path,))
+        written.append(path)
+    return BroughtBack(tuple(written))
+
+
+# Which there are
+
+
+def _file() -> Path:
+    return state_folder() / "worktrees.json"
+
+
+def _read_known() -> list[Worktree]:
+    try:
+        kept = json.loads(_file().read_bytes())
+        return [Worktree(**each) for each in kept]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def _remember(worktree: Worktree) -> None:
+    with locked(_file()):
+        _keep([*(each for each in _read_known() if each.root != worktree.root), worktree])
+
+
+def _forget(worktree: Worktree) -> None:
+    with locked(_file()):
+        _keep([each for each in _read_known() if each.root != worktree.root])
+
+
+def _keep(worktrees: Sequence[Worktree]) -> None:
+    replace_file(_file(), encoded([asdict(each) for each in worktrees]))
+
+
+@contextmanager
+def _failures(what: str) -> Iterator[None]:
+    """Give every failure inside as WorktreeFailed."""
+    try:
+        yield
+    except (GitFailed, ChangesError) as error:
+        raise WorktreeFailed(f"{what}: {error}") from error
+    except OSError as error:
+        raise WorktreeFailed(f"{what}: {error.strerror or error}") from error

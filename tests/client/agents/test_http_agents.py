@@ -1,0 +1,160 @@
+"""Agents behind Streamable HTTP: failures are said in words, and what proves who we are goes nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_tui.client.agents.catalogue import command_at
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentLost, AgentRefused, AgentUnreachable
+from support.agents import running
+
+Answer = Callable[[str, dict[str, str], Any], bytes | None]
+"""What a server says to a method, its headers and its body; None: it hangs up."""
+INITIALIZED = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}}).encode()
+
+
+def response(status: str, body: bytes = b"", **headers: str) -> bytes:
+    names = {
+        "Content-Length": str(len(body)),
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in names.items())
+    return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + body
+
+
+def stream(*events: bytes) -> bytes:
+    """A stream of events that goes on."""
+    body = b"".join(b"data: %b\r\n\r\n" % event for event in events)
+    return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + body
+
+
+def greeting(method: str, body: Any) -> bytes | None:
+    """What a server says that works; None for what it is not asked before a session."""
+    if method == "GET":
+        return stream()
+    if body.get("method") == "initialize":
+        return response("200 OK", INITIALIZED, Acp_Connection_Id="c", Content_Type="application/json")
+    return None
+
+
+@asynccontextmanager
+async def served(answer: Answer) -> AsyncIterator[AgentCommand]:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                first, *rest = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+                headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in rest)}
+                body = await reader.readexactly(int(headers.get("content-length", "0")))
+                said = answer(first.partition(" ")[0], headers, json.loads(body or b"{}"))
+                if said is None:
+                    break
+                writer.write(said)
+        writer.close()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        yield command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
+
+
+async def _failure(answer: Answer) -> AgentLost:
+    async with served(answer) as command, running(command) as agent:
+        with pytest.raises(AgentLost) as caught:
+            await agent.initialize()
+        return caught.value
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "is_temporary"),
+    [
+        (response("401 Unauthorized"), r"wants to know who you are \(HTTP 401\)", False),
+        (response("404 Not Found"), r"has no agent at this path \(HTTP 404\)", False),
+        (response("409 Conflict"), r"serves another client already \(HTTP 409\)", True),
+        (response("500 Oops"), r"refuses the connection \(HTTP 500\)", True),
+        (response("200 OK", b"<html>", Content_Type="text/html"), r"\(text/html\) names no connection", False),
+        (response("302 Found", Location="https://other.example/"), "leads on to https://other.example/", False),
+        (b"220 mail.example ESMTP\r\n\r\n", "is out of reach", True),
+        (None, "is out of reach: the connection broke off", True),
+    ],
+)  # fmt: skip
+async def test_a_server_that_does_not_work_is_said_in_words(
+    said: bytes | None, words: str, is_temporary: bool
+):
+    error = await _failure(lambda *_: said)
+    assert isinstance(error, AgentUnreachable)
+    assert error.is_temporary is is_temporary
+    with pytest.raises(AgentLost, match=words):
+        raise error
+
+
+async def test_a_stream_that_ends_is_the_end_of_the_connection():
+    def close(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        ending = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 0\r\n\r\n"
+        return ending if method == "GET" else greeting(method, body)
+
+    async with served(close) as command, running(command) as agent:
+        with suppress(AgentLost):
+            await agent.initialize()
+        with pytest.raises(AgentLost, match="closed the connection"):
+            await agent.new_session(Path("/"))
+
+
+async def test_a_request_that_the_server_refuses_fails_alone():
+    def refuse(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        return greeting(method, body) or response("503 Busy")
+
+    async with served(refuse) as command, running(command) as agent:
+        await agent.initialize()
+        with pytest.raises(AgentRefused, match=r"the server refuses the connection \(HTTP 503\)"):
+            await agent.new_session(Path("/"))
+        assert agent.lost is None
+
+
+async def test_a_token_goes_to_its_server_and_to_no_other(capfd: pytest.CaptureFixture[str]):
+    leaked: list[dict[str, str]] = []
+    seen: list[dict[str, str]] = []
+
+    def take(_: str, headers: dict[str, str], __: Any) -> bytes:
+        leaked.append(headers)
+        return response("200 OK")
+
+    async with served(take) as other:
+
+        def lead_on(_: str, headers: dict[str, str], __: Any) -> bytes:
+            seen.append(headers)
+            return response("307 Temporary Redirect", Location=other.name)
+
+        async with served(lead_on) as command:
+            assert command.address is not None
+            address = replace(command.address, headers={"Authorization": "Bearer s3cret", "X-Key": "s3cret"})
+            async with running(replace(command, address=address)) as agent:
+                with pytest.raises(AgentLost) as caught:
+                    await agent.initialize()
+    assert seen[0]["authorization"] == "Bearer s3cret"
+    assert not leaked
+    assert "s3cret" not in f"{caught.value} {caught.value.hint} {command!r} {''.join(capfd.readouterr())}"
+
+
+async def test_a_command_gives_the_token_anew_for_each_connection(tmp_path: Path):
+    seen: list[str] = []
+
+    def note(_: str, headers: dict[str, str], __: Any) -> bytes:
+        seen.append(headers["authorization"])
+        return response("401 Unauthorized")
+
+    script = f"echo t >> {tmp_path}/n; wc -l < {tmp_path}/n"
+    async with served(note) as command:
+        assert command.address is not None
+        command = replace(command, address=replace(command.address, token_command=("sh", "-c", script)))
+        for _ in range(2):
+            async with running(command) as agent:
+                with pytest.raises(AgentLost):
+                    await agent.initialize()
+    assert seen == ["Bearer 1", "Bearer 2"]

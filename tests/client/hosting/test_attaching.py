@@ -1,0 +1,199 @@
+"""Several terminals on one session: all see the same, whenever they come, and a turn goes on without any of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import SelectOption, Turn
+from conversation.test_retelling import shown
+from support.agents import REPLY, agent_texts, asked, said, until
+from support.folding import texts
+from support.hosted import hosted
+from support.peers import notification, request, settle
+
+pytestmark = pytest.mark.anyio
+
+MODES = {
+    "modes": {
+        "currentModeId": "ask",
+        "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}],
+    }
+}
+
+
+def same(*sessions: Session) -> bool:
+    """Whether they look the same to their users."""
+    first, *others = (_comparable(session.conversation) for session in sessions)
+    return all(other == first for other in others)
+
+
+def _comparable(conversation: Conversation) -> dict[str, Any]:
+    looks = shown(conversation)
+    # Modes of old are options like the others behind a host, and its terminals are not ours.
+    looks["options"] = [(option.option_id, option.value) for option in conversation.options]
+    looks["terminals"] = {key: state[:-1] for key, state in looks["terminals"].items()}
+    return looks
+
+
+async def test_a_client_sees_what_was_said_before_it_came_and_what_is_said_then(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, anyio.create_task_group() as tasks:
+        tasks.start_soon(its.session.send_prompt, REPLY)
+        prompt = await its.wire.expect("session/prompt")
+        await its.wire.send(said("be"), said("fore"))
+        await until(its.session, lambda: agent_texts(its.session) == ["before"])
+        client = await its.attach()
+        assert same(its.session, client)
+        await its.wire.send(said(" and after"))
+        await until(client, lambda: agent_texts(client) == ["before and after"])
+        assert client.conversation.turn is Turn.RUNNING
+        await its.wire.answer(prompt, {"stopReason": "end_turn"})
+        await until(client, lambda: client.conversation.is_idle)
+        assert same(its.session, client)
+
+
+async def test_two_clients_see_each_others_prompts_and_turns(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, anyio.create_task_group() as tasks:
+        one, other = await its.attach("one"), await its.attach("other")
+        tasks.start_soon(one.send_prompt, REPLY)
+        prompt = await its.wire.expect("session/prompt")
+        await until(other, lambda: other.conversation.turn is Turn.RUNNING)
+        await its.wire.send(said("done"))
+        await its.wire.answer(prompt, {"stopReason": "max_tokens"})
+        for client in (one, other):
+            await until(client, lambda client=client: client.conversation.is_idle)  # type: ignore[misc]
+        assert same(its.session, one, other)
+        assert texts(other.conversation)[-1] == ("TurnEnd", "")
+
+
+async def test_a_turn_goes_on_where_its_client_has_gone(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, anyio.create_task_group() as tasks:
+        agent = await its.connect("leaving")
+        client = await agent.load_session(its.session.session_id, tmp_path)
+
+        async def send() -> None:
+            with pytest.raises(Exception, match="stopped"):
+                await client.send_prompt(REPLY)
+
+        tasks.start_soon(send)
+        prompt = await its.wire.expect("session/prompt")
+        await agent.stop()
+        await its.wire.send(said("still here"))
+        await its.wire.answer(prompt, {"stopReason": "end_turn"})
+        await until(its.session, lambda: its.session.conversation.is_idle)
+        assert agent_texts(its.session) == ["still here"]
+        assert await its.wire.receive_all() == []  # nothing was cancelled
+
+
+async def test_prompts_of_two_clients_are_sent_one_after_the_other(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, its.played() as one, its.played() as other:
+        for client in (one, other):
+            await client.send(request(1, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+            await client.receive_all()
+        prompt = {"sessionId": "s1", "prompt": [{"type": "text", "text": "go"}]}
+        await one.send(request(2, "session/prompt", prompt))
+        first = await its.wire.expect("session/prompt")
+        await other.send(request(2, "session/prompt", prompt))
+        assert await its.wire.receive_all() == []
+        await its.wire.answer(first, {"stopReason": "end_turn"})
+        await its.wire.answer(await its.wire.expect("session/prompt"), {"stopReason": "refusal"})
+        assert [message for message in await other.receive_all() if "id" in message] == [
+            {"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "refusal"}}
+        ]
+
+
+async def test_a_client_takes_back_a_prompt_that_waits_for_anothers_turn(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, its.played() as one, its.played() as other:
+        prompt = {"sessionId": "s1", "prompt": []}
+        await one.send(request(1, "session/prompt", prompt))
+        running = await its.wire.expect("session/prompt")
+        await other.send(request(1, "session/prompt", prompt))
+        await settle()
+        await other.send(notification("session/cancel", {"sessionId": "s1"}))
+        await settle()
+        await its.wire.answer(running, {"stopReason": "end_turn"})
+        assert (await other.receive())["result"] == {"stopReason": "cancelled"}
+        assert await its.wire.receive_all() == []
+
+
+async def test_an_option_that_one_client_sets_is_shown_in_all(tmp_path: Path) -> None:
+    async with hosted(tmp_path, **MODES) as its, anyio.create_task_group() as tasks:
+        one, other = await its.attach("one"), await its.attach("other")
+        tasks.start_soon(one.set_option, "mode", "code")
+        await its.wire.answer(await its.wire.expect("session/set_mode"), {})
+        for client in (one, other):
+            await until(client, lambda client=client: _mode(client) == "code")  # type: ignore[misc]
+        assert same(its.session, one, other)
+
+
+def _mode(session: Session) -> str:
+    option = session.conversation.options[0]
+    assert isinstance(option, SelectOption)
+    return option.value
+
+
+async def test_a_client_of_plain_acp_sees_prompts_as_messages_and_none_of_our_additions(
+    tmp_path: Path,
+) -> None:
+    async with hosted(tmp_path) as its, anyio.create_task_group() as tasks, its.played() as client:
+        await client.send(request(1, "initialize", {"protocolVersion": 1}))
+        offered = (await client.receive())["result"]["agentCapabilities"]
+        assert offered["loadSession"] is True
+        assert "resume" not in offered["sessionCapabilities"]
+        await client.send(request(2, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+        assert (await client.receive_all())[-1]["result"] == {}
+        tasks.start_soon(its.session.send_prompt, REPLY)
+        prompt = await its.wire.expect("session/prompt")
+        await its.wire.send(said("hello"), asked("p", "yes"))
+        await its.wire.answer(prompt, {"stopReason": "end_turn"})
+        await until(its.session, lambda: its.session.conversation.is_idle)
+        heard = await client.receive_all()
+        assert [message["method"] for message in heard] == [
+            "session/update",
+            "session/update",
+            "session/request_permission",
+            "$/cancel_request",
+        ]
+        kinds = [message["params"]["update"]["sessionUpdate"] for message in heard[:2]]
+        assert kinds == ["user_message_chunk", "agent_message_chunk"]
+
+
+async def test_the_host_ends_with_its_last_session(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its:
+        one, other = await its.connect("one"), await its.connect("other")
+        closed = await one.load_session(its.session.session_id, tmp_path)
+        left = await other.load_session(its.session.session_id, tmp_path)
+        await one.close_session(closed)
+        await its.host.ended.wait()
+        await until(left, lambda: not left.conversation.is_connected)
+
+
+async def test_its_status_says_what_runs_and_what_waits_for_an_answer(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its:
+        client = await its.connect()
+        await client.load_session(its.session.session_id, tmp_path)
+        await its.wire.send(asked("p", "yes"))
+        await until(its.session, lambda: bool(its.session.conversation.permissions))
+        status = await client.send_extension("_acp_tui/status", {})
+        assert status["sessions"] == [
+            {
+                "sessionId": "s1",
+                "cwd": str(tmp_path),
+                "title": None,
+                "turn": "idle",
+                "waiting": ["Delete everything"],
+                "attached": 1,
+            }
+        ]
+
+
+async def test_stopping_it_by_a_client_ends_it(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its:
+        client = await its.connect()
+        await client.send_extension("_acp_tui/stop", {})
+        await its.host.ended.wait()

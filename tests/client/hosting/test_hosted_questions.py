@@ -1,0 +1,156 @@
+"""Questions behind a host: asked in every terminal, answered once by a user, and never by the host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.elicitation import Form
+from acp_tui.conversation.entries import Question, ToolCallEntry
+from support.agents import asked, until
+from support.hosted import hosted
+from support.peers import request, settle
+
+pytestmark = pytest.mark.anyio
+
+
+def key_of(session: Session) -> int:
+    """The key of the one question that waits."""
+    (key,) = [*session.conversation.permissions, *session.conversation.elicitations]
+    return key
+
+
+def waits(session: Session) -> bool:
+    return bool(session.conversation.permissions or session.conversation.elicitations)
+
+
+def decisions(session: Session) -> list[str | None]:
+    calls = [entry for entry in session.conversation.entries if isinstance(entry, ToolCallEntry)]
+    return [decision.option_name for call in calls for decision in call.decisions]
+
+
+async def test_a_permission_answered_in_one_terminal_is_answered_in_all_and_counts_once(
+    tmp_path: Path,
+) -> None:
+    async with hosted(tmp_path) as its:
+        one, other = await its.attach("one"), await its.attach("other")
+        await its.wire.send(asked("p", "yes", "no"))
+        for client in (one, other):
+            await until(client, lambda client=client: waits(client))  # type: ignore[misc]
+        one.answer_permission(key_of(one), "yes")  # type: ignore[arg-type]
+        other.answer_permission(key_of(other), "no")  # type: ignore[arg-type]
+        answer = await its.wire.receive()
+        assert answer["result"]["outcome"] == {"outcome": "selected", "optionId": "yes"}
+        await settle()
+        assert await its.wire.receive_all() == []
+        assert not waits(one)
+        assert not waits(other)
+
+
+async def test_the_other_terminals_say_what_was_answered(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its:
+        one, other = await its.attach("one"), await its.attach("other")
+        await its.wire.send(asked("p", "yes", "no"))
+        for client in (one, other):
+            await until(client, lambda client=client: waits(client))  # type: ignore[misc]
+        one.answer_permission(key_of(one), "no")  # type: ignore[arg-type]
+        await until(other, lambda: not waits(other))
+        assert decisions(other) == decisions(one) == decisions(its.session) == ["no"]
+
+
+async def test_a_client_of_others_is_told_by_a_cancelled_request(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, its.played() as client:
+        await client.send(request(1, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+        await client.receive()
+        await its.wire.send(asked("p", "yes"))
+        await client.receive()  # the tool call
+        question = await client.expect("session/request_permission")
+        its.session.answer_permission(key_of(its.session), "yes")  # type: ignore[arg-type]
+        withdrawn = await client.expect("$/cancel_request")
+        assert withdrawn["params"] == {"requestId": question["id"]}
+
+
+async def test_with_nobody_attached_a_permission_waits_and_is_asked_of_who_comes(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its:
+        await its.wire.send(asked("p", "yes", "no"))
+        await until(its.session, lambda: waits(its.session))
+        leaving = await its.connect("leaving")
+        seen = await leaving.load_session(its.session.session_id, tmp_path)
+        await until(seen, lambda: waits(seen))
+        await leaving.stop()
+        await settle()
+        assert await its.wire.receive_all() == []
+        client = await its.attach("client")
+        await until(client, lambda: waits(client))
+        client.answer_permission(key_of(client), "no")  # type: ignore[arg-type]
+        assert (await its.wire.receive())["result"]["outcome"]["optionId"] == "no"
+
+
+async def test_a_client_that_answers_with_cancelled_has_decided_nothing(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, its.played() as client:
+        await client.send(request(1, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+        await client.receive()
+        await its.wire.send(asked("p", "yes"))
+        await client.receive()
+        question = await client.expect("session/request_permission")
+        await client.answer(question, {"outcome": {"outcome": "cancelled"}})
+        await settle()
+        assert await its.wire.receive_all() == []
+        assert waits(its.session)
+
+
+async def test_a_file_outside_of_the_workspace_is_asked_about_in_the_terminals(tmp_path: Path) -> None:
+    outside, inside = tmp_path / "secret.txt", tmp_path / "work"
+    outside.write_text("hush")
+    inside.mkdir()
+    async with hosted(inside) as its:
+        client = await its.attach()
+        read = {"sessionId": "s1", "path": str(outside)}
+        await its.wire.send(request("r", "fs/read_text_file", read))
+        await until(client, lambda: waits(client) and bool(_note(client)))
+        assert "outside of the workspace" in _note(client)
+        client.answer_permission(key_of(client), "allow")  # type: ignore[arg-type]
+        assert (await its.wire.receive())["result"] == {"content": "hush"}
+
+
+def _note(session: Session) -> str:
+    return next(iter(session.conversation.permissions.values())).note or ""
+
+
+async def test_a_form_is_filled_in_once_and_told_in_all_terminals(tmp_path: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "title": "Name"}},
+        "required": ["name"],
+    }
+    form = {"sessionId": "s1", "mode": "form", "message": "Who?", "requestedSchema": schema}
+    async with hosted(tmp_path) as its:
+        one, other = await its.attach("one"), await its.attach("other")
+        await its.wire.send(request("f", "elicitation/create", form))
+        for client in (one, other):
+            await until(client, lambda client=client: waits(client))  # type: ignore[misc]
+        shown = next(iter(one.conversation.elicitations.values()))
+        assert isinstance(shown, Form)
+        assert [(field.name, field.is_required) for field in shown.fields] == [("name", True)]
+        one.answer_elicitation(key_of(one), "accept", {"name": "Ada"})  # type: ignore[arg-type]
+        assert (await its.wire.receive())["result"] == {"action": "accept", "content": {"name": "Ada"}}
+        await until(other, lambda: not waits(other))
+        assert [type(entry) for entry in other.conversation.entries] == [Question]
+
+
+async def test_a_cancelled_turn_takes_its_questions_back_everywhere(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, anyio.create_task_group() as tasks:
+        one, other = await its.attach("one"), await its.attach("other")
+        tasks.start_soon(one.send_prompt, ())
+        prompt = await its.wire.expect("session/prompt")
+        await its.wire.send(asked("p", "yes"))
+        await until(other, lambda: waits(other))
+        other.cancel()
+        await its.wire.expect("session/cancel")
+        assert (await its.wire.receive())["result"]["outcome"] == {"outcome": "cancelled"}
+        await its.wire.answer(prompt, {"stopReason": "cancelled"})
+        await until(one, lambda: one.conversation.is_idle)
+        assert not waits(one)
