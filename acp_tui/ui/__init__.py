@@ -7,11 +7,11 @@ The rooms, from top to bottom; each imports from those below it only (a contract
 - `inspector`: the frames of a connection
 - `recorded`: recordings, replayed and made into pictures
 - `base`: the small app that all of these share, composed of looks, keys, pace and notices
-- `changes`: what has changed in a workspace: followed, listed, reviewed, reverted
-- `dialogs`: modal screens that give a value; they know no controller
+- `dialogs`: modal screens that return a value; they know no controller
 - `session`: one session on the screen: its panel, plan, welcome, sidebar and status line
+- `changes`: what has changed in a workspace: followed, listed, reviewed, reverted
 - `permission`: what an agent asks: permission cards, forms and pages
-- `widgets.conversation`, `drawings`: a conversation, and how its entries are drawn
+- `conversation`: the conversation view, a widget for each entry in view, and how entries are drawn
 - `prompt`: the draft, its completion, earlier prompts, the queue
 - `commands`: the table of commands, the keymap, help and palette
 - `kit`: widgets and tools that know neither sessions nor agents

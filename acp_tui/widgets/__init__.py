@@ -4,7 +4,7 @@
 session or of any `Conversation`. Each entry in view is a widget of its kind: query, style and listen to it as to any
 other. Agents belong to a hub outside of the app: `async with open_hub() as hub`, so that none outlives it.
 
-The README has an example; `acp_tui/ui/widgets/conversation/entry_views.py` says what can be styled. Everything here is
+`docs/authors.md` has an example; `acp_tui/ui/conversation/entry_views.py` says what can be styled. Everything here is
 typed, and changes of it are in the changelog.
 """
 
@@ -16,18 +16,20 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.widgets.conversation.entry_views import (
+from acp_tui.ui.conversation.entry_views import (
     CommandView,
+    DiffView,
     EntryView,
     MessageView,
     NoteView,
     QuestionView,
+    TerminalView,
     ThoughtView,
     ToolCallView,
 )
-from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.plan_view import PlanView
+from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.widgets.session_view import SessionView
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "CommandView",
     "Conversation",
     "ConversationView",
+    "DiffView",
     "EntryView",
     "MessageView",
     "NoteView",
@@ -46,6 +49,7 @@ __all__ = [
     "Session",
     "SessionHub",
     "SessionView",
+    "TerminalView",
     "Text",
     "ThoughtView",
     "ToolCallView",

@@ -1,4 +1,4 @@
-"""The app of the README: a live agent inside somebody else's Textual app."""
+"""The app in `acp_tui/docs/authors.md`: a live agent inside somebody else's Textual app."""
 
 import re
 import sys
@@ -20,14 +20,14 @@ from acp_tui.widgets import (
 )
 from support.waiting import until
 
-README = Path(__file__).parents[2] / "README.md"
+DOC = Path(__file__).parents[2] / "acp_tui/docs/authors.md"
 
 
 def _example() -> ModuleType:
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
     (source,) = (block for block in blocks if "acp_tui.widgets" in block)
-    module = ModuleType("readme_app")
-    exec(compile(source, "README.md", "exec"), vars(module))
+    module = ModuleType("documented_app")
+    exec(compile(source, DOC.name, "exec"), vars(module))
     return module
 
 
@@ -35,7 +35,7 @@ async def _shown(pilot: Pilot[Any], kind: type[Any]) -> None:
     await until(lambda: bool(pilot.app.query(kind)), pilot.pause)
 
 
-async def test_the_app_of_the_readme_shows_a_turn_and_asks_its_user(tmp_path: Path, monkeypatch: Any) -> None:
+async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path, monkeypatch: Any) -> None:
     project = tmp_path / "project"
     copy_project(project)
     monkeypatch.chdir(project)
@@ -50,7 +50,7 @@ async def test_the_app_of_the_readme_shows_a_turn_and_asks_its_user(tmp_path: Pa
             field.value = "The tests fail. Fix them."
             await pilot.press("enter")
             card = app.query_one(PermissionCard)
-            await until(lambda: card.display, pilot.pause)
+            await until(lambda: card in app.screen.focus_chain, pilot.pause)
             assert field.has_focus, "the card takes the keyboard from nobody who writes"
             await pilot.press("shift+tab")
             await until(lambda: card.has_focus, pilot.pause)

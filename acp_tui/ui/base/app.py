@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from rich.console import Console, RenderableType
@@ -39,11 +40,6 @@ from acp_tui.ui.textual_gaps.internals import (
     tell_every_first_size,
 )
 from acp_tui.ui.textual_gaps.pacing import Pacing
-
-
-def stylesheet(name: str) -> str:
-    """The text of one of the stylesheets, for a widget that brings its looks along into another app."""
-    return next(sheet for sheet in stylesheets() if sheet.stem == name).read_text(encoding="utf-8")
 
 
 def keep_what_is_loaded() -> None:
@@ -122,7 +118,7 @@ class Looks:
 
     async def choose_theme(self, chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
         """Let the user try themes on, and `keep` the one they choose; without one the one before comes back."""
-        from acp_tui.ui.kit.picker import ThemePicker  # loading point: when it is first asked for
+        from acp_tui.ui.kit.filtered_list import ThemePicker  # loading point: when it is first asked for
 
         themes = sorted(self._app.available_themes)
         try:
@@ -182,7 +178,7 @@ class BaseApp(App[None]):
         self.pacing.let_go_of_terminal()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        self.pacing.display(renderable, lambda: super(BaseApp, self)._display(screen, renderable))
+        self.pacing.display(renderable, partial(super()._display, screen))
 
     def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
         for screen in widgets:

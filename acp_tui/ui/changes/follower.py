@@ -1,7 +1,6 @@
-"""What a user does with the changes in a workspace: sees how many there are, opens the list, takes some back.
+"""Follows the changes in a folder while it has a tab, and keeps the reverts that can be undone.
 
-It owns the tracker, which runs as long as the folder has a tab, and the reverts that can be undone. It draws
-nothing, and loads nothing of the tracker before it is started.
+Draws nothing, and loads the tracker only when started.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.editor import edit
 
 if TYPE_CHECKING:
-    from acp_tui.client.changes import ChangeTracker, FileChange, Hunk, Limits, Review, Swapped
+    from acp_tui.client.changes import ChangeTracker, FileChange, Hunk, Limits, Moment, Review, Swapped
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +101,7 @@ class ChangesDesk:
     def summary(self) -> str:
         """All changes in a few words; "" where there are none."""
         if self._summary is None:
-            self._summary = _summary(self.changes)
+            self._summary = summary_of(self.changes)
         return self._summary
 
     @property
@@ -121,9 +120,18 @@ class ChangesDesk:
         """Look at all files now. Raises ChangesError."""
         await self._held("").rescan()
 
-    async def review(self, path: str) -> Review:
-        """Both states of a file as they are now. Raises ChangesError."""
-        return await self._held(path).review(path)
+    async def review(self, path: str, since: Moment | None = None) -> Review:
+        """A file as it was, at that moment or when the session began, and as it is now. Raises ChangesError."""
+        tracker = self._held(path)
+        return await (tracker.review(path) if since is None else tracker.review_since(since, path))
+
+    async def remember(self) -> Moment | None:
+        """Keep what the changed files are now; None where changes are not followed."""
+        return None if self._tracker is None or self._failure else await self._tracker.remember()
+
+    async def changes_since(self, moment: Moment) -> Mapping[str, FileChange]:
+        """What differs from that moment, by path. Raises ChangesError."""
+        return await self._held("").since(moment)
 
     # What the user changes
 
@@ -211,7 +219,8 @@ def _load() -> None:
         import_module(name)
 
 
-def _summary(changes: Mapping[str, FileChange]) -> str:
+def summary_of(changes: Mapping[str, FileChange]) -> str:
+    """All of them in a few words; "" where there are none."""
     if not changes:
         return ""
     added = sum(change.added or 0 for change in changes.values())

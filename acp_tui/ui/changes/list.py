@@ -1,7 +1,4 @@
-"""The list of the files that changed since the session began, whoever changed them.
-
-It follows the list as it changes; what a file has become is shown by the review, and the desk reverts it.
-"""
+"""The screen that lists the files changed since the session began, and follows the list as it changes."""
 
 from __future__ import annotations
 
@@ -20,16 +17,17 @@ from textual.widgets import Static
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
 from acp_tui.conversation.visible import make_visible, make_visible_path
+from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_words, in_full
 from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
-from acp_tui.ui.drawings.changed_files import UNKNOWN, change_segments, count_words, in_full
 from acp_tui.ui.kit.frame import shown
 from acp_tui.ui.kit.row_list import NOWHERE, PickerRow, RowList
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.changes.turns import ChangesSince
 
-KEYS: Final = "Enter review · r revert · u undo · g look again · Esc back"
+KEYS: Final = "Enter review · r revert · R revert all · u undo · g look again · Esc back"
 
 
 class ChangeList(RowList, can_focus=True):
@@ -104,11 +102,12 @@ class ChangesScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
         Binding("r", "revert", "Revert the file", show=False),
+        Binding("R", "revert_all", "Revert all files", show=False),
         Binding("u", "undo", "Undo the last revert", show=False),
         Binding("g,f5", "rescan", "Look at all files again", show=False),
     ]
 
-    def __init__(self, desk: ChangesDesk) -> None:
+    def __init__(self, desk: ChangesDesk | ChangesSince) -> None:
         super().__init__()
         self._desk = desk
         self._list = ChangeList()
@@ -118,6 +117,8 @@ class ChangesScreen(ModalScreen[None]):
         self._about = Static(classes="changes-about", markup=False)
         self._doomed: Review | None = None
         """What is reverted when the user presses the key again; the file as it was looked at for that."""
+        self._all_doomed = False
+        """All files are reverted when the user presses that key again."""
         self._reviewed = ""
         """The file whose review was opened last: whoever comes back from it means it still."""
         self._is_saying = False
@@ -163,6 +164,7 @@ class ChangesScreen(ModalScreen[None]):
     def on_change_list_moved(self) -> None:
         """Another file: what was asked about the one before is over."""
         self._doomed = None
+        self._all_doomed = False
         self._show_about()
 
     def on_change_list_chosen(self) -> None:
@@ -180,6 +182,7 @@ class ChangesScreen(ModalScreen[None]):
 
     def action_revert(self) -> None:
         """Ask at first; then revert what was asked about, if it is still as it was."""
+        self._all_doomed = False
         if self._doomed is not None:
             doomed, self._doomed = self._doomed, None
             self._write(lambda: self._revert(doomed))
@@ -210,6 +213,28 @@ class ChangesScreen(ModalScreen[None]):
             self.app.push_screen(ReviewScreen(self._desk, doomed.path, earlier=doomed, note=NOT_REVERTED))
             return ""
         return f"{make_visible_path(doomed.path)} is as it was at {self._desk.since}; u undoes that"
+
+    def action_revert_all(self) -> None:
+        """Ask at first; then revert every file that can be."""
+        if self._all_doomed:
+            self._all_doomed = False
+            self._write(self._revert_all)
+        elif self._desk.changes:
+            self.on_change_list_moved()
+            self._all_doomed = True
+            self._say(f"press R again to revert {_files(len(self._desk.changes))}", "$text-warning")
+
+    async def _revert_all(self) -> str:
+        paths, failures = sorted(self._desk.changes), []
+        for path in paths:
+            try:
+                await self._desk.revert_file(await self._desk.review(path))
+            except ChangesError as error:
+                failures.append(str(error))
+        if failures:
+            done = _files(len(paths) - len(failures))
+            raise ChangesError("", f"{done} reverted. {failures[0]}" + _more(len(failures) - 1))
+        return f"{_files(len(paths))} as at {self._desk.since}; u undoes the last one, again and again"
 
     def action_undo(self) -> None:
         """Undo the last revert."""
@@ -254,7 +279,15 @@ class ChangesScreen(ModalScreen[None]):
 
     def action_back(self) -> None:
         """End the question, else leave; not while a file is being written, since what was done could not be undone."""
-        if self._doomed is not None:
+        if self._doomed is not None or self._all_doomed:
             self.on_change_list_moved()
         elif not self._is_writing:
             self.dismiss()
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"
+
+
+def _more(count: int) -> str:
+    return f" And {count:,} more." if count else ""

@@ -1,7 +1,6 @@
-"""The review of one changed file: what differs, hunk by hunk, and the way back for a hunk or all of it.
+"""The screen that reviews one changed file hunk by hunk, and reverts a hunk or all of it.
 
-What the desk refuses to revert, because the file is no longer as it was shown, is shown again as it is now; what was
-shown before stays within reach. Which files there are to go on to is the desk's to say.
+A revert that is refused because the file has changed shows the file as it is now; what was shown stays in reach.
 """
 
 from __future__ import annotations
@@ -22,14 +21,15 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 
+from acp_tui.client.build_files import BUILD_FILE, is_build_file
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
 from acp_tui.conversation.visible import make_visible, make_visible_path
-from acp_tui.ui.dialogs.closing import close_when_in_front
-from acp_tui.ui.drawings.changed_files import WORDS, count_words
-from acp_tui.ui.drawings.file_review import ReviewDrawing
-from acp_tui.ui.drawings.permissions import keys_lines
+from acp_tui.ui.changes.changed_files import WORDS, count_words
+from acp_tui.ui.changes.file_review import ReviewDrawing
+from acp_tui.ui.kit.frame import close_when_in_front
 from acp_tui.ui.kit.strip_view import StripView
 from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.permission.lines import keys_lines
 from acp_tui.ui.permission.permission_review import BRIEF_CELLS, COLUMNS_FROM_CELLS
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
@@ -39,6 +39,7 @@ from acp_tui.ui.rendering.wrapping import wrap
 
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.changes.turns import ChangesSince
 
 BAR: Final = "▌ "
 
@@ -142,7 +143,7 @@ class ReviewScreen(ModalScreen[None]):
     ]
 
     def __init__(
-        self, desk: ChangesDesk, path: str, *, earlier: Review | None = None, note: str = ""
+        self, desk: ChangesDesk | ChangesSince, path: str, *, earlier: Review | None = None, note: str = ""
     ) -> None:
         """`earlier` is what was shown of the file before, if that is no longer so; `note` says what happened."""
         super().__init__()
@@ -257,6 +258,7 @@ class ReviewScreen(ModalScreen[None]):
         added, removed = ("", "") if change is None else count_words(change)
         title = [
             (make_visible_path(review.path), palette.diff_title),
+            (f"  {BUILD_FILE}" if is_build_file(review.path) else "", palette.warning),
             (f"  {WORDS[change.kind] if change is not None else 'as it was'}", palette.muted),
             (f"  {added}" if added else "", palette.success),
             (f"  {removed}" if removed else "", palette.error),

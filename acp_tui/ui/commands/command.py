@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from acp_tui.values import dataclass
 
 Place: TypeAlias = Literal[
     "app",

@@ -1,4 +1,4 @@
-"""The help: every command with the keys in force, those for where the user is first; searchable."""
+"""The help: every command with its keys, those for where you are first, and the topics to read; searchable."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
 
+from acp_tui.docs import topics
 from acp_tui.ui.commands.command import PLACES, Command, Place
-from acp_tui.ui.commands.key_names import TERMINALS_OWN, needs_kitty, shown_key
-from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
+from acp_tui.ui.commands.keymap import AS_BUILT, TERMINALS_OWN, Keymap, needs_kitty, shown_key
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS
-from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.commands.topics import TopicScreen
+from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen
 from acp_tui.ui.kit.frame import Frame
-from acp_tui.ui.kit.picker import Picker, ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 
 NARROW_CELLS: Final = 60
@@ -41,15 +41,19 @@ class HelpScreen(ModalScreen[str | None]):
         """A list that is searched by typing."""
         is_narrow = self.app.size.width < NARROW_CELLS
         rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
-        shown = [row for row in rows if self._is_shown(row.value.where)]
+        shown: list[PickerRow[Any]] = [row for row in rows if self._is_shown(row.value.where)]
+        if self._is_all:
+            shown += [PickerRow(name, title, group="To read") for name, title in topics().items()]
         yield Frame(Content("Help"), self.KEYS, FilteredList(shown))
 
     def _is_shown(self, place: Place) -> bool:
         return place in self._here or (self._is_all and place != "replay")
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Do it, where it does not need the focus to be elsewhere."""
-        if message.row.value.action:
+        """Do it, where it does not need the focus to be elsewhere; open a topic above the help."""
+        if isinstance(message.row.value, str):
+            self.app.push_screen(TopicScreen(message.row.value))
+        elif message.row.value.action:
             self.dismiss(message.row.value.action)
 
 

@@ -1,7 +1,4 @@
-"""Which keys are in force in an app: every key passes here before a widget sees it.
-
-Which keys those are is worked out in `keymap`.
-"""
+"""Every key of an app passes here before a widget sees it; `keymap` says which keys are in force."""
 
 from __future__ import annotations
 

@@ -1,14 +1,11 @@
-"""The one table of what a user can do by key: bindings, command palette, help and `[keys]` are made from it.
-
-Which keys are in force, where the user has chosen others, is `keymap`'s.
-"""
+"""The table of everything you can do by key: bindings, palette, help and `[keys]` are made from it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Final
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from acp_tui.ui.commands.command import Command, Place
 
@@ -76,6 +73,13 @@ REPLAY_COMMANDS: Final = (
 WIDGET_COMMANDS: Final = (
     # In the prompt
     Command("send", "Send the prompt", "queues it while the agent works", "enter", where="prompt"),
+    Command(
+        "steer",
+        "Send the prompt into the running turn",
+        "where the agent offers that; queues it where Enter does not",
+        "alt+t",
+        where="prompt",
+    ),
     Command(
         "new_line",
         "New line",
@@ -256,6 +260,14 @@ WIDGET_COMMANDS: Final = (
         "",
         "ctrl+s,ctrl+y",
         "do('save_attached')",
+        "conversation",
+    ),
+    Command(
+        "stop_one",
+        "Stop one tool call or command",
+        "the turn goes on",
+        "delete",
+        "do('stop_one')",
         "conversation",
     ),
     # In the plan, and while searching
@@ -457,6 +469,13 @@ COMMANDS: Final = (
         slash="changes",
     ),
     Command(
+        "undo_turn",
+        "Undo a turn",
+        "revert files to what they were before a prompt; see the changes first",
+        action="do('undo_turn')",
+        slash="undo",
+    ),
+    Command(
         "begin_session",
         "Begin another session",
         "of this agent, in a new tab",
@@ -464,6 +483,28 @@ COMMANDS: Final = (
         "do('begin_session')",
         has_priority=True,
         slash="new",
+    ),
+    Command(
+        "fork_session",
+        "Fork the session",
+        "a new tab that goes on from here; this session stays as it is",
+        action="do('fork_session')",
+        slash="fork",
+    ),
+    Command(
+        "hand_over",
+        "Go on with another agent",
+        "in a new tab; its draft tells what was said, changed and planned here",
+        action="do('hand_over')",
+        slash="handover",
+    ),
+    Command(
+        "begin_in_worktree",
+        "Begin a session in a new git worktree",
+        "of this folder, in a new tab",
+        action="do('begin_in_worktree')",
+        slash="worktree",
+        slash_argument="name",
     ),
     Command(
         "choose_agent",
@@ -516,7 +557,7 @@ COMMANDS: Final = (
     Command(
         "board",
         "Show all tabs",
-        "what each is about, and how it stands",
+        "what each is about, how it stands, and what runs in hosts",
         "f10",
         "app.show_board",
         has_priority=True,
@@ -531,6 +572,16 @@ COMMANDS: Final = (
         has_priority=True,
         works_above_questions=True,
         slash="close",
+    ),
+    Command(
+        "detach",
+        "Detach from the session",
+        "it goes on in its host: acp-tui attach shows it again",
+        "alt+q",
+        "app.detach",
+        has_priority=True,
+        works_above_questions=True,
+        slash="detach",
     ),
     Command(
         "restart",
@@ -685,6 +736,18 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
                 return command.action
             return f"{command.action.removesuffix(')')}, {rest.strip()!r})"
     return None
+
+
+_WIDGETS_OWN: Final = {command.id: command for command in (*WIDGET_COMMANDS, *INSPECTOR_COMMANDS)}
+
+
+def bindings_of(has_priority: bool = False, /, **actions: str) -> list[BindingType]:
+    """The bindings of a widget: its action for each command of its own, by the command's id."""
+    return [
+        Binding(command.keys, action, command.title, show=False, priority=has_priority, id=id_)
+        for id_, action in actions.items()
+        for command in (_WIDGETS_OWN[id_],)
+    ]
 
 
 def bindings() -> list[Binding]:

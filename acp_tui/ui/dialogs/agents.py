@@ -1,7 +1,4 @@
-"""Choosing an agent: all that are known, what each runs, and what is missing for those that cannot run here.
-
-It starts none. `choose_agent` is the way in.
-"""
+"""The dialog that chooses an agent: what each known one runs, and what is missing to run it. Starts none."""
 
 from __future__ import annotations
 
@@ -116,6 +113,8 @@ def _group(agent: ListedAgent) -> str:
 def _how(command: AgentCommand) -> str:
     """How the agent is started: what is here, or what is downloaded for it."""
     package = command.package
+    if command.address is not None:
+        return "at an address"
     if package is None:
         return "installed elsewhere" if command.is_elsewhere else "installed"
     return f"{package.runner} {package.version}" if package.runner else "program"
@@ -134,7 +133,8 @@ def _about(agent: ListedAgent) -> Content:
     if agent.command.place_note:
         lines.append(shown_line(f"It {agent.command.place_note}", "$text-warning"))
     if agent.command.argv:
-        lines.append(shown_line(f"$ {_typed(agent.command)}", "$foreground-muted"))
+        typed = _typed(agent.command)
+        lines.append(shown_line(typed if agent.command.address else f"$ {typed}", "$foreground-muted"))
     return Content("\n").join(lines)
 
 

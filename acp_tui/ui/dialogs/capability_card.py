@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import indent
 from typing import Any, ClassVar, Final, Protocol
 
@@ -19,8 +18,12 @@ from textual.widgets import Static
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.login import LoginMethod
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.values import dataclass
 
 LOG_LINES: Final = 20
+ACTS_ITSELF: Final = (
+    "no: it reads and writes files and runs commands itself, and acp-tui decides only on what it asks"
+)
 FOLDED_CELLS: Final = 60
 
 
@@ -67,13 +70,16 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("close_session", "close a session", "a closed tab leaves the session open in the agent"),
         Capability("delete_session", "delete a session", "sessions can be deleted only by its own tools"),
         Capability("additional_directories", "more folders", "a session works in one folder"),
+        Capability("fork_session", "fork a session", "/fork cannot go on from here in another tab"),
+        Capability("steering", "steer a turn", "a prompt waits until the turn is over"),
     ),
     "In a prompt, besides text and links": (
         Capability("image", "images", "an image is sent as a link to its file"),
         Capability("audio", "audio", "a recording is sent as a link to its file"),
         Capability("embedded_context", "files as a whole", "an attached file is sent as a link"),
     ),
-    "MCP servers, besides those it starts itself": (
+    "MCP servers": (
+        Capability("mcp_stdio", "that it starts itself", "such servers in your settings are left out"),
         Capability("mcp_http", "over HTTP", "such servers in your settings are left out"),
         Capability("mcp_sse", "over SSE", "such servers in your settings are left out"),
     ),
@@ -151,6 +157,7 @@ def _identity(facts: AgentFacts) -> Content:
         ("Protocol", f"ACP {facts.protocol}"),
         ("Command", shlex.join(facts.command)),
         *((("Place", facts.place),) if facts.place else ()),
+        *((("Confined", ACTS_ITSELF),) if getattr(facts.capabilities, "acts_itself", False) else ()),
     )
     return Content("\n").join(
         [Content.assemble((f"{label:<10}", "$foreground-muted"), shown_line(value)) for label, value in pairs]

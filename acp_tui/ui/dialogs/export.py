@@ -13,8 +13,7 @@ from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export import FileExists
-from acp_tui.ui.dialogs.closing import close_when_in_front
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
 
 Write: TypeAlias = Callable[[Path, bool], Awaitable[None]]
 """Writes the file, over one that exists only where it is told to. Raises ClientError."""

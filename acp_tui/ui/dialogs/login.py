@@ -14,9 +14,8 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from acp_tui.client.errors import ClientError
-from acp_tui.ui.dialogs.closing import close_when_in_front
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.kit.toasts import ASKING
 

@@ -12,9 +12,8 @@ from textual.screen import ModalScreen
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
-from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Frame, shown_line
-from acp_tui.ui.kit.picker import Picker
 from acp_tui.ui.kit.row_list import PickerRow, aligned
 
 MOST_COLUMN_CELLS: Final = 24

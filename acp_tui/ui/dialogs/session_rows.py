@@ -1,7 +1,4 @@
-"""How a session of the past looks as a row: what it is called, whose it is, when it was used last, where it works.
-
-What is known of a session is an agent's or a file's word: a time may be no time, a folder may be anywhere.
-"""
+"""How a past session looks as a row. Its facts are an agent's or a file's word: none is taken for granted."""
 
 from __future__ import annotations
 

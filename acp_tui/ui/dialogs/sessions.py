@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
@@ -27,6 +26,7 @@ from acp_tui.ui.kit.frame import Frame, shown, shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
+from acp_tui.values import dataclass
 
 EMPTY_PAGES_IN_A_ROW: Final = 20
 """An empty page with a cursor is not the end (R-SESS-9); an agent that sends only such pages gets no more turns."""

@@ -1,12 +1,7 @@
-"""The user's keyboard in a terminal: one terminal fills the window until a key takes the keyboard back.
-
-Which terminal that is, `terminal_desk` decides; what the keys become is the TerminalView's matter.
-"""
+"""One terminal fills the window and gets every key, until a key takes the keyboard back."""
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -39,8 +34,9 @@ from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.drawings.terminals import TerminalScreens, state_of_command, strip_of
+from acp_tui.ui.conversation.terminals import TerminalScreens, state_of_command, strip_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.frames import FLOOD_FRAME_S, Frames
 from acp_tui.ui.rendering.palette import PLAIN
 
 if TYPE_CHECKING:
@@ -49,18 +45,16 @@ if TYPE_CHECKING:
 LEAVE_KEY: Final = "ctrl+right_square_bracket"
 LEAVE_KEYS_AT_THE_END: Final = frozenset({LEAVE_KEY, "enter", "escape"})
 FRAME_S: Final = 1 / 60
-FLOOD_FRAME_S: Final = 1 / 12
-"""While more is printed than anyone can read."""
 WHEEL_LINES: Final = 3
 
 Row: TypeAlias = tuple[Line, int | None]
 """A line, and the cell in it that the cursor is on."""
 
 
-class TerminalView(Widget, can_focus=True):
+class TakenTerminal(Widget, can_focus=True):
     """Draws the terminal, and turns keys, pastes and the mouse into what the program in it is to get."""
 
-    DEFAULT_CSS = "TerminalView { height: 1fr; }"
+    DEFAULT_CSS = "TakenTerminal { height: 1fr; }"
     ALLOW_SELECT = False
 
     class Typed(Message):
@@ -97,10 +91,9 @@ class TerminalView(Widget, can_focus=True):
         self._strips: list[Strip] = []
         self._base = Style.null()
         self._mouse_at: tuple[int, int] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._frame_context = contextvars.copy_context()
-        self._frame: asyncio.TimerHandle | None = None
-        self._last_frame = 0.0
+        self._frames = Frames(
+            self._draw_frame, lambda now: FLOOD_FRAME_S if screens.has_flood(now) else FRAME_S
+        )
 
     @property
     def lines_below(self) -> int:
@@ -110,31 +103,20 @@ class TerminalView(Widget, can_focus=True):
     # Frames
 
     def on_mount(self) -> None:
-        """Draw what there is; remember where frames are to run: updates come from tasks that know no app."""
-        self._frame_context = contextvars.copy_context()
-        self._loop = asyncio.get_running_loop()
+        """Draw what there is."""
+        self._frames.start()
         self.mark()
 
     def on_unmount(self) -> None:
         """Draw no frame into nothing."""
-        if self._frame is not None:
-            self._frame.cancel()
-        self._loop = None
+        self._frames.stop()
 
     def mark(self) -> None:
         """Something has changed: draw it with the next frame. Cheap, and callable from any task of the loop."""
-        if self._loop is None or self._frame is not None:
-            return
-        now = self._loop.time()
-        frame_s = FLOOD_FRAME_S if self._screens.has_flood(now) else FRAME_S
-        wait_s = max(0.0, self._last_frame + frame_s - now)
-        self._frame = self._loop.call_later(wait_s, self._draw_frame, context=self._frame_context)
+        self._frames.schedule()
 
     def _draw_frame(self) -> None:
-        self._frame = None
-        if self._loop is None:
-            return
-        self._last_frame = self._loop.time()
+        self._frames.shown_at = self._frames.now
         if self._state.has_exited and self._end_guard is None:
             self._end_guard = AnswerGuard(self._clock)
         screen = self._screens.screen(self._state)
@@ -372,7 +354,7 @@ class TakeOver(Screen[None]):
         self._session = session
         self._state = state
         self._line = KeyboardLine()
-        self._view = TerminalView(state, screens, clock=clock)
+        self._view = TakenTerminal(state, screens, clock=clock)
         self._unsubscribe: Unsubscribe = lambda: None
         self._is_taken = True
         """What was typed last."""
@@ -395,7 +377,7 @@ class TakeOver(Screen[None]):
         if change.facts:
             self._view.mark()
 
-    def on_terminal_view_typed(self, message: TerminalView.Typed) -> None:
+    def on_taken_terminal_typed(self, message: TakenTerminal.Typed) -> None:
         """Type it into the program."""
         try:
             self._session.machine.type_into(self._state.terminal_id, message.data)
@@ -405,11 +387,11 @@ class TakeOver(Screen[None]):
                 self._is_taken = False
                 self.notify(f"{error}. What you type now is lost.", severity="warning", markup=False)
 
-    def on_terminal_view_sized(self, message: TerminalView.Sized) -> None:
+    def on_taken_terminal_sized(self, message: TakenTerminal.Sized) -> None:
         """The terminal takes the room that there is."""
         self._session.machine.resize_terminal(self._state.terminal_id, message.columns, message.rows)
 
-    def on_terminal_view_left(self) -> None:
+    def on_taken_terminal_left(self) -> None:
         """Back to the conversation, where the terminal has the size that its card shows."""
         machine = self._session.machine
         machine.resize_terminal(self._state.terminal_id, *machine.terminal_size)
@@ -420,7 +402,7 @@ class TakeOver(Screen[None]):
         if event.widget is self._line:
             self._view.leave()
 
-    def on_terminal_view_drawn(self) -> None:
+    def on_taken_terminal_drawn(self) -> None:
         """Say how things stand."""
         state = self._state
         self._line.set_class(state.has_exited, "-ended")

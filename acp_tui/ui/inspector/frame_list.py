@@ -1,28 +1,25 @@
-"""The list of frames: of any length, thirty times a second at most, and only what has changed in view.
-
-What the frames are, which are shown and what they say is the inspection's matter.
-"""
+"""The list of frames, of any length; it draws only the rows in view that changed."""
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 from itertools import zip_longest
 from typing import ClassVar, Final
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
+from textual.timer import Timer
 
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import row_strip
+from acp_tui.ui.kit.frames import FRAME_S, Frames
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
 from acp_tui.workbench.inspect.inspection import Inspection
 
-FRAME_S: Final = 1 / 30
 FLOOD_FRAME_S: Final = 1 / 8
 """While more comes than anyone can read: each frame draws all rows."""
 KEY_PAUSE_S: Final = 0.025
@@ -37,15 +34,15 @@ _Shown = tuple[Row, Glimpse | None, float | None]
 class FrameList(LineWindow):
     """Follows the end where the cursor is on the last frame."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Frame above", show=False),
-        Binding("down,j", "move(1)", "Frame below", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown,space", "page(1)", "Page down", show=False),
-        Binding("home", "to_top", "To the beginning", show=False),
-        Binding("end", "to_end", "To the end", show=False),
-        Binding("enter,right", "open", "Into the frame", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        inspect_up="move(-1)",
+        inspect_down="move(1)",
+        inspect_page_up="page(-1)",
+        inspect_page_down="page(1)",
+        inspect_top="to_top",
+        inspect_end="to_end",
+        inspect_open="open",
+    )
 
     class Moved(Message):
         """Another frame is under the cursor."""
@@ -67,11 +64,8 @@ class FrameList(LineWindow):
         self._thumb = range(0)
         self._anchor = 0
         """The position of the frame on the first row: others may go from above it."""
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._frame_context = contextvars.copy_context()
-        self._flush_handle: asyncio.TimerHandle | None = None
-        self._waiting_handle: asyncio.TimerHandle | None = None
-        self._last_frame = 0.0
+        self._frames = Frames(self._draw_frame, lambda _: FLOOD_FRAME_S if self._is_flooded else FRAME_S)
+        self._waiting: Timer | None = None
         self._is_flooded = False
         """Nothing of what was seen before is left in view."""
 
@@ -80,18 +74,14 @@ class FrameList(LineWindow):
     def on_mount(self) -> None:
         """Draw from now on."""
         super().on_mount()
-        self._frame_context = contextvars.copy_context()
-        self._loop = asyncio.get_running_loop()
+        self._frames.start()
         self._inspection.listener = self.mark
         self._inspection.pause_s = self._pause_s
 
     def on_unmount(self) -> None:
         """Draw no frame into nothing."""
         self._inspection.listener = lambda: None
-        for handle in (self._flush_handle, self._waiting_handle):
-            if handle is not None:
-                handle.cancel()
-        self._loop = None
+        self._frames.stop()
 
     def on_resize(self, event: events.Resize) -> None:
         """There is room for other rows."""
@@ -99,27 +89,17 @@ class FrameList(LineWindow):
 
     def mark(self) -> None:
         """There may be something new. Cheap; it is drawn with the next frame."""
-        if self._loop is not None and self._flush_handle is None:
-            frame_s = FLOOD_FRAME_S if self._is_flooded else FRAME_S
-            wait_s = max(0.0, self._last_frame + frame_s - self._loop.time())
-            self._schedule(self._loop, wait_s)
+        self._frames.schedule()
 
     def _pause_s(self) -> float:
         """How long the echo of the last key may still need."""
-        now = self._loop.time() if self._loop is not None else 0.0
-        return max(0.0, getattr(self.app, "last_key_at", -KEY_PAUSE_S) + KEY_PAUSE_S - now)
+        return max(0.0, getattr(self.app, "last_key_at", -KEY_PAUSE_S) + KEY_PAUSE_S - self._frames.now)
 
-    def _schedule(self, loop: asyncio.AbstractEventLoop, wait_s: float) -> None:
-        self._flush_handle = loop.call_later(wait_s, self._flush_when_quiet, context=self._frame_context)
-
-    def _flush_when_quiet(self) -> None:
-        self._flush_handle = None
-        if self._loop is None:
+    def _draw_frame(self) -> None:
+        if (pause_s := self._pause_s()) > 0:
+            self._frames.schedule(pause_s)
             return
-        if self._pause_s() > 0:
-            self._schedule(self._loop, self._pause_s())
-            return
-        self._last_frame = self._loop.time()
+        self._frames.shown_at = self._frames.now
         self._flush()
 
     def _flush(self) -> None:
@@ -140,11 +120,11 @@ class FrameList(LineWindow):
     def _come_back_while_waiting(self) -> None:
         inspection = self._inspection
         is_waiting = inspection.source.now_s is not None and inspection.index.waiting
-        if self._loop is not None and self._waiting_handle is None and is_waiting:
-            self._waiting_handle = self._loop.call_later(WAITED_S, self._wait_on, context=self._frame_context)
+        if self._waiting is None and is_waiting:
+            self._waiting = self.set_timer(WAITED_S, self._wait_on)
 
     def _wait_on(self) -> None:
-        self._waiting_handle = None
+        self._waiting = None
         self.mark()
 
     def _show_rows(self) -> None:

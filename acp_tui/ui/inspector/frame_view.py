@@ -1,7 +1,4 @@
-"""All of one frame: when it came, what belongs to it, which rules it breaks, and its JSON, folded.
-
-It reads nothing; what there is to be shown is handed to it.
-"""
+"""One frame in full: its time, the frames it belongs to, the rules it breaks, and its JSON, folded."""
 
 from __future__ import annotations
 
@@ -13,12 +10,13 @@ from typing import ClassVar, Final
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.strip import Strip
 
 from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import began_at, duration, size
 from acp_tui.ui.kit.themes import palette_for
@@ -91,18 +89,18 @@ WAYS: Final = {
 class FrameView(LineWindow):
     """The frame under the cursor of the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Line up", show=False),
-        Binding("down,j", "move(1)", "Line down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("home", "move(-1000000)", "To the beginning", show=False),
-        Binding("end", "move(1000000)", "To the end", show=False),
-        Binding("left", "fold", "Fold, or to what it is in", show=False),
-        Binding("right", "unfold", "Unfold", show=False),
-        Binding("enter,space", "turn", "Fold or unfold", show=False),
-        Binding("z", "turn_all", "Fold or unfold everything", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        inspect_line_up="move(-1)",
+        inspect_line_down="move(1)",
+        inspect_lines_up="page(-1)",
+        inspect_lines_down="page(1)",
+        inspect_first_line="move(-1000000)",
+        inspect_last_line="move(1000000)",
+        inspect_fold="fold",
+        inspect_unfold="unfold",
+        inspect_turn="turn",
+        inspect_fold_all="turn_all",
+    )
 
     def __init__(self) -> None:
         super().__init__(id="frame")

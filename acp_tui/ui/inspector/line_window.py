@@ -1,7 +1,4 @@
-"""A window on lines of which only those in view are drawn, however many there are; it scrolls by itself.
-
-Which lines there are, and where the cursor is among them, is said by the widgets made of it.
-"""
+"""A widget that draws only the lines in view, and scrolls. Subclasses provide the lines and the cursor."""
 
 from __future__ import annotations
 
@@ -15,10 +12,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.kit.scroll_bar import handle_rows, line_at
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import width_cells
-from acp_tui.ui.widgets.conversation.scroll_bar import handle_rows, line_at
 
 WHEEL_LINES: Final = 3
 

@@ -1,7 +1,4 @@
-"""The screen of the inspector: the list of frames, the one under its cursor, and how far the work has come.
-
-What is known of the frames is the inspection's; the keys are listed in `keys`.
-"""
+"""The inspector's screen: the list of frames, the frame under the cursor, and progress."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from typing import ClassVar, Final
 from anyio import to_thread
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
 from textual.timer import Timer
@@ -26,12 +23,13 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.inspector.ask_line import AskLine, SaveDialog, Wish, choices, like, save_all, save_one
 from acp_tui.ui.inspector.frame_list import FrameList
 from acp_tui.ui.inspector.frame_view import FrameView
 from acp_tui.ui.inspector.rows import standing_of, title_of
 from acp_tui.ui.kit.clipboard import copy
-from acp_tui.ui.kit.picker import Picker
+from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.recorded.film import growth_of
 from acp_tui.ui.recorded.spot import read_spot
 from acp_tui.workbench.inspect.index import Row
@@ -64,30 +62,30 @@ class InspectorScreen(Screen[None]):
     """Looks at one agent, or at one recording."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - no ClassVar in Textual either
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash,ctrl+f", "find", "Look for a text", show=False),
-        Binding("n", "step(1)", "Next match", show=False),
-        Binding("N", "step(-1)", "Previous match", show=False),
-        Binding("f", "filter", "Show only some frames", show=False),
-        Binding("F", "choose", "Choose what to show", show=False),
-        Binding("equals_sign", "narrow(False)", "Only frames like this one", show=False),
-        Binding("minus", "narrow(True)", "Hide frames like this one", show=False),
-        Binding("o", "only('open')", "Requests without an answer", show=False),
-        Binding("e", "only('error')", "Errors only", show=False),
-        Binding("l", "only('lint')", "Broken rules only", show=False),
-        Binding("d", "direction", "One direction", show=False),
-        Binding("x", "show_all", "Show everything", show=False),
-        Binding("g", "go_to", "Go to a time or a number", show=False),
-        Binding("p", "partner", "To the answer, or the request", show=False),
-        Binding("c", "copy", "Copy as one line", show=False),
-        Binding("C", "copy_pretty", "Copy, indented", show=False),
-        Binding("w", "save", "Write to a file", show=False),
-        Binding("W", "save_all", "Write all to a file", show=False),
-        Binding("R", "raw", "Show and keep secrets", show=False),
-        Binding("tab,shift+tab", "other", "To the other side", show=False),
-        Binding("escape,q", "leave", "Close", show=False),
-        Binding("f1,question_mark", "help", "Help", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        inspect_find="find",
+        inspect_next="step(1)",
+        inspect_previous="step(-1)",
+        inspect_filter="filter",
+        inspect_choose="choose",
+        inspect_alike="narrow(False)",
+        inspect_unlike="narrow(True)",
+        inspect_unanswered="only('open')",
+        inspect_errors="only('error')",
+        inspect_lint="only('lint')",
+        inspect_direction="direction",
+        inspect_all="show_all",
+        inspect_go_to="go_to",
+        inspect_partner="partner",
+        inspect_copy="copy",
+        inspect_copy_pretty="copy_pretty",
+        inspect_save="save",
+        inspect_save_all="save_all",
+        inspect_raw="raw",
+        inspect_other="other",
+        inspect_leave="leave",
+        inspect_help="help",
+    )
 
     def __init__(
         self, inspection: Inspection, title: str, *, folder: Path, grows: Path | None = None
@@ -378,8 +376,6 @@ class InspectorScreen(Screen[None]):
     @work
     async def action_help(self) -> None:
         """Show the keys."""
-        from acp_tui.ui.inspector.screen import InspectorHelp
-
         await self.app.push_screen_wait(InspectorHelp())
 
     def action_leave(self) -> None:

@@ -1,7 +1,6 @@
-"""Says whether a key or a click can have been meant as an answer; it knows neither question nor answer.
+"""Decides whether a key or click can have been meant as an answer. It knows neither question nor answer.
 
-One rule for every screen that answers: an answer is a key or click behind a pause, in which nothing was pressed and
-nothing changed. So no text answers, however it is typed, and no key that is held down answers twice.
+An answer counts only after a pause in which nothing was pressed and nothing changed: typed text and held keys never do.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ class AnswerGuard:
         """Armed; `clock` gives seconds."""
         self._clock = clock
         self._opens_at = 0.0
+        self._armed_at = 0.0
         self._event: Message | None = None
         self._is_answer = False
         self._version = 0
@@ -51,7 +51,8 @@ class AnswerGuard:
     def arm(self) -> None:
         """Something new is to be answered, has moved, or has only now got the focus."""
         self._version += 1
-        self._opens_at = max(self._opens_at, self._clock() + GUARD_S)
+        self._armed_at = self._clock()
+        self._opens_at = max(self._opens_at, self._armed_at + GUARD_S)
 
     @property
     def now_s(self) -> float:
@@ -75,7 +76,9 @@ class AnswerGuard:
             may_be_held = self._may_be_held(key, at_s)
             self._event, self._is_answer = event, at_s >= self._opens_at and not may_be_held
             self._opens_at = max(self._opens_at, at_s + GUARD_S)
-            seen = None if self._is_answer or may_be_held else (self, self._version)
+            # A key that waited while something else came to be asked was pressed on what was there before.
+            is_in_vain = not self._is_answer and not may_be_held and at_s >= self._armed_at
+            seen = (self, self._version) if is_in_vain else None
             AnswerGuard._last = _Press(self._clock, key, at_s, seen)
         return self._is_answer
 

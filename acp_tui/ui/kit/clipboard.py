@@ -1,6 +1,6 @@
-"""Puts text where the user can paste it: by the terminal (OSC 52) and by the system's own tool, and says by which.
+"""Copies text through the terminal (OSC 52) and the system's own tool, and says through which.
 
-Neither is certain: terminals do not say whether they took it, and over SSH there may be no tool.
+Neither is certain: terminals do not confirm, and over SSH there may be no tool.
 """
 
 from __future__ import annotations

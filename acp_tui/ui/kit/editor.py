@@ -13,7 +13,7 @@ from anyio import to_thread
 from textual.app import App, SuspendNotSupported
 
 from acp_tui.client.files import create_private
-from acp_tui.ui.textual_gaps.suspending import run_in_terminal, run_in_terminal_meanwhile
+from acp_tui.ui.textual_gaps.internals import run_in_terminal, run_in_terminal_meanwhile
 
 PLUS_LINE: Final = frozenset(
     {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "ne", "mg"}

@@ -1,7 +1,4 @@
-"""One field of a form: its title, what it wants, the control for it, and what is wrong with the answer.
-
-Whether an answer is right is `client.form_answers`' business.
-"""
+"""One field of a form: title, hint, control, and what is wrong with its answer. `client.form_answers` judges it."""
 
 from __future__ import annotations
 

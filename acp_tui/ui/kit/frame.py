@@ -1,9 +1,12 @@
-"""The frame of a dialog: its title above, its keys below; what stands between is the dialog's."""
+"""What dialogs share: a frame with the title above and the keys below, and closing from code."""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from textual.containers import Vertical
 from textual.content import Content
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -35,3 +38,22 @@ class Frame(Vertical):
     def show_keys(self, keys: str) -> None:
         """Name these keys from now on."""
         self._keys.update(keys)
+
+
+T = TypeVar("T")
+
+
+def close_when_in_front(dialog: Screen[T], result: T | None = None) -> None:
+    """Close it, at once or as soon as nothing lies above it.
+
+    Textual's `dismiss` takes away what is on top, also where that is another screen: the help, say.
+    """
+
+    def close() -> None:
+        if dialog.is_active and dialog.is_running:
+            dialog.dismiss(result)
+
+    if dialog.is_active:
+        close()
+    else:
+        dialog.watch(dialog, "stack_updates", close, init=False)

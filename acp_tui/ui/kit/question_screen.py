@@ -1,7 +1,4 @@
-"""A dialog that answers something for the user, and so only by a key or click that was meant for it.
-
-What it asks and what its answers do is the dialog's own; when an answer counts, the guard knows.
-"""
+"""A dialog whose answer has consequences: it counts only when the answer guard lets it."""
 
 from __future__ import annotations
 

@@ -1,12 +1,8 @@
-"""A list of one-line rows under headings, drawn line by line: thousands cost no more than a screenful.
-
-It moves a cursor over the rows; which of them are there, and what a chosen one means, is its owner's business.
-"""
+"""A list of one-line rows under headings, drawn line by line: thousands cost no more than a screenful."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, TypeVar
@@ -23,6 +19,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import fold, width_cells
+from acp_tui.values import dataclass
 
 V = TypeVar("V")
 NOWHERE: Final = -1

@@ -1,6 +1,6 @@
-"""Finds out what the terminal looks like before anything is drawn: light or dark, how many colours, which letters.
+"""Asks the terminal, before anything is drawn, whether it is light or dark, its colors and its letters.
 
-Which theme is made of it is the business of `themes`. It loads nothing of Textual, so that it can ask while that loads.
+Loads nothing of Textual, so that it can ask while that loads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The colours: two themes of our own, and the palettes that text is drawn in under any theme.
+"""Our two themes, and the palettes that text is drawn in under any theme.
 
-Text keeps the contrast of WCAG 2 AA, 4.5 to 1, on every ground that it can lie on; lines and bars keep 3 to 1.
+Text keeps a contrast of 4.5 to 1 (WCAG 2 AA) on every ground, lines and bars 3 to 1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Shows notices: as toasts, and beside what an agent asks in a row of their own.
-
-A toast lies above the screen, and would hide what the user is asked to decide. What they say is others' matter.
-"""
+"""Shows notices as toasts, or in a row of their own where a toast would hide what an agent asks."""
 
 from __future__ import annotations
 

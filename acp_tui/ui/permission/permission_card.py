@@ -1,7 +1,4 @@
-"""The docked card on which the user answers the agent's permission requests, oldest first.
-
-It knows which requests wait, and opens the screen that shows the whole of one; answering is the pane's part.
-"""
+"""The docked card that shows the oldest permission request, and opens its full screen."""
 
 from __future__ import annotations
 
@@ -17,12 +14,13 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
-from acp_tui.ui.drawings.permission_subject import Asked
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import GUARD_S as GUARD_S
 from acp_tui.ui.kit.toasts import place_toasts
 from acp_tui.ui.permission.permission_review import PermissionReview
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.permission.request_view import RequestView, RowCounts, is_enough, share_out
+from acp_tui.ui.permission.subject import Asked
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
@@ -134,9 +132,11 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     """Where the user answers; it can be left without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "choose(-1)", "Option above", show=False),
-        Binding("down", "choose(1)", "Option below", show=False),
-        Binding("f", "review", "Show it on the full screen", show=False),
+        *bindings_of(
+            option_above="choose(-1)",
+            option_below="choose(1)",
+            review="review",
+        ),
         Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
         Binding("tab", "leave(True)", "Back to the prompt", show=False),
     ]

@@ -1,7 +1,4 @@
-"""The full screen of one permission request: all that it is about, to be read before it is answered.
-
-It stands for the docked card, to which its answers go, and closes by itself when the request is over.
-"""
+"""The full screen of one permission request. It answers through the docked card, and closes with the request."""
 
 from __future__ import annotations
 
@@ -11,14 +8,15 @@ from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import ModalScreen
 
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.drawings.permission_subject import Asked, SubjectDrawing, has_changes
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.permission.request_view import RowCounts, share_out
+from acp_tui.ui.permission.subject import Asked, SubjectDrawing, has_changes
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
@@ -34,18 +32,18 @@ class FullRequest(RequestPane):
 
     DEFAULT_CSS = "FullRequest { height: 1fr; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll(-1)", "Line up", show=False),
-        Binding("down", "scroll(1)", "Line down", show=False),
-        Binding("home", "go_to_end(-1)", "To the beginning", show=False),
-        Binding("end", "go_to_end(1)", "To the end", show=False),
-        Binding("j", "next_change", "Next change", show=False),
-        Binding("k", "previous_change", "Change before", show=False),
-        Binding("s", "toggle_columns", "One column or two", show=False),
-        Binding("c", "toggle_context", "The whole file, or the changes", show=False),
-        Binding("tab", "choose(1)", "Next option", show=False),
-        Binding("shift+tab", "choose(-1)", "Option before", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        review_up="scroll(-1)",
+        review_down="scroll(1)",
+        review_top="go_to_end(-1)",
+        review_end="go_to_end(1)",
+        review_next_change="next_change",
+        review_change_before="previous_change",
+        review_columns="toggle_columns",
+        review_context="toggle_context",
+        review_option_next="choose(1)",
+        review_option_before="choose(-1)",
+    )
 
     def __init__(
         self, card: RequestPane, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str
@@ -178,7 +176,9 @@ class FullRequest(RequestPane):
 class PermissionReview(ModalScreen[None]):
     """Shows one request until it is answered, withdrawn, or left for the card by Esc."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f", "dismiss", "Back to the card", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        leave_review="dismiss",
+    )
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
-"""A form or a page that the agent asks about, docked above the prompt; the conversation stays in view.
+"""A form or page that the agent asks about, docked above the prompt.
 
-It passes on the user's answer and takes itself off no screen. What is right for a field, `client.form_answers` knows;
-when a key counts, the guard knows; nothing is opened or fetched here (R-ELIC-11).
+It reports the answer; `client.form_answers` judges fields, the guard judges keys, and nothing is fetched (R-ELIC-11).
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import GUARD_S, AnswerGuard
 from acp_tui.ui.kit.editors import MAX_NUMBER, SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
@@ -88,15 +88,17 @@ class QuestionCard(VerticalScroll, can_focus=True):
     DEFAULT_CSS = "QuestionCard { height: auto; }"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back to the prompt", show=False),
-        Binding("tab", "go(1)", "Next field, or button", show=False),
-        Binding("shift+tab", "go(-1)", "Field before, or back to the prompt", show=False),
-        Binding("ctrl+enter", "send", "Send", show=False),
+        *bindings_of(
+            leave_question="leave",
+            next_field="go(1)",
+            field_before="go(-1)",
+            send_form="send",
+            copy_address="copy",
+        ),
         Binding("enter", "confirm", "Answer with the chosen row", show=False),
         Binding("up", "step(-1)", "Row above", show=False),
         Binding("down", "step(1)", "Row below", show=False),
         Binding("pagedown,space", "page_down", "Page down", show=False),
-        Binding("c", "copy", "Copy the page's address", show=False),
         Binding("0", "decline", "Decline", show=False),
         *(
             Binding(str(number), f"number({number})", f"Answer {number}", show=False)

@@ -1,7 +1,6 @@
-"""The keys and clicks that answer a permission request, docked or on a screen of its own.
+"""The keys and clicks that answer a permission request, docked or full screen.
 
-It never answers by itself: keys and clicks count only behind a pause on a request that was in view all the while, since
-what was typed before was meant for something else. How the request is shown is the view's part.
+They count only after a pause with the request in view: what you typed before was meant for something else.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from textual.timer import Timer
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told
-from acp_tui.ui.drawings.permission_subject import SubjectDrawing
-from acp_tui.ui.drawings.permissions import MAX_NUMBER
+from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.permission.lines import MAX_NUMBER
 from acp_tui.ui.permission.request_view import RequestView
+from acp_tui.ui.permission.subject import SubjectDrawing
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
@@ -32,11 +32,13 @@ class RequestPane(RequestView, can_focus=True):
     """A request that keys and clicks answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "confirm", "Answer with the chosen option", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown,space", "page(1)", "Page down", show=False),
-        Binding("r", "toggle_raw", "Show or hide the raw report", show=False),
-        Binding("w", "reject_and_say_why", "Reject and say why", show=False),
+        *bindings_of(
+            confirm="confirm",
+            card_page_up="page(-1)",
+            card_page_down="page(1)",
+            raw="toggle_raw",
+            reject_and_say_why="reject_and_say_why",
+        ),
         *(
             Binding(str(number), f"answer('{number}')", f"Option {number}", show=False)
             for number in range(1, MAX_NUMBER + 1)

@@ -1,7 +1,4 @@
-"""One permission request as it is shown and read: title, subject, keys and the agent's options, in the rows there are.
-
-It answers nothing. It decides neither where it stands nor how high: those who show it say how many rows each part gets.
-"""
+"""Lays out one permission request in the rows it is given: title, subject, keys and options. Answers nothing."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption
-from acp_tui.ui.drawings import permissions as drawings
-from acp_tui.ui.drawings.permission_subject import Asked, Look, Subject, SubjectDrawing, changed_file
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.strip_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.kit.toasts import ASKING
+from acp_tui.ui.permission import lines as drawings
+from acp_tui.ui.permission.subject import Asked, Look, Subject, SubjectDrawing, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette

@@ -1,7 +1,4 @@
-"""What in a draft looks like Markdown, a mention or a command, and in which style of the palette it is shown.
-
-It parses a line at a time and only lines that are drawn: Markdown that reaches over lines is known by fences alone.
-"""
+"""Colors Markdown, mentions and commands in a draft, for the lines in view only."""
 
 from __future__ import annotations
 

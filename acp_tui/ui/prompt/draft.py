@@ -1,7 +1,4 @@
-"""The editor of a draft: coloured, with readline's keys, and with long pastes as placeholders that are one piece.
-
-What becomes of the draft, and what else goes with it, is `input`'s.
-"""
+"""The draft's editor: colors, readline's keys, and long pastes as placeholders in one piece."""
 
 from __future__ import annotations
 
@@ -11,12 +8,13 @@ from typing import ClassVar, Final, NamedTuple
 
 from rich.text import Text
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.document._edit import Edit  # Textual 8.2.8 exports all of its like but this one
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location, Selection
 
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.prompt.colours import Places, spans
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
@@ -140,40 +138,22 @@ _BLANKS: Final = re.compile(r"\s*\S*")
 class DraftArea(TextArea):
     """Text that may hold placeholders. Beware: `text` is what is on the screen, `draft` is what it stands for."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j,shift+enter,alt+enter", "newline", "New line", show=False, id="new_line"),
-        Binding("ctrl+a", "line_start", "Go to the line's start", show=False, id="line_start"),
-        Binding("ctrl+e", "line_end", "Go to the line's end", show=False, id="line_end"),
-        Binding("alt+b,alt+left", "cursor_word_left", "Word back", show=False, id="word_left"),
-        Binding("alt+f,alt+right", "cursor_word_right", "Word on", show=False, id="word_right"),
-        Binding("ctrl+k", "kill_line_end", "Kill to the line's end", show=False, id="kill_line_end"),
-        Binding(
-            "ctrl+u,super+backspace",
-            "kill_line_start",
-            "Kill to the line's start",
-            show=False,
-            id="kill_line_start",
-        ),
-        Binding("ctrl+w", "kill_blanks_left", "Kill to the blank before", show=False, id="kill_to_blank"),
-        Binding(
-            "alt+backspace,ctrl+backspace",
-            "kill_word_left",
-            "Kill the word before",
-            show=False,
-            id="kill_word_left",
-        ),
-        Binding(
-            "alt+d,alt+delete,ctrl+delete",
-            "kill_word_right",
-            "Kill the word behind",
-            show=False,
-            id="kill_word_right",
-        ),
-        Binding("ctrl+y", "yank", "Yank what was killed", show=False, id="yank"),
-        Binding("ctrl+underscore,ctrl+z,super+z", "undo", "Undo", show=False, id="undo"),
-        Binding("ctrl+shift+z,alt+underscore,alt+z", "redo", "Redo", show=False, id="redo"),
-        Binding("alt+o", "open_paste", "Open the paste beside the cursor", show=False, id="open_paste"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        new_line="newline",
+        line_start="line_start",
+        line_end="line_end",
+        word_left="cursor_word_left",
+        word_right="cursor_word_right",
+        kill_line_end="kill_line_end",
+        kill_line_start="kill_line_start",
+        kill_to_blank="kill_blanks_left",
+        kill_word_left="kill_word_left",
+        kill_word_right="kill_word_right",
+        yank="yank",
+        undo="undo",
+        redo="redo",
+        open_paste="open_paste",
+    )
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:  # noqa: A002 - Textual's own name for it
         self._text: str | None = None

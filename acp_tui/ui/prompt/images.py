@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from textual.content import Content
 from textual.message import Message
 from textual.style import Style
 from textual.widgets import Static
+
+from acp_tui.values import dataclass
 
 HINT: Final = "Backspace removes"
 

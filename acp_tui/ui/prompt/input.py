@@ -1,7 +1,4 @@
-"""The prompt: what its keys ask for, what goes along with the draft, and what the draft is for.
-
-How a text is edited and drawn is `draft`'s; what is done with what it asks for is the screen's business.
-"""
+"""The prompt: its keys, and what goes along with the draft. `draft` edits, the screen acts."""
 
 from __future__ import annotations
 
@@ -11,16 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
+from anyio import to_thread
 from rich.cells import cell_len
 from textual import events, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.document._document import Location
 from textual.message import Message
 
 from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.prompt.images import ImageChips, PastedImage
 
@@ -119,18 +118,19 @@ class PromptInput(DraftArea):
 
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", show=False, id="send"),
-        Binding("escape", "cancel", "Cancel", show=False, id="cancel"),
-        Binding("tab", "leave", "Leave the prompt", show=False, id="leave_prompt"),
-        Binding("alt+up", "pull_back", "Take the last queued prompt back", show=False, id="pull_back"),
-        Binding("pageup", "page(-1)", "Page up", show=False, id="prompt_page_up"),
-        Binding("pagedown", "page(1)", "Page down", show=False, id="prompt_page_down"),
-        Binding("ctrl+g", "edit_draft", "Open the draft in your editor", show=False, id="edit_draft"),
-        Binding("ctrl+v,alt+v,super+v", "paste", "Paste from the clipboard", show=False, id="paste"),
-        Binding("ctrl+d", "delete_right_or_quit", "Delete, or quit", show=False, id="delete_or_quit"),
-        Binding("ctrl+l", "redraw", "Draw the screen anew", show=False, id="redraw"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        send="send",
+        steer="send_other_way",
+        cancel="cancel",
+        leave_prompt="leave",
+        pull_back="pull_back",
+        prompt_page_up="page(-1)",
+        prompt_page_down="page(1)",
+        edit_draft="edit_draft",
+        paste="paste",
+        delete_or_quit="delete_right_or_quit",
+        redraw="redraw",
+    )
 
     class Submitted(Message):
         """The user wants to send this text, made of the draft; what is not sent after all goes to `take_back`."""
@@ -141,6 +141,7 @@ class PromptInput(DraftArea):
             *,
             is_command: bool = False,
             is_reason: bool = False,
+            is_other_way: bool = False,
             images: Sequence[PastedImage] = (),
         ) -> None:
             super().__init__()
@@ -149,6 +150,8 @@ class PromptInput(DraftArea):
             """For the user's shell, not for the agent."""
             self.is_reason = is_reason
             """Why a call was rejected."""
+            self.is_other_way = is_other_way
+            """While the agent works: into its turn where Enter queues, and the reverse."""
             self.images = tuple(images)
 
     class Rejected(Message):
@@ -224,10 +227,10 @@ class PromptInput(DraftArea):
         else:
             await super()._on_key(event)
 
-    def action_send(self) -> None:
+    def action_send(self, *, is_other_way: bool = False) -> None:
         """Send the draft; where it is the reason of a rejection, reject before, and without one if it is blank.
 
-        A backslash at the end of the draft makes a new line instead, as in a shell.
+        A backslash at the end of the draft makes a new line instead, as in a shell. `is_other_way`: see `Submitted`.
         """
         if self._ends_in_open_backslash:
             start, end = self._before_the_end, self.document.end
@@ -242,6 +245,7 @@ class PromptInput(DraftArea):
                 self._text_to_send,
                 is_command=self._is_command,
                 is_reason=self._rejection is not None,
+                is_other_way=is_other_way,
                 images=self.images,
             )
             self.clear_draft()  # the next key may be here before the message is: it belongs to another prompt
@@ -270,6 +274,10 @@ class PromptInput(DraftArea):
         if self._for_later is not None and self._for_later == self.draft:
             self.action_send()
         self._for_later = None
+
+    def action_send_other_way(self) -> None:
+        """Send the draft into the agent's turn where Enter would queue it, and the reverse."""
+        self.action_send(is_other_way=True)
 
     def action_cancel(self) -> None:
         """Reject nothing where a reason is asked for, else stop what is going on, or what was to go on later."""
@@ -345,8 +353,6 @@ class PromptInput(DraftArea):
     @work
     async def _mention_dropped(self, text: str, start: tuple[int, int]) -> None:
         """The disk may be slow: the text stands as it is until then, and afterwards by one step of undoing."""
-        from anyio import to_thread
-
         end, state = self.cursor_location, self.text
         mentions = await to_thread.run_sync(mentions_of_dropped, text, self.cwd)
         if mentions is not None and self.text == state:

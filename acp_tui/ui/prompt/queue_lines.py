@@ -1,7 +1,4 @@
-"""What waits right above the prompt: output that goes along with the next one, and prompts until the turn ends.
-
-It shows what waits and tells what the user wants done with it; what is done is others' business.
-"""
+"""What waits above the prompt: output for the next one, and prompts queued until the turn ends."""
 
 from __future__ import annotations
 
@@ -10,10 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
+
+from acp_tui.ui.commands.table import bindings_of
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.prompt_queue import QueuedPrompt
@@ -45,15 +44,15 @@ class QueueLines(Static, can_focus=True):
 
     DEFAULT_CSS = "QueueLines { display: none; height: auto; max-height: 7; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "select(-1)", "Prompt above", show=False, id="queue_above"),
-        Binding("down", "select(1)", "Prompt below", show=False, id="queue_below"),
-        Binding("enter", "edit", "Edit it", show=False, id="queue_edit"),
-        Binding("delete,backspace", "remove", "Remove it", show=False, id="queue_remove"),
-        Binding("alt+enter,ctrl+enter", "send_now", "Send it now", show=False, id="queue_send_now"),
-        Binding("alt+up,shift+up", "move(-1)", "Send it earlier", show=False, id="queue_earlier"),
-        Binding("alt+down,shift+down", "move(1)", "Send it later", show=False, id="queue_later"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        queue_above="select(-1)",
+        queue_below="select(1)",
+        queue_edit="edit",
+        queue_remove="remove",
+        queue_send_now="send_now",
+        queue_earlier="move(-1)",
+        queue_later="move(1)",
+    )
 
     class EditRequested(Message):
         """The user wants this prompt back in the draft."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
+
+import watchfiles
 
 from acp_tui.client.transcript.events import Event, Frame, Header, Own
 from acp_tui.client.transcript.lines import VERSION
@@ -19,6 +21,7 @@ from acp_tui.conversation.entries import Decision
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.updates import ElicitationAnswered
 from acp_tui.ui.recorded.question import Reply
+from acp_tui.values import dataclass
 
 EVENTS_WITH_A_HANDSHAKE = 50
 """The agent says who it is in one of the first."""
@@ -184,10 +187,11 @@ def _filled_in(frame: bytes) -> dict[str, Any] | None:
 
 def _agent_in(frame: bytes) -> str:
     """The name in an agent's answer to `initialize`; "" where this is none."""
-    if b'"agentInfo"' not in frame:
+    if b'"protocolVersion"' not in frame:
         return ""
     try:
-        info: Any = json.loads(frame)["result"]["agentInfo"]
+        result: Any = json.loads(frame)["result"]
+        info: Any = result.get("agentInfo") or result["info"]
         return str(info.get("title") or info.get("name") or "")
     except (ValueError, KeyError, TypeError, AttributeError):
         return ""
@@ -200,8 +204,6 @@ _NO_TIMEOUT: Final = 0
 
 async def growth_of(path: Path) -> AsyncIterator[None]:
     """Once for each time it was written to, until cancelled. Raises OSError, RuntimeError where that cannot be seen."""
-    import watchfiles  # loads a native library, which only this needs
-
     async for _ in watchfiles.awatch(
         path, watch_filter=None, step=STEP_MS, debounce=DEBOUNCE_MS, rust_timeout=_NO_TIMEOUT
     ):

@@ -14,15 +14,15 @@ from textual.widgets import Static
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import chosen_words
-from acp_tui.ui.drawings.folds import Folds
-from acp_tui.ui.drawings.images import Wanted
-from acp_tui.ui.drawings.permission_subject import Asked
+from acp_tui.ui.conversation.folds import Folds
+from acp_tui.ui.conversation.images import Wanted
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import DockedRequest
+from acp_tui.ui.permission.subject import Asked
 from acp_tui.ui.recorded.film import Answer
 from acp_tui.ui.recorded.question import Reply, question_card
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.plan_view import PlanView
+from acp_tui.ui.session.plan_view import PlanView
 
 
 class RecordedPanel(SessionPanel):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from acp_tui.client.transcript.replay import Replay, Step
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.recorded.film import Film
+from acp_tui.values import dataclass
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 MAX_WAIT_S: Final = 2.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from textual.content import Content
@@ -19,6 +18,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.values import dataclass
 
 ACTIONS: Final[dict[ElicitationAction, str]] = {
     "accept": "accepted",

@@ -1,7 +1,6 @@
-"""A recording of the scripted demo agent, made to be rendered: its user asks, and answers as was said beforehand.
+"""Records the scripted demo agent with prepared answers, the same on every machine, to be rendered.
 
-The scripted agent is the only one that is ever answered in this way. What the recording shows is the same on every
-machine: no folder, no time of day, no duration.
+No other agent is ever answered this way.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -39,6 +38,7 @@ from acp_tui.conversation.updates import (
     TerminalExited,
 )
 from acp_tui.ui.recorded.formats import CannotRender
+from acp_tui.values import dataclass
 from acp_tui.workbench.demo import programs, shipped
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
 from acp_tui.workbench.demo.script import Fault, Scenario

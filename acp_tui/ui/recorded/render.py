@@ -6,7 +6,7 @@ import io
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -19,13 +19,17 @@ from acp_tui.client.terminals import plain_text
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.formats import CannotRender, png_of, rows_of, text_of
+from acp_tui.ui.recorded.moving_svg import MovingFrame, moving_svg
 from acp_tui.ui.recorded.player import Pace
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, timeless, without_durations
 from acp_tui.ui.recorded.spot import Spot, moment_of
 from acp_tui.ui.recorded.studio import Studio, open_studio
+from acp_tui.values import dataclass
 
 FRAME_S: Final = 1 / 12
 """What happens within this time is one frame."""
+MOVING_FRAME_S: Final = 0.3
+"""The same in an SVG, which holds each row again that differs."""
 END_S: Final = 2.0
 """The last frame stays."""
 HIDE_CURSOR: Final = "\x1b[?25l"
@@ -38,19 +42,28 @@ async def cast_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace)
     header = {"version": 2, "width": columns, "height": rows, "env": {"TERM": "xterm-256color"}}
     lines = [json.dumps(header)]
     at_s = 0.0
-    async for at_s, output in _frames(studio, columns, until, pace):
+    async for at_s, output in _written(studio, columns, until, pace):
         lines.append(json.dumps([round(at_s, 3), "o", output], ensure_ascii=False))
     lines.append(json.dumps([round(at_s + END_S, 3), "o", ""]))
     return "\n".join(lines) + "\n"
 
 
-async def _frames(studio: Studio, columns: int, until: int, pace: Pace) -> AsyncIterator[tuple[float, str]]:
+async def moving_svg_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace) -> str:
+    """The film up to this moment, as a picture that moves."""
+    frames = []
+    for at_s, moment in _cuts(studio, until, pace, MOVING_FRAME_S):
+        await studio.show(moment)
+        frames.append(MovingFrame(at_s, tuple(studio.strips)))
+    return moving_svg(frames, size, studio.colors, frames[-1].at_s + END_S)
+
+
+async def _written(studio: Studio, columns: int, until: int, pace: Pace) -> AsyncIterator[tuple[float, str]]:
     """When, and what is to be printed then."""
     console = Console(
         width=columns, file=io.StringIO(), force_terminal=True, color_system="truecolor", legacy_windows=False
     )
     shown: Sequence[str] = ()
-    for at_s, moment in _cuts(studio, until, pace):
+    for at_s, moment in _cuts(studio, until, pace, FRAME_S):
         await studio.show(moment)
         rows = rows_of(studio.strips, console)
         output = "".join(_changed(rows, shown))
@@ -61,14 +74,14 @@ async def _frames(studio: Studio, columns: int, until: int, pace: Pace) -> Async
         shown = rows
 
 
-def _cuts(studio: Studio, until: int, pace: Pace) -> Iterator[tuple[float, int]]:
+def _cuts(studio: Studio, until: int, pace: Pace, frame_s: float) -> Iterator[tuple[float, int]]:
     """At which time of the film which moment is shown; the last is `until`."""
     events = studio.player.film.events[:until]
     film_s, cut_s, recorded_s = 0.0, 0.0, events[0].at if events else 0.0
     for moment, event in enumerate(events):
         film_s += pace.wait_s(event.at - recorded_s)
         recorded_s = event.at
-        if film_s - cut_s >= FRAME_S:
+        if film_s - cut_s >= frame_s:
             yield cut_s, moment  # before this event
             cut_s = film_s
     yield cut_s, len(events)
@@ -95,6 +108,8 @@ class View:
     is_at_top: bool = False
     pace: Pace = field(default_factory=Pace)
     """Of a film."""
+    is_moving: bool = False
+    """An SVG as a film."""
     keys: tuple[str, ...] = ()
     """Pressed before the picture is taken."""
 
@@ -139,6 +154,8 @@ async def render(film: Film, view: View, suffix: str) -> bytes:
     async with open_studio(film, view.size, view.theme) as studio:
         if suffix == ".cast":
             return (await cast_of(studio, view.size, moment, view.pace)).encode()
+        if view.is_moving:
+            return (await moving_svg_of(studio, view.size, moment, view.pace)).encode()
         await studio.show(moment, is_at_top=view.is_at_top)
         if view.keys:
             await studio.press(*view.keys)

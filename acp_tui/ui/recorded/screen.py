@@ -1,7 +1,4 @@
-"""The screen of a replay: a session as it was seen, and the keys that move through the recording.
-
-No key reaches an agent, a program or a file.
-"""
+"""The replay screen: a session as you saw it, with keys to move through it. Nothing reaches an agent or a file."""
 
 from __future__ import annotations
 
@@ -31,8 +28,10 @@ from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import BY_ID, Keymap
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
-from acp_tui.ui.drawings.folds import folds_of
+from acp_tui.ui.conversation.folds import folds_of
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.clipboard import copy
+from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.recorded.bar import Position, ReplayBar, clock
 from acp_tui.ui.recorded.film import Answer, Film, growth_of
 from acp_tui.ui.recorded.panel import ReplayPanel
@@ -43,7 +42,6 @@ from acp_tui.ui.session import find_bar
 from acp_tui.ui.session.status import facts_of, state_of, title_of
 from acp_tui.ui.session.status_line import Status, StatusLine
 from acp_tui.ui.session.tab_state import LEAST_CELLS, MARKS, MOST_CELLS, state_of_tab
-from acp_tui.ui.widgets.conversation.view import ConversationView
 
 NEEDS_A_SESSION: Final = {
     "f2": "the settings of a session",
@@ -421,22 +419,19 @@ class ReplayScreen(Screen[None]):
     @work
     async def action_help(self) -> None:
         """Show the keys, and do what is chosen there."""
-        from acp_tui.ui.recorded.screen import ReplayHelp
-
         action = await self.app.push_screen_wait(ReplayHelp())
         if action is not None:
             await self.run_action(action)
 
     def action_tell_about(self) -> None:
         """Say what the recording is of, and what is wrong in it."""
-        from acp_tui.ui.kit.picker import ReadingScreen
-
         self.app.push_screen(ReadingScreen("The recording", about(self.film)))
 
     def action_do(self, name: str) -> None:
         """No editor is opened, and no file is written."""
         refused = {
             "edit_location": "opening a file in the editor",
+            "stop_one": "stopping a tool call",
             "save_attached": "saving; acp-tui render -o FILE writes files",
         }
         self.action_refuse(refused[name])

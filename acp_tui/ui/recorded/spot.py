@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from acp_tui.client.transcript.replay import Step
 from acp_tui.client.transcript.replayed_sessions import Touch
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Entry, Failure, Message, OwnCommand, ToolCallEntry
-from acp_tui.conversation.tool_calls import BlockContent, TextDiff
+from acp_tui.conversation.tool_calls import BlockContent, FileChange, TextDiff
 from acp_tui.ui.recorded.film import Film
 from acp_tui.ui.recorded.player import Player
+from acp_tui.values import dataclass
 
 QUESTION = "question"
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)")
@@ -95,6 +95,8 @@ def _texts(entry: Entry) -> Iterator[str]:
                 match item:
                     case BlockContent(Text(text)):
                         yield text
+                    case FileChange():
+                        yield item.words
                     case TextDiff():
                         yield item.path
                         yield item.new_text

@@ -1,7 +1,4 @@
-"""The session's own screen, headless: shows a moment of a film as a user would have seen it, and is read as lines.
-
-Nothing in it is of this machine: no clock, no settings, no history, no terminal that would be asked anything.
-"""
+"""The session's screen, headless, at a moment of a film, read as lines. Nothing in it comes from this machine."""
 
 from __future__ import annotations
 
@@ -11,8 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import anyio
+from rich.terminal_theme import TerminalTheme
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.color import Color
 from textual.containers import Vertical
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -23,15 +22,14 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.drawings.folds import folds_of
-from acp_tui.ui.drawings.sidebar import Section, SidebarState
+from acp_tui.ui.conversation.folds import folds_of
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.recorded.film import Film
 from acp_tui.ui.recorded.formats import CannotRender, Frame, tidy_svg
 from acp_tui.ui.recorded.panel import RecordedPanel
 from acp_tui.ui.recorded.player import Player
-from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import Status, StatusLine
 from acp_tui.ui.textual_gaps.internals import lay_out_and_paint, painted_rows
@@ -190,6 +188,15 @@ class Studio:
     def svg(self) -> str:
         """The screen as a picture."""
         return picture_of(self._pilot.app)
+
+    @property
+    def colors(self) -> TerminalTheme:
+        """What the names of colors mean, with the background of the screen."""
+        app = self._pilot.app
+        background = Color.parse(app.theme_variables["background"]).rgb
+        foreground = Color.parse(app.theme_variables["foreground"]).rgb
+        ansi = app.ansi_theme.ansi_colors
+        return TerminalTheme(background, foreground, [ansi[number] for number in range(16)])
 
     @property
     def _screen(self) -> PictureScreen:

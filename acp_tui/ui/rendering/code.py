@@ -10,9 +10,8 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.rendering.highlight import Highlighter
-from acp_tui.ui.rendering.marks import CUT, Gutter
+from acp_tui.ui.rendering.lines import CUT, Gutter, Row
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.rows import Row
 from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans, width_cells
 
 PADDING: Final = " "

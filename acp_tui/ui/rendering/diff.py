@@ -6,12 +6,16 @@ A long diff is compared in steps of about a millisecond, between which the event
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from textual.strip import Strip
 
+from acp_tui.client.build_files import BUILD_FILE, is_build_file
 from acp_tui.client.line_comparison import Steps
+from acp_tui.conversation.tool_calls import HunkStart, TextDiff
+from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_path
 from acp_tui.ui.rendering.diff_blocks import (
     Block,
@@ -26,12 +30,14 @@ from acp_tui.ui.rendering.diff_blocks import (
 )
 from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS, OneColumn, TwoColumns
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES, Diff, Hunk, TextComparison
-from acp_tui.ui.rendering.diff_syntax import DiffSyntax, has_colours, language_of
 from acp_tui.ui.rendering.diff_text import (
     MAX_CHARACTERS,
     MAX_CHARACTERS_OF_WHOLE,
+    DiffSyntax,
     Spelling,
+    has_colours,
     hunk_header,
+    language_of,
     skipped_lines,
 )
 from acp_tui.ui.rendering.highlight import load_language
@@ -63,8 +69,14 @@ class _Look(NamedTuple):
 class DiffRenderer:
     """The change of one file."""
 
-    def __init__(self, path: str, old_text: str | None, new_text: str | None) -> None:
-        """`old_text` is None for a new file, `new_text` for a deleted one."""
+    def __init__(
+        self,
+        path: str,
+        old_text: str | None,
+        new_text: str | None,
+        parts: tuple[HunkStart, ...] = (),
+    ) -> None:
+        """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.hunks`."""
         self.path = path
         """What to call the file."""
         self.steps_made = 0
@@ -72,6 +84,7 @@ class DiffRenderer:
         self._language = language_of(path)
         self._old_text = old_text
         self._new_text = new_text
+        self._parts = parts
         self._steps = self._prepare()
         self._compared: tuple[Diff, Sizes] | None = None
         self._syntax: DiffSyntax | None = None
@@ -140,7 +153,7 @@ class DiffRenderer:
     def _prepare(self) -> Steps:
         comparison = TextComparison(self._old_text or "", self._new_text or "")
         yield from comparison.steps()
-        diff = comparison.diff
+        diff = replace(comparison.diff, parts=self._parts) if self._parts else comparison.diff
         old = yield from measure(diff.old, crlf=diff.crlf)
         new = yield from measure(diff.new, crlf=diff.crlf)
         sizes = make_sizes(old, new)
@@ -216,7 +229,7 @@ class DiffRenderer:
 
     def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, look: _Look) -> list[Sequence[Strip]]:
         # Where all of a file is to be seen, it needs no saying where a part of it is.
-        header = hunk_header(hunk) if self.diff.has_both and look.context is not None else ""
+        header = hunk_header(self.diff, hunk) if self.diff.has_both and look.context is not None else ""
         return [
             plain_lines(header, look.width, look.palette.diff_hunk),
             *[BlockRows(block, columns) for block in blocks],
@@ -225,7 +238,8 @@ class DiffRenderer:
     def _title(self, look: _Look) -> list[Strip]:
         diff, palette = self.diff, look.palette
         counts = [f"+{diff.added}"] * bool(diff.added) + [f"-{diff.removed}"] * bool(diff.removed)
-        notes = [note for note in (self._what_happened(), *counts) if note]
+        kind = BUILD_FILE if is_build_file(look.path) else ""
+        notes = [note for note in (kind, self._what_happened(), *counts) if note]
         if diff.crlf:
             notes.append("CRLF line ends")
         strips = plain_lines(
@@ -260,3 +274,50 @@ def _below_each_other(
         runs += hunk
         at += sum(map(len, hunk))
     return DiffRows([*runs, below]), tuple(starts)
+
+
+STEPS_AT_ONCE: Final = 3
+"""Steps of about a millisecond between which keys get their turn."""
+
+Key: TypeAlias = tuple[str, str | None, str, tuple[HunkStart, ...]]
+
+
+class Comparisons:
+    """A renderer for each diff that is shown now; of others, only the last that was compared for each path."""
+
+    def __init__(self) -> None:
+        self._renderers: dict[Key, DiffRenderer] = {}
+        self._before: dict[str, DiffRenderer] = {}
+
+    def keep(self, diffs: Iterable[TextDiff]) -> None:
+        """Have a renderer for each of these. What was replaced is not compared any further."""
+        ready = {key[0]: renderer for key, renderer in self._renderers.items() if renderer.is_ready}
+        kept = {_key(diff): self._renderers.get(_key(diff)) for diff in diffs}
+        self._renderers = {key: renderer or DiffRenderer(*key) for key, renderer in kept.items()}
+        self._before = {**self._before, **ready}
+
+    def advance(self) -> bool:
+        """Compare a little further; True when there is nothing left to compare."""
+        steps_left = STEPS_AT_ONCE
+        for renderer in self._renderers.values():
+            before = renderer.steps_made
+            if not renderer.advance(steps_left):
+                return False
+            steps_left -= renderer.steps_made - before
+        self._before.clear()
+        return True
+
+    def renderer(self, diff: TextDiff, cwd: str) -> DiffRenderer:
+        """What draws this one; it may not be ready."""
+        # The content may have changed since it was kept: what is new is compared when that is told.
+        renderer = self._renderers.setdefault(_key(diff), DiffRenderer(*_key(diff)))
+        renderer.path = shown_path(diff.path, cwd)
+        return renderer
+
+    def before(self, diff: TextDiff) -> DiffRenderer | None:
+        """What was shown of the same file before; it is ready."""
+        return self._before.get(diff.path)
+
+
+def _key(diff: TextDiff) -> Key:
+    return diff.path, diff.old_text, diff.new_text, diff.hunks

@@ -14,9 +14,8 @@ from textual.strip import Strip
 from acp_tui.ui.rendering.diff_blocks import Piece, Sizes
 from acp_tui.ui.rendering.diff_model import Diff, DiffLine
 from acp_tui.ui.rendering.diff_text import SIGNS, ShownLine, Spelling, line_styles, note_style, number_cells
-from acp_tui.ui.rendering.marks import CUT, Gutter
+from acp_tui.ui.rendering.lines import CUT, Gutter, Row
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.rows import Row
 from acp_tui.ui.rendering.wrapping import LineRange
 
 MIN_CODE_CELLS: Final = 12
@@ -71,7 +70,11 @@ class OneColumn:
         sign = Gutter("  ", style) if continues else Segment(f"{SIGNS[line.kind]} ", style)
         if not self._numbered:
             return [sign]
-        numbers = ["" if continues or at is None else str(at) for at in (line.old_number, line.new_number)]
+        told = ((line.old_number, True), (line.new_number, False))
+        numbers = [
+            "" if continues or at is None else str(self._diff.number_in_file(at, is_old=is_old))
+            for at, is_old in told
+        ]
         text = " ".join([number.rjust(self._digits) for number in numbers])
         joint = [CUT] if continues else []
         return [*joint, Gutter(f"{text}  ", style + self._palette.diff_number), sign]
@@ -103,10 +106,14 @@ class TwoColumns:
                 yield from self._pair(*self._diff.pair(run, index))
 
     def _pair(self, old: DiffLine | None, new: DiffLine | None) -> Iterator[Row]:
-        left = self._halves(old, old.old_number if old else None, self.rooms[0])
-        right = self._halves(new, new.new_number if new else None, self.rooms[1])
+        left = self._halves(old, self._number(old, is_old=True), self.rooms[0])
+        right = self._halves(new, self._number(new, is_old=False), self.rooms[1])
         for left_half, right_half in zip_longest(left, right):
             yield partial(self._strip, left_half, right_half)
+
+    def _number(self, line: DiffLine | None, *, is_old: bool) -> int | None:
+        number = None if line is None else line.old_number if is_old else line.new_number
+        return None if number is None else self._diff.number_in_file(number, is_old=is_old)
 
     def _halves(self, line: DiffLine | None, number: int | None, room: int) -> list[Half]:
         """One side of a pair, row by row."""

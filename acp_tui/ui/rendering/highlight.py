@@ -1,30 +1,88 @@
-"""Tells what the parts of a line of code are, by Pygments; which style that gives is the palette's business.
+"""Finds the tokens of a line of code with Pygments, which loads with the first line; styles are the palette's.
 
-This is the one way to a lexer. The lexers are regular expressions that others wrote for code that means well, and some
-need exponential time for a line that does not. So each line has an allowance of processor time that is enforced, and a
-language that uses it up stays plain from then on.
-
-Pygments is imported when the first line is looked at: the first frame must not pay for it.
+Lexers are regular expressions written for well-meant code; some take exponential time. Each line has a limit of CPU
+time, and a language that exceeds it stays plain from then on.
 """
 
 from __future__ import annotations
 
+import gc
 import re
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from rich.style import Style
 
 from acp_tui.client.line_comparison import Steps
-from acp_tui.ui.rendering.cpu_limit import CannotLimit, OverLimit, run_within
 from acp_tui.ui.rendering.palette import NO_STYLE, Palette
 from acp_tui.ui.rendering.wrapping import Span
 
 if TYPE_CHECKING:
     from pygments.lexer import RegexLexer  # type: ignore[import-untyped]
+
+
+_AGAIN_S: Final = 0.02
+"""Until the next attempt, where something on the way has swallowed the exception."""
+
+_Result = TypeVar("_Result")
+
+
+class OverLimit(BaseException):
+    """The work was stopped. It is no `Exception`, so that the work cannot catch it by mistake."""
+
+
+class CannotLimit(Exception):
+    """There is no such timer here: only the main thread has one."""
+
+
+class _Limit:
+    """The one timer of the process."""
+
+    is_installed = False
+    is_running = False
+
+    def install(self) -> None:
+        """Take the timer's signal, for good: one that comes late finds nothing to stop, and ends nothing."""
+        if not self.is_installed:
+            signal.signal(signal.SIGVTALRM, self._stop)
+            self.is_installed = True
+
+    def _stop(self, _number: int, _frame: object) -> None:
+        if self.is_running:
+            raise OverLimit
+
+
+_limit: Final = _Limit()
+
+
+def run_within(cpu_s: float, work: Callable[[], _Result]) -> _Result:
+    """What `work` returns. Raises OverLimit after about `cpu_s` seconds, and CannotLimit outside of the main thread.
+
+    Work inside of limited work has the limit of the outer one.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise CannotLimit
+    if _limit.is_running:
+        return work()
+    _limit.install()
+    _limit.is_running = True
+    collects = gc.isenabled()
+    gc.disable()  # a collection takes longer than many lines
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s, _AGAIN_S)
+        return work()
+    finally:
+        _limit.is_running = False
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        if collects:
+            gc.enable()
+
 
 MAX_LINE_CHARACTERS: Final = 1_000
 """A longer line stays plain: some lexers take very long over data."""
@@ -39,6 +97,7 @@ LINE_S: Final = 0.0005
 """Of processor time, for each line ..."""
 CHARACTER_S: Final = 20e-6
 """... and for each of its characters. Both are several times what lexers ordinarily need."""
+TRIES: Final = 3
 SPARE_S: Final = 0.03
 """What earlier lines have left over; more than that is not saved up."""
 
@@ -183,9 +242,13 @@ class Allowance:
         allowed_s = self._spare_s + LINE_S + CHARACTER_S * len(line)
         begun = time.thread_time()
         try:
-            return run_within(allowed_s, work)
-        except OverLimit:
-            self.spent.add(language)
+            for _ in range(TRIES):
+                with suppress(OverLimit):
+                    return run_within(allowed_s, work)
+                # The timer counts every thread: only what this one took is held against the language.
+                if time.thread_time() - begun >= allowed_s:
+                    self.spent.add(language)
+                    break
             return None
         except CannotLimit:
             return None

@@ -1,7 +1,4 @@
-"""Turns inline Markdown (what stands within a paragraph, heading or cell) into styled text; does not wrap it.
-
-markdown-it is handed in, so that importing this module does not import it.
-"""
+"""Turns inline Markdown into styled text, without wrapping. markdown-it is passed in, not imported."""
 
 from __future__ import annotations
 

@@ -1,15 +1,14 @@
-"""Owns one Markdown message: its source, and the lines that are drawn of it; how they are drawn is the stream's.
+"""One Markdown message: its source and its lines.
 
-What is finished is drawn once. Only the open block at the end is parsed again when text arrives, an open code
-block not even that. So a chunk costs what the open block costs, however long the message is.
+Only the open block at the end is parsed again when text arrives, so a chunk costs the same in a message of any length.
 """
 
 from __future__ import annotations
 
 from acp_tui.conversation.visible.text import VisibleStream
+from acp_tui.ui.rendering.lines import Rows
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream, References
 from acp_tui.ui.rendering.palette import PLAIN, Palette
-from acp_tui.ui.rendering.rows import Rows
 from acp_tui.ui.rendering.wrapping import MIN_WIDTH
 
 

@@ -1,10 +1,10 @@
-"""Draws parsed Markdown blocks as rows; what is parsed when, and which block is still open, is not decided here."""
+"""Draws parsed Markdown blocks as rows, with their margins. When to parse is not decided here."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from rich.segment import Segment
@@ -14,18 +14,112 @@ from textual.strip import Strip
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.rendering.code import TAB_CELLS, CodePanel
 from acp_tui.ui.rendering.inline import Lines, inline_lines
-from acp_tui.ui.rendering.margin import Margin
+from acp_tui.ui.rendering.lines import BLANK, Gutter, Row
 from acp_tui.ui.rendering.markdown_context import Context, Leaf, is_blank
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.rows import BLANK, Row
 from acp_tui.ui.rendering.tables import Alignment, Table, TableLayout
-from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.rendering.wrapping import width_cells, wrap
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
     from markdown_it.utils import EnvType
+
+
+MIN_TEXT_CELLS: Final = 8
+"""Where less would be left for the text, deeper levels are not indented any more."""
+BAR: Final = "│ "
+
+
+@dataclass(slots=True)
+class _Level:
+    """A quote or a list item that is open."""
+
+    indent: tuple[Segment, ...]
+    marker: tuple[Segment, ...] | None
+    """Stands in place of `indent` in the next row; None once it is drawn, and in a quote."""
+    cells: int
+    is_quote: bool
+    empty: bool = True
+
+
+class Margin:
+    """The open quotes and list items, outermost first."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._levels: list[_Level] = []
+        self._indent: tuple[Segment, ...] = ()
+        self.cells = 0
+        self._marker_due = False
+
+    @property
+    def room(self) -> int:
+        """How many cells are left for the text."""
+        return max(self._width - self.cells, 1)
+
+    @property
+    def in_quote(self) -> bool:
+        return any(level.is_quote for level in self._levels)
+
+    @property
+    def wants_task_marker(self) -> bool:
+        """Whether the next text is the first of a list item."""
+        return bool(self._levels) and self._levels[-1].marker is not None
+
+    def begin_block(self) -> bool:
+        """Note that a block begins; True where it follows another in the same quote or list item."""
+        follows = bool(self._levels) and not self._levels[-1].empty
+        for level in reversed(self._levels):
+            if not level.empty:
+                break
+            level.empty = False
+        return follows
+
+    def open_quote(self, style: Style) -> None:
+        self._open(_Level((Gutter(BAR, style),), None, len(BAR), is_quote=True))
+
+    def open_item(self, marker: str, style: Style) -> None:
+        cells = width_cells(marker)
+        self._open(_Level((Gutter(" " * cells),), (Segment(marker, style),), cells, is_quote=False))
+
+    def replace_marker(self, marker: str, style: Style) -> None:
+        """Give the innermost item another marker of the same width."""
+        self._levels[-1].marker = (Segment(marker, style),)
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether the innermost level is a quote or item that nothing was drawn for."""
+        return self._levels[-1].empty and (self._levels[-1].is_quote or self._levels[-1].marker is not None)
+
+    def close(self) -> None:
+        """Close the innermost level."""
+        self._levels.pop()
+        self._settle()
+
+    def take(self) -> tuple[Segment, ...]:
+        """What stands left of the next row; a list marker is given out once."""
+        if not self._marker_due:
+            return self._indent
+        taken = tuple(segment for level in self._levels for segment in level.marker or level.indent)
+        for level in self._levels:
+            level.marker = None
+        self._marker_due = False
+        return taken
+
+    def _open(self, level: _Level) -> None:
+        if self.room - level.cells < min(MIN_TEXT_CELLS, self._width // 2):
+            level.indent, level.marker, level.cells = (), None, 0
+        self._levels.append(level)
+        self._settle()
+
+    def _settle(self) -> None:
+        self._indent = tuple(segment for level in self._levels for segment in level.indent)
+        self.cells = sum(level.cells for level in self._levels)
+        self._marker_due = any(level.marker for level in self._levels)
+
 
 MAX_NESTING: Final = 60
 """The parser drops what is nested deeper; such a block is shown as its source."""

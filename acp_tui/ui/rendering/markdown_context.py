@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from acp_tui.ui.rendering.code import CodePanel
 from acp_tui.ui.rendering.tables import TableLayout, sample_rows
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

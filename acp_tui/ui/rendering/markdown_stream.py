@@ -1,7 +1,4 @@
-"""Draws Markdown at one width as it comes in: what is finished once, the open end again; keeps no source.
-
-The parser is imported when the first text is drawn: the first frame must not pay for it.
-"""
+"""Draws Markdown at one width as it arrives: finished blocks once, the open end again."""
 
 from __future__ import annotations
 
@@ -11,10 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acp_tui.ui.rendering.code import CodePanel
+from acp_tui.ui.rendering.lines import BLANK, Row, Rows
 from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, split_blocks
 from acp_tui.ui.rendering.markdown_context import Context, Cut, OpenBlock
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.rows import BLANK, Row, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from rich.style import Style
+
+from acp_tui.values import dataclass
 
 NO_STYLE: Final = Style.null()
 # They must show over every other style, and without colours too.

@@ -1,7 +1,4 @@
-"""Owns the way from a picture's bytes to lines of half blocks; reads no file, knows no terminal and keeps nothing.
-
-Pillow is imported with the first picture, in the thread that decodes it: that takes as long as two frames.
-"""
+"""Decodes a picture into lines of half blocks. Pillow is imported with the first one, in the decoding thread."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.rows import Rows
+from acp_tui.ui.rendering.lines import Rows
 
 if TYPE_CHECKING:
     from PIL.Image import Image

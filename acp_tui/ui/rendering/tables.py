@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from rich.segment import Segment
@@ -12,6 +11,7 @@ from textual.strip import Strip
 from acp_tui.ui.rendering.inline import Lines
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
+from acp_tui.values import dataclass
 
 Alignment: TypeAlias = Literal["left", "center", "right"]
 MIN_COLUMN: Final = 4

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.marks import CUT, JOINT
+from acp_tui.ui.rendering.lines import CUT, JOINT
 
 Span: TypeAlias = tuple[str, Style]
 """A run of text in one style, without newlines, tabs and control characters."""

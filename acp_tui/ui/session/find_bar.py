@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 
 if TYPE_CHECKING:
-    from acp_tui.ui.widgets.conversation.searching import Standing
-    from acp_tui.ui.widgets.conversation.view import ConversationView
+    from acp_tui.ui.conversation.searching import Standing
+    from acp_tui.ui.conversation.view import ConversationView
 
 KEYS: Final = "{next_match} next · {previous_match} previous · {end_search} close"
 
@@ -28,9 +29,14 @@ class FindBar(Horizontal):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", "Close", show=False),
-        Binding("down,enter", "step(1)", "Next match", show=False, priority=True),
-        Binding("up,shift+enter", "step(-1)", "Previous match", show=False, priority=True),
+        *bindings_of(
+            end_search="close",
+        ),
+        *bindings_of(
+            True,
+            next_match="step(1)",
+            previous_match="step(-1)",
+        ),
     ]
 
     def __init__(self, view: ConversationView) -> None:

@@ -1,7 +1,4 @@
-"""One session on the screen: its conversation, its plan and the card for its permission requests.
-
-It is mounted when there is something to show, so that the first frame does not wait for what it imports.
-"""
+"""One session on the screen: conversation, plan, permission card. Mounted after the first frame."""
 
 from __future__ import annotations
 
@@ -22,19 +19,19 @@ from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, Turn
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import value_name
-from acp_tui.ui.drawings.folds import AS_BY_DEFAULT, Folds
-from acp_tui.ui.drawings.images import Wanted
-from acp_tui.ui.drawings.tool_calls import RAIL
+from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.images import Wanted
+from acp_tui.ui.conversation.tool_calls import RAIL
+from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.kit.frames import FRAME_S
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
+from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status import Work
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
-from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.conversation.window import FRAME_S
-from acp_tui.ui.widgets.plan_view import PlanView
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -313,7 +310,7 @@ class SessionPanel(Vertical):
         message.stop()
         self.post_message(self.Left())
 
-    def on_conversation_window_following_changed(self, message: ConversationView.FollowingChanged) -> None:
+    def on_conversation_view_following_changed(self, message: ConversationView.FollowingChanged) -> None:
         """Say how much is below."""
         message.stop()
         self.is_following, self.new_entries = message.is_following, message.new_entries

@@ -11,7 +11,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import duration, value_name
+from acp_tui.conversation.wording import duration, short_count, value_name
 
 SILENCE_S: Final = 30
 """Whoever has heard nothing of an agent for so long wants to know that."""
@@ -51,18 +51,12 @@ def _value(option: ConfigOption) -> str:
 
 
 def _usage(usage: Usage) -> str:
-    text = f"{_tokens(usage.used)}/{_tokens(usage.size)}" if usage.size else _tokens(usage.used)
+    text = f"{short_count(usage.used)}/{short_count(usage.size)}" if usage.size else short_count(usage.used)
     if usage.cost_amount is None:
         return text
     if usage.cost_currency == "USD":
         return f"{text} ${usage.cost_amount:.2f}"
     return f"{text} {usage.cost_amount:.2f} {usage.cost_currency or ''}".rstrip()
-
-
-def _tokens(count: int) -> str:
-    if count < 1000:
-        return str(count)
-    return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
 
 
 def title_of(conversation: Conversation) -> str:
@@ -102,7 +96,9 @@ class Work:
             took, self._began = now - self._began, None
             if took >= 1:
                 how = ENDS.get(self._conversation.last_stop_reason or "", "failed after")
-                self.ended = f"{how} {duration(took)}"
+                usage = self._conversation.turn_usage
+                spent = f" · {short_count(usage.total)} tokens" if usage is not None else ""
+                self.ended = f"{how} {duration(took)}{spent}"
 
     def told(self) -> tuple[str, str]:
         """For how long the turn goes on, with how long nothing was heard; and what the agent is doing."""

@@ -22,6 +22,7 @@ STATES: Final = {
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
     "waiting": ("▲", "$text-warning", "waits for your decision; {leave_prompt}"),
     "cancelling": ("◐", "$text-warning", "cancelling"),
+    "reconnecting": ("○", "$text-warning", "connecting again; {restart} tries at once"),
     "lost": ("✗", "$text-error", "gone; {restart} starts it again"),
 }
 AT_WORK: Final = ("working", "cancelling")

@@ -1,7 +1,4 @@
-"""What an empty session shows: whose it is, where it works, what can be opened or typed. The first prompt replaces it.
-
-It stands at the top, where the conversation will begin. It reads no recordings; `welcoming` tells it what they hold.
-"""
+"""What an empty session shows, until the first prompt replaces it. `tab.welcoming` gathers it."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import ClassVar, Final, NamedTuple, TypeAlias
 from rich.segment import Segment
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.strip import Strip
@@ -19,6 +16,7 @@ from textual.strip import Strip
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
+from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.row_list import NOWHERE, NumberedRows, PickerRow, RowList, cut
 from acp_tui.ui.kit.strip_view import StripView
 from acp_tui.ui.kit.themes import palette_for
@@ -64,11 +62,11 @@ class Welcome(Vertical, can_focus=True):
 
     DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Session above", show=False),
-        Binding("down", "move(1)", "Session below", show=False),
-        Binding("enter", "choose", "Open it", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        recent_above="move(-1)",
+        recent_below="move(1)",
+        recent_open="choose",
+    )
 
     class Chosen(Message):
         """The user wants to open this session."""

@@ -36,6 +36,7 @@ from acp_tui.ui.textual_gaps.internals import write_to_terminal
 if TYPE_CHECKING:
     # Loaded after the first frame: it brings the wire types along.
     from acp_tui.client.agents.command import AgentCommand, Phase
+    from acp_tui.client.hosting.finding import HostedSession
     from acp_tui.client.prompts import PromptMemory
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
@@ -112,13 +113,56 @@ class AcpTuiApp(BaseApp):
             self.stylesheet.parse()
 
     async def action_quit(self) -> None:
-        """Quit; where an agent is at work or waits for the user, only when it is wanted twice."""
-        at_work = [tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU)]
+        """Quit; where an agent is at work or waits for the user, only when it is wanted twice.
+
+        Where a host keeps a session, the user says whether it goes on.
+        """
+        hosted = [tab for tab in self.tabs if tab.link.is_hosted]
+        at_work = [
+            tab
+            for tab in self.tabs
+            if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and tab not in hosted
+        ]
         now = asyncio.get_running_loop().time()
-        if at_work and now - self._asked_to_quit_at > QUIT_AGAIN_S:
+        if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
+            self._asked_to_quit_at = now
+            self._quit_hosted(hosted)
+        elif at_work and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
             what = "An agent is at work" if len(at_work) == 1 else f"{len(at_work)} agents are at work"
             self.notify(self.keymap.hint(f"{what}; {{quit}} again quits all the same"), severity="warning")
+        else:
+            self.exit()
+
+    @work(exclusive=True, group="quit")
+    async def _quit_hosted(self, hosted: Sequence[Tab]) -> None:
+        from acp_tui.ui.kit.filtered_list import Picker  # loading point: for hosted sessions alone
+        from acp_tui.ui.kit.row_list import PickerRow
+
+        what = "session" if len(hosted) == 1 else f"{len(hosted)} sessions"
+        rows = [
+            PickerRow("leave", f"Leave the {what} running", "acp-tui attach shows it again"),
+            PickerRow("end", f"Close the {what}", "for every terminal"),
+        ]
+        chosen = await self.push_screen_wait(Picker("Quit", rows, search=False))
+        if chosen == "end":
+            for tab in hosted:
+                await tab.leave()
+        if chosen is not None:
+            self.exit()
+        self._asked_to_quit_at = -QUIT_AGAIN_S
+
+    @work
+    async def action_detach(self) -> None:
+        """Leave the session of the tab in front running in its host; without another tab, quit."""
+        front = self.tabs.front
+        if front is None or not front.link.is_hosted:
+            self.notify(
+                "No host keeps this session. acp-tui host AGENT begins one that outlives the terminal."
+            )
+        elif len(self.tabs) > 1:
+            await self.take_away(front)
+            await front.detach()
         else:
             self.exit()
 
@@ -304,7 +348,15 @@ class AcpTuiApp(BaseApp):
         """Show all tabs, and what each is about."""
         from acp_tui.ui.shell.board import Board  # loading point: when it is first asked for
 
-        await self.push_screen_wait(Board(self.tabs, self.close_tab))
+        await self.push_screen_wait(Board(self.tabs, self.close_tab, self._show_hosted))
+
+    async def _show_hosted(self, hosted: HostedSession) -> None:
+        """Show a session of a host in a tab; where one shows it already, in that one."""
+        for tab in self.tabs:
+            if hosted.is_shown_by(tab.link.agent, tab.session):
+                await self.tabs.go_to(tab)
+                return
+        await self.open_tab(self.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
 
     # The settings, as they change
 
@@ -332,7 +384,14 @@ class AcpTuiApp(BaseApp):
         if self._settings_file is not None:
             desk = await self._desk_of_settings()
             await desk.open()
+            self._follow_styles(self._settings_file.parent)
             await desk.follow()
+
+    @work
+    async def _follow_styles(self, folder: Path) -> None:
+        from acp_tui.ui.shell.user_styles import FOLDER, UserStyles  # loading point: behind the first frame
+
+        await UserStyles(self, folder / FOLDER, partial(self.say, is_wrong=True)).follow()
 
     async def settings_in_force(self) -> Settings:
         """Those that hold once the files are read and the user has said whether to use the project's."""
@@ -409,6 +468,10 @@ class AcpTuiApp(BaseApp):
     ) -> Agent:
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
         await to_thread.run_sync(self._hub.preload)
+        if command.is_host:
+            from acp_tui.client.hosting.following import attached  # loading point: for hosted sessions alone
+
+            return await attached(self._hub, command, on_phase)
         from acp_tui.client.sessions.policy import INTERACTIVE, policy_of
         from acp_tui.client.sessions.session_history import recording_plan
         from acp_tui.ui.shell.agent_start import ready_to_start

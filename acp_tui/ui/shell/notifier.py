@@ -1,6 +1,6 @@
-"""Tells what is new in the tabs while the terminal has not the focus, and shows in the window's title how they stand.
+"""Reports news of the tabs while the terminal is unfocused, and keeps the window's title.
 
-A terminal that does not report its focus counts as looked at. Nothing runs here until a tab's state changes.
+A terminal that does not report its focus counts as focused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 import anyio
@@ -20,9 +19,11 @@ import anyio
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.wording import duration
 from acp_tui.ui.rendering.ascii import TABLE
+from acp_tui.ui.rendering.kitty import through_tmux
 from acp_tui.ui.session.status import doing
 from acp_tui.ui.session.tab_state import MARKS, TabState
 from acp_tui.ui.tab.tabs import Tab, Tabs
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Notifications, Settings
@@ -101,16 +102,42 @@ def _sequence(channel: str, title: str, text: str, environ: Mapping[str, str]) -
             sequences = [f"\x1b]777;notify;{title.replace(';', ',')};{text}\x1b\\"]
         case _:
             return ""
-    if not environ.get("TMUX"):
-        return "".join(sequences)
-    from acp_tui.ui.rendering.kitty import through_tmux  # it brings along all that pictures need
+    return "".join(_through(sequence, environ) for sequence in sequences)
 
-    return "".join(map(through_tmux, sequences))
+
+def _through(sequence: str, environ: Mapping[str, str]) -> str:
+    """The same for the terminal around tmux, where there is one."""
+    if not environ.get("TMUX"):
+        return sequence
+
+    return through_tmux(sequence)
 
 
 def window_title(text: str) -> str:
     """The title of the window from now on; tmux takes it for its own pane."""
     return f"\x1b]2;{plain(text)}\x1b\\"
+
+
+_PROGRESS_PROGRAMS: Final = frozenset({"ghostty", "WezTerm"})
+_PROGRESS_VARIABLES: Final = ("WT_SESSION", "ConEmuPID", "GHOSTTY_RESOURCES_DIR", "WEZTERM_PANE")
+_PROGRESS: Final = {
+    TabState.WORKING: "3;0",  # no percentage is known
+    TabState.NEEDS_YOU: "4;100",
+    TabState.FAILED: "2;100",
+}
+NO_PROGRESS: Final = "0;0"
+
+
+def knows_progress(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal is known for OSC 9;4; another one may show it as a notice."""
+    return environ.get("TERM_PROGRAM") in _PROGRESS_PROGRAMS or any(
+        name in environ for name in _PROGRESS_VARIABLES
+    )
+
+
+def progress(state: str, environ: Mapping[str, str]) -> str:
+    """The sequence that shows a state of `_PROGRESS` in the taskbar."""
+    return _through(f"\x1b]9;4;{state}\x1b\\", environ)
 
 
 def plain(text: str) -> str:
@@ -208,6 +235,7 @@ class Notifier:
         self._clock = clock
         self._watches: dict[Tab, Watch] = {}
         self._title = ""
+        self._progress = NO_PROGRESS
         self._has_failed = False
         """The user's command has, and that was said."""
 
@@ -220,9 +248,13 @@ class Notifier:
             if news is not None and not self._app.app_focus:
                 self._tell(tab, news)
         self._show_title()
+        self._show_progress()
 
     def close(self) -> None:
-        """Put the window's title back."""
+        """Put the window's title back, and end the progress in the taskbar."""
+        if self._progress != NO_PROGRESS:
+            self._write(progress(NO_PROGRESS, self._environ))
+            self._progress = NO_PROGRESS
         if self._title:
             self._write(PUT_TITLE_BACK)
             self._title = ""
@@ -275,7 +307,8 @@ class Notifier:
         if title == self._title:
             return
         if not title:
-            self.close()
+            self._write(PUT_TITLE_BACK)
+            self._title = ""
             return
         self._write(("" if self._title else KEEP_TITLE) + window_title(title))
         self._title = title
@@ -285,8 +318,20 @@ class Notifier:
         front = self._app.tabs.front
         if front is None:
             return ""
-        urgent = max((tab.state for tab in self._app.tabs), key=URGENCY.index)
+        urgent = self._most_urgent
         if urgent not in TOLD:
             return front.tab_title
         mark, _ = MARKS[urgent]
         return f"{mark.translate(TABLE) if self._app.settings.appearance.ascii else mark} {front.tab_title}"
+
+    @property
+    def _most_urgent(self) -> TabState:
+        return max((tab.state for tab in self._app.tabs), key=URGENCY.index, default=TabState.IDLE)
+
+    def _show_progress(self) -> None:
+        wanted = self._settings.progress
+        is_shown = wanted == "on" or (wanted == "auto" and knows_progress(self._environ))
+        state = _PROGRESS.get(self._most_urgent, NO_PROGRESS) if is_shown else NO_PROGRESS
+        if state != self._progress:
+            self._progress = state
+            self._write(progress(state, self._environ))

@@ -1,7 +1,6 @@
-"""What a user can want of a tab by key or from the command palette: each method is a row of the command table.
+"""One method for each command of the table that acts on a tab, as in `do('take_over')`.
 
-A row names its method, as in `do('take_over')`. All that the methods need is imported here: this is loaded behind the
-first answer's start, or with the first key.
+Loaded behind the first answer's start, or with the first key: it imports everything the methods need.
 """
 
 from __future__ import annotations
@@ -12,23 +11,29 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from anyio import to_thread
 
+from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
+from acp_tui.conversation.handover import digest
 from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.changes.turns import TurnMoments
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
+from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PastedImage, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.tab.entries import EntriesController, TerminalsController
+from acp_tui.ui.session.status import title_of
+from acp_tui.ui.tab.entries import EntriesController, TerminalsController, message_text
 from acp_tui.ui.tab.history import HistoryController
 from acp_tui.ui.tab.opening import Opener, StartingHost
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.sidebar import SidebarController
 from acp_tui.ui.tab.welcoming import Welcoming
+from acp_tui.ui.tab.worktrees import WorktreesController
 from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
 
 if TYPE_CHECKING:
@@ -47,6 +52,13 @@ class ActingHost(StartingHost, Protocol):
     @property
     def sidebar(self) -> SidebarController:
         """When the sidebar is shown."""
+
+    moments: TurnMoments | None
+    """The files as they were at each prompt; None where nobody follows them."""
+
+    @property
+    def worktrees(self) -> WorktreesController:
+        """What is done with git worktrees."""
 
 
 class Actions:
@@ -166,6 +178,10 @@ class Actions:
         """Save what the agent attached."""
         await self._entries.save_attached()
 
+    async def stop_one(self) -> None:
+        """Ask the agent to stop one tool call or one command of its own."""
+        await self._entries.stop_one()
+
     # In the prompt
 
     async def search_history(self) -> None:
@@ -239,6 +255,38 @@ class Actions:
         else:
             await self._host.shell.open_tab(self._host.link, self._host.cwd)
 
+    async def fork_session(self) -> None:
+        """Open a new tab with a session that goes on from what was said in this one."""
+        source, agent = self._host.session, self._host.agent.agent_or_say()
+        if source is None or agent is None:
+            return
+        if not agent.capabilities.fork_session:
+            self._host.say(f"{agent.title} does not offer to fork sessions.")
+            return
+        title = title_of(source.conversation) or "the session above"
+        await self._host.shell.open_tab(
+            self._host.link, source.cwd, lambda sessions: sessions.fork(source, title)
+        )
+
+    async def hand_over(self) -> None:
+        """Go on with another agent in a new tab: what was said here is the draft there, to be edited and sent."""
+        session, changes = self._host.session, self._host.changes
+        if session is None or session.conversation.is_blank:
+            self._host.say("There is nothing to hand over yet.")
+            return
+        command = await choose_agent(self._host.screen.app)
+        if command is None:
+            return
+        text = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
+        cwd = command.cwd or self._host.cwd
+        tab = await self._host.shell.open_tab(self._host.shell.link_to(command, cwd), cwd)
+        tab.screen.query_one(PromptInput).set_draft(text)
+
+    async def begin_in_worktree(self, name: str = "") -> None:
+        """Begin a session in a new git worktree of this folder, in a new tab."""
+        if self._host.agent.agent_or_say() is not None:
+            await self._host.worktrees.begin(name)
+
     def restart(self) -> None:
         """Start the agent again, and go on with the session as far as the agent remembers it."""
         self._host.screen.run_worker(self._host.opener.restart(), exclusive=True, group="restart")
@@ -270,6 +318,28 @@ class Actions:
             self._host.say(NO_SESSION)
         elif changes.is_listed_or_say():
             self._host.screen.app.push_screen(ChangesScreen(changes))
+
+    async def undo_turn(self) -> None:
+        """Revert files to what they were before a prompt, and put the prompt into the draft."""
+        session, moments = self._host.session, self._host.moments
+        if session is None or moments is None or not moments.prompts:
+            self._host.say("No prompt of this session can be undone yet.")
+            return
+        prompt = await self._entries.choose_turn(session.conversation, moments.prompts)
+        if prompt is None:
+            return
+        text = message_text(session.conversation, prompt)
+        since = moments.since(prompt, "that prompt")
+        try:
+            await since.rescan()
+        except ChangesError as error:
+            self._host.say(str(error), severity="error")
+            return
+        had_changes = bool(since.changes)
+        await self._host.ask(ChangesScreen(since))
+        if had_changes and not since.changes and not self._prompt.draft:
+            self._prompt.set_draft(text)
+            self._host.say("Your prompt is in the draft. The agent still remembers the turn that you undid.")
 
     def review(self, changes: ChangesDesk, path: str) -> None:
         """Show what became of the file."""

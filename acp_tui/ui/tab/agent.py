@@ -1,7 +1,4 @@
-"""What a user does with an agent beside prompting: log in, change a setting, see what it offers, start it again.
-
-It opens the dialogs and calls the client; it draws nothing itself, and is loaded after the first frame.
-"""
+"""What you do with an agent besides prompting: log in, change options, see what it offers, restart it."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
 from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
 from acp_tui.ui.dialogs.options import OptionsDialog, value_picker
 from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
-from acp_tui.ui.kit.picker import ReadingScreen
+from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.questions import QuestionsController
@@ -203,7 +200,7 @@ class AgentController:
             title=agent.title,
             name=identity.name if identity is not None else "",
             version=identity.version if identity is not None else "",
-            protocol="v1",
+            protocol=f"v{agent.protocol_version}" if agent.protocol_version is not None else "",
             command=agent.command.argv,
             place=agent.command.place_note,
             capabilities=agent.capabilities,

@@ -1,13 +1,12 @@
-"""One agent as the tabs share it: how it is started, the process that runs now, what its sessions get from the user.
-
-It opens no dialog and no session; that is the desks' business.
-"""
+"""One agent as its tabs share it: how it starts, the running process, and what its sessions get from you."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
+
+from anyio import CancelScope
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
@@ -50,14 +49,17 @@ class AgentLink:
         return self._start is not None
 
     @property
+    def is_hosted(self) -> bool:
+        """Whether a host keeps the agent and its sessions when we go."""
+        return self.agent is not None and self.agent.command.is_host and self.agent.lost is None
+
+    @property
     def is_lost(self) -> bool:
         """Whether there is no process that could be spoken to."""
         return self.agent is None or self.agent.lost is not None
 
     async def start(self, on_phase: Callable[[Phase], None], limit_s: float | None) -> Agent:
         """A new process, with the handshake done; where that cannot be, none is left. Raises ClientError."""
-        from anyio import CancelScope
-
         assert self._start is not None
         self.agent = None
         agent = self.starting = await self._start(on_phase)

@@ -1,7 +1,4 @@
-"""What a user takes out of a conversation: a reply, a piece of code, a file, an export; or opens in the editor.
-
-It neither knows how an editor is told a line (`editor`) nor what a file is to be called (`client.saving`).
-"""
+"""What you take out of a conversation: a reply, code, a file, an export, or a place to open in the editor."""
 
 from __future__ import annotations
 
@@ -9,12 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from anyio import to_thread
 from markdown_it import MarkdownIt
 
-from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export, snapshot
+from acp_tui.client.errors import ClientError
+from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.terminals import plain_text
@@ -28,16 +26,32 @@ from acp_tui.conversation.content import (
     is_for_user,
 )
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Compaction, Entry, Message, OwnCommand, TerminalState, ToolCallEntry
-from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
+from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.entries import (
+    Compaction,
+    Entry,
+    EntryId,
+    Message,
+    OwnCommand,
+    TerminalState,
+    ToolCallEntry,
+)
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    Location,
+    TerminalContent,
+    TerminalId,
+    ToolCallId,
+    changed_paths,
+)
 from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.dialogs.export import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
-from acp_tui.ui.drawings.blocks import block_label
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.editor import edit
-from acp_tui.ui.kit.picker import Picker, PickerRow
+from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.host import TabHost
 
@@ -108,6 +122,12 @@ class EntriesController:
         title = "Edit an earlier prompt · the agent keeps what was said since"
         return await self._host.screen.app.push_screen_wait(Picker(title, rows, empty="No prompts yet"))
 
+    async def choose_turn(self, conversation: Conversation, prompts: Sequence[EntryId]) -> EntryId | None:
+        """One of these prompts, as the user chooses."""
+        rows = [PickerRow(prompt, _first_line(message_text(conversation, prompt))) for prompt in prompts]
+        title = "Undo the file changes since which prompt?"
+        return await self._host.screen.app.push_screen_wait(Picker(title, rows))
+
     # Of one entry
 
     async def edit_location(self) -> None:
@@ -135,6 +155,28 @@ class EntriesController:
             self._say(str(error))
         else:
             self._say(f"Saved as {make_visible_path(str(file))}", is_problem=False)
+
+    async def stop_one(self) -> None:
+        """Ask the agent to stop what the entry shows, where the agent offers that; the turn goes on."""
+        session = self._host.session
+        found = {} if session is None else stoppable_in(session.conversation)
+
+        def stoppable_of(entry: Entry) -> list[Stoppable]:
+            return [one for one, entry_of in found.items() if entry_of is entry]
+
+        lack = "shows nothing that can be stopped alone"
+        one = await self._choose(stoppable_of, lambda one: one.title, "Stop which?", lack)
+        if one is None or session is None:
+            return
+        try:
+            if one.call_id is not None:
+                await session.cancel_tool_call(one.call_id)
+            elif one.terminal_id is not None:
+                await session.cancel_terminal(one.terminal_id)
+        except ClientError as error:
+            self._say(str(error))
+        else:
+            self._say(f"Asked the agent to stop: {one.title}", is_problem=False)
 
     async def _choose(
         self, found_in: Callable[[Entry], Sequence[T]], label: Callable[[T], str], question: str, lack: str
@@ -197,6 +239,29 @@ def _first_line(text: str) -> str:
     return make_visible_line(text.strip().partition("\n")[0]) or "(empty)"
 
 
+class Stoppable(NamedTuple):
+    """A tool call, or an agent's own terminal, that the agent can be asked to stop."""
+
+    title: str
+    call_id: ToolCallId | None = None
+    terminal_id: TerminalId | None = None
+
+
+def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
+    """What can be stopped alone, with the entry that shows it."""
+    found: dict[Stoppable, Entry] = {}
+    for call_id in sorted(conversation.unsettled_calls):
+        entry = conversation.tool_call(call_id)
+        if entry.call.is_cancellable:
+            found[Stoppable(make_visible_line(entry.call.shown_title), call_id)] = entry
+    for terminal_id, state in conversation.terminals.items():
+        shown_by = conversation.terminal_entries.get(terminal_id)
+        if state.is_cancellable and not state.has_exited and shown_by is not None:
+            title = make_visible_line(state.command or terminal_id)
+            found[Stoppable(title, terminal_id=terminal_id)] = conversation.entries[shown_by]
+    return found
+
+
 def locations_of(entry: Entry) -> Sequence[Location]:
     """Where a tool call works, each place once; the files that it changes, where it names no others."""
     if not isinstance(entry, ToolCallEntry):
@@ -204,11 +269,7 @@ def locations_of(entry: Entry) -> Sequence[Location]:
     call = entry.call
     named = {(one.path, one.line): one for one in call.locations}
     known = {one.path for one in call.locations}
-    changed = {
-        item.path: Location(item.path)
-        for item in call.content
-        if isinstance(item, TextDiff) and item.path not in known
-    }
+    changed = {path: Location(path) for path in changed_paths(call.content) if path not in known}
     return [*named.values(), *changed.values()]
 
 
@@ -305,3 +366,9 @@ def _terminals_of(entry: Entry | None) -> Sequence[TerminalId]:
             return [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
         case _:
             return ()
+
+
+def message_text(conversation: Conversation, entry_id: EntryId) -> str:
+    """What a message says; "" for another entry."""
+    entry = conversation.entries[entry_id]
+    return entry.text if isinstance(entry, Message) else ""

@@ -1,7 +1,4 @@
-"""What a user does with the sessions of the past: looks for one, opens, reads, exports or deletes it.
-
-It lists those of the tab's agent and those that were recorded of any; where each is shown is decided here.
-"""
+"""What you do with past sessions of the agent or in recordings: find, open, read, export, delete."""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
-"""What the controllers of a tab get of the tab and of the app: these protocols, and never the classes behind them."""
+"""What a controller may ask of its tab and of the app, as protocols; and the stages of a tab."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -14,12 +16,14 @@ if TYPE_CHECKING:
     from acp_tui.client.errors import ClientError
     from acp_tui.client.prompts import PromptMemory
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import RereadSession
     from acp_tui.client.settings.tree import Settings
     from acp_tui.conversation.facts import SessionId
     from acp_tui.ui.changes.follower import ChangesDesk
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.tab.agent_link import AgentLink
     from acp_tui.ui.tab.tabs import Tab, Tabs
+
 
 T = TypeVar("T")
 
@@ -32,6 +36,9 @@ class OpensSessions(Protocol):
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """A session that the agent knows."""
+
+    async def fork(self, source: Session, title: str) -> Session:
+        """Another session that goes on from what was said in `source`, which is called so."""
 
     def not_opened(self, session_id: SessionId, error: ClientError) -> ClientError:
         """The error as one about this session, with what can be done instead."""
@@ -119,3 +126,40 @@ class TabHost(Protocol):
 
     def hint(self, text: str) -> str:
         """The text with the keys in force in it (keymap.Keymap.hint)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """There is no session yet."""
+
+    phase: str = "starting"
+    """How far the agent has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A session that prompts can be sent to, as long as its agent runs."""
+
+    panel: SessionPanel
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A session out of a recording, to be read until it goes on in an agent."""
+
+    panel: SessionPanel
+    session: RereadSession
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """There is no session, and the panel says why."""
+
+    panel: SessionPanel
+    error: ClientError
+    phase: str
+    """What can be done; how far the agent has come where that is being done."""
+
+
+Stage: TypeAlias = Starting | Live | Reread | Failed

@@ -1,7 +1,4 @@
-"""Loads what takes longer to import than a frame may, in a thread, before it is needed.
-
-These are the loading points of a tab: whatever one of them names is imported within a function, once it is loaded.
-"""
+"""Imports in a thread, ahead of time, what takes longer than a frame. Function-level imports of a tab rely on it."""
 
 from __future__ import annotations
 
@@ -12,13 +9,13 @@ from typing import Final
 
 # With the agent's start, and while it thinks about its first answer.
 BEFORE_TAKING_STOCK: Final = ("acp_tui.client.changes", "acp_tui.ui.changes.follower")
-BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.history.recall")
+BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.recall")
 BEFORE_AN_AGENT: Final = (
     "acp_tui.client.sessions.agent",
     "acp_tui.ui.tab.sessions",
     "acp_tui.ui.shell.agent_start",
 )
-BEFORE_A_SESSION: Final = ("acp_tui.ui.session.panel", "acp_tui.ui.tab.sidebar")
+BEFORE_A_SESSION: Final = ("acp_tui.ui.session.panel", "acp_tui.ui.tab.sidebar", "acp_tui.ui.changes.turns")
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions",)
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 

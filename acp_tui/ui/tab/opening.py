@@ -1,7 +1,4 @@
-"""How a tab comes to its session: the agent is started, the session opened, and again where the agent is gone.
-
-What an agent wants before that is `agent`'s matter, what the session looks like is the screen's.
-"""
+"""How a tab gets its session: starts the agent, opens the session, and does both again after a loss."""
 
 from __future__ import annotations
 
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.agent import AgentController
     from acp_tui.ui.tab.sessions import SessionsController
 
+PATIENCE_S: Final = 0.5
+"""An agent that needs longer to start leaves time to load what only a session needs."""
 HEAD_START_S: Final = 0.5
 """How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
 STILL_STARTING: Final = "The session is still being opened."
@@ -70,6 +69,10 @@ class Opener:
         self._has_begun = False
         self._is_connecting = False
         """The first session is still to come."""
+        self.is_reconnecting = False
+        """A session is to go on over another connection."""
+        self._is_open = asyncio.Event()
+        """The first session is shown, or is not to be had."""
         self.is_under_way = asyncio.Event()
         """Set when the agent is being started, or nobody is to start it."""
 
@@ -105,17 +108,21 @@ class Opener:
             await changes.ready()
         self.is_under_way.set()
         await self._open()
+        self._is_open.set()
         self._do_what_can_wait()
-        keep_what_is_loaded()
+        if len(self._host.shell.tabs) < 2:  # another tab would be kept for good with it
+            keep_what_is_loaded()
 
     def _do_what_can_wait(self) -> None:
-        """While the agent's process starts there is time for it."""
+        """While the agent's process starts there is time for it; for most of it, only while a slow one does."""
         if not self._has_begun:
             self._has_begun = True
             self._host.run(self._load_the_rest())
 
     async def _load_the_rest(self) -> None:
         await preloaded(BEFORE_A_SESSION)
+        with move_on_after(PATIENCE_S):
+            await self._is_open.wait()
         self._host.shell.begin_to_follow()
         await self._host.help_writing()
         await preloaded(BEFORE_A_COMMAND)
@@ -149,6 +156,27 @@ class Opener:
         if phase is phase.INITIALIZING:
             self._do_what_can_wait()
 
+    def note_connection(self) -> None:
+        """Where the connection of the session has broken, another one is wanted."""
+        session, agent = self._host.session, self._host.link.agent
+        if session is None or agent is None or self.is_reconnecting:
+            return
+        if not session.conversation.is_connected and agent.may_come_back:
+            self._host.screen.run_worker(self._reconnect(session), exclusive=True, group="restart")
+
+    async def _reconnect(self, session: Session) -> None:
+        """Go on with a session as soon as there is a way to its agent again."""
+        from acp_tui.client.sessions.driver import until_connected  # loaded with the agent
+
+        self.is_reconnecting = True
+        try:
+            await self._host.show(await until_connected(lambda: self._sessions.go_on(session)))
+        except ClientError as error:
+            self._host.say_error(error)
+        finally:
+            self.is_reconnecting = False
+            self._host.show_phase("")
+
     async def restart(self) -> None:
         """Start the agent again, and go on with the session as far as the agent remembers it."""
         session = self._host.session
@@ -158,6 +186,8 @@ class Opener:
             self._host.say(STILL_STARTING)
         elif session is None:
             await self._open()
+        elif session.is_cut_off and not session.conversation.is_connected:
+            await self._reconnect(session)
         elif session.conversation.is_connected and not await self._agent.may_restart():
             return
         else:

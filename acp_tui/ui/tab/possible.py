@@ -11,7 +11,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, TerminalState
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.ui.commands.command import Command
-from acp_tui.ui.tab.entries import attached_to, last_code, last_reply, locations_of
+from acp_tui.ui.tab.entries import attached_to, last_code, last_reply, locations_of, stoppable_in
 from acp_tui.ui.tab.host import TabHost
 
 Condition: TypeAlias = Callable[[TabHost], bool]
@@ -51,6 +51,11 @@ def _can_log_out(tab: TabHost) -> bool:
     return agent is not None and agent.lost is None and agent.capabilities.logout
 
 
+def _can_fork(tab: TabHost) -> bool:
+    agent = tab.link.agent
+    return tab.session is not None and agent is not None and agent.capabilities.fork_session
+
+
 def _offers(category: str) -> Condition:
     """Whether the agent has an option of this kind with anything to choose."""
     return _of_conversation(
@@ -81,7 +86,8 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     **dict.fromkeys(("take_over", "interrupt_terminal", "end_terminal"), _runs_command),
     **dict.fromkeys(("next_tab", "previous_tab", "next_needing"), _has_tabs),
     **dict.fromkeys(("show_agent", "show_mcp", "inspect"), _has_agent),
-    **dict.fromkeys(("restart", "begin_session"), _can_start),
+    **dict.fromkeys(("restart", "begin_session", "begin_in_worktree"), _can_start),
+    "detach": lambda tab: tab.link.is_hosted,
     "log_out": _can_log_out,
     "next_mode": _offers("mode"),
     "choose_mode": _offers("mode"),
@@ -91,9 +97,13 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "dismiss_visits": _of_conversation(lambda conversation: bool(conversation.visits)),
     "edit_location": _of_entries(locations_of),
     "save_attached": _of_entries(attached_to),
+    "stop_one": _of_conversation(lambda conversation: bool(stoppable_in(conversation))),
     "copy_reply": _of_conversation(lambda conversation: bool(last_reply(conversation))),
     "copy_code": _of_conversation(lambda conversation: bool(last_code(conversation))),
     "edit_queue": _of_session(lambda session: bool(session.queue.prompts)),
+    "fork_session": _can_fork,
+    "hand_over": _was_said,
+    "undo_turn": lambda tab: tab.changes is not None,
     "show_changes": lambda tab: tab.changes is not None,
     "sidebar": lambda tab: tab.session is not None,
 }

@@ -1,7 +1,4 @@
-"""What an agent asks the user beside permissions: forms, and pages to visit. One card at a time, oldest first.
-
-It puts the cards on the screen of the tab that they belong to; what they look like is `widgets.question_card`'s.
-"""
+"""Shows the forms and pages that an agent asks about, one card at a time, on the tab they belong to."""
 
 from __future__ import annotations
 

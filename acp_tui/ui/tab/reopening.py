@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from anyio import to_thread
@@ -18,6 +17,7 @@ from acp_tui.ui.session.status import title_of
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import OpensSessions
 from acp_tui.ui.tab.tabs import Tab
+from acp_tui.values import dataclass
 
 MARKUP: Final = "<"
 
@@ -81,6 +81,8 @@ class LeftSession:
     """One can type that name."""
     can_reopen: bool
     """The agent offers it, and there is the folder."""
+    is_hosted: bool = False
+    """It goes on in a host, which `agent` names."""
 
 
 def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
@@ -90,7 +92,16 @@ def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
         session, agent = tab.session, tab.link.agent
         if session is None or agent is None or isinstance(session, RereadSession):
             continue
-        if any(isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries):
+        if tab.link.is_hosted and not session.is_closed:
+            title = title_of(session.conversation) or session.session_id
+            left.append(
+                LeftSession(
+                    session.session_id, title, agent.command.name, False, can_reopen=True, is_hosted=True
+                )
+            )
+        elif any(
+            isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries
+        ):
             offered = agent.capabilities
             left.append(
                 LeftSession(

@@ -1,7 +1,6 @@
-"""The screen of a tab: what stands where, the status line, and who hears of what happens on it.
+"""The screen of a tab: layout, status line, and message routing to controllers, which know it as a `TabHost`.
 
-The first frame holds the prompt and the status line; everything that knows conversations comes after it. What is done
-is the controllers' business: they know this screen as a `TabHost`.
+The first frame holds the prompt and the status line; everything that knows conversations loads later.
 """
 
 from __future__ import annotations
@@ -29,11 +28,10 @@ from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine
 from acp_tui.ui.session.tab_state import TabState, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
-from acp_tui.ui.tab.host import Opening, Shell
+from acp_tui.ui.tab.host import Failed, Live, Opening, Reread, Shell, Stage, Starting
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preloaded
 from acp_tui.ui.tab.opening import Opener
 from acp_tui.ui.tab.questions import QuestionsController
-from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
 from acp_tui.ui.tab.tabs import FIRST_MODE, TabLine
 from acp_tui.ui.tab.writing import Writing
 
@@ -42,7 +40,9 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk
-    from acp_tui.ui.prompt.history.search import HistorySearch
+    from acp_tui.ui.changes.turns import TurnMoments
+    from acp_tui.ui.conversation.view import ConversationView
+    from acp_tui.ui.prompt.history_search import HistorySearch
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
     from acp_tui.ui.session.welcome import Welcome
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.sessions import SessionsController
     from acp_tui.ui.tab.sidebar import SidebarController
     from acp_tui.ui.tab.welcoming import Welcoming
-    from acp_tui.ui.widgets.conversation.view import ConversationView
+    from acp_tui.ui.tab.worktrees import WorktreesController
 
 T = TypeVar("T")
 
@@ -90,6 +90,7 @@ class SessionScreen(Screen[None]):
         self.clock = clock
         self.agent_title = ""
         self.changes: ChangesDesk | None = None
+        self.moments: TurnMoments | None = None
         self.stage: Stage = Starting()
         self.opener = Opener(self, opening)
         self.writing = Writing(self)
@@ -157,6 +158,13 @@ class SessionScreen(Screen[None]):
         from acp_tui.ui.tab.actions import Actions  # loading point: BEFORE_A_COMMAND
 
         return Actions(self)
+
+    @cached_property
+    def worktrees(self) -> WorktreesController:
+        """What is done with git worktrees."""
+        from acp_tui.ui.tab.worktrees import WorktreesController  # loading point: when it is first asked for
+
+        return WorktreesController(self)
 
     async def help_writing(self) -> None:
         """Load what helps to write a prompt."""
@@ -260,7 +268,7 @@ class SessionScreen(Screen[None]):
         """Show this session from now on, as one of an agent of this name."""
         from acp_tui.client.sessions.session_history import RereadSession  # loaded with the session
         from acp_tui.conversation.visible import make_visible_line
-        from acp_tui.ui.drawings.folds import folds_of
+        from acp_tui.ui.conversation.folds import folds_of
         from acp_tui.ui.session.panel import SessionPanel
 
         self.agent_title = make_visible_line(agent_title)
@@ -281,6 +289,17 @@ class SessionScreen(Screen[None]):
             await self.show_stage(Reread(panel, session))
         else:
             await self.show_stage(Live(panel, session))
+            self._remember_turns(session)
+
+    def _remember_turns(self, session: Session) -> None:
+        """Keep the files as they are at each of the session's prompts from now on."""
+        from acp_tui.ui.changes.turns import TurnMoments  # loaded with the session
+
+        if self.moments is not None and self.moments.is_of(session):
+            return  # the agent was started again
+        if self.moments is not None:
+            self.moments.end()
+        self.moments = TurnMoments(session, self.changes, self.run) if self.changes is not None else None
 
     async def show_failure(self, error: ClientError) -> None:
         """Tell what went wrong where the conversation would stand."""
@@ -329,7 +348,7 @@ class SessionScreen(Screen[None]):
 
     async def give_up(self, error: ClientError) -> None:
         """The agent runs, only this session is not to be had: back to the other tabs."""
-        await self._leave_agent()
+        await self.detach()
         self.say_error(error)
         self.shell.take_away_later(self)
 
@@ -338,7 +357,7 @@ class SessionScreen(Screen[None]):
         self.settings = settings
         self._show_sidebar()
         if self.panel is not None and self.panel.is_mounted:
-            from acp_tui.ui.drawings.folds import folds_of  # loaded with the panel
+            from acp_tui.ui.conversation.folds import folds_of  # loaded with the panel
 
             self.panel.view.show_as(folds_of(settings.conversation), settings.appearance.images)
 
@@ -400,22 +419,43 @@ class SessionScreen(Screen[None]):
             self.shell.tabs.tell()
 
     async def begin_anew(self) -> None:
-        """Begin a session in place of the one that is shown."""
-        await self.opener.begin_anew()
+        """Begin a session in place of the one that is shown; where a worktree goes, in the folder it came from."""
+        origin = self.worktrees.left_for if self._is_in_worktree else None
+        agent = self.link.agent
+        if origin is None or agent is None:
+            await self.opener.begin_anew()
+            return
+        await self.shell.open_tab(self.shell.link_to(agent.command, origin), origin)
+        self.shell.take_away_later(self)
+        await self.leave()
 
     async def may_close(self) -> bool:
-        """Whether the user is sure, where the agent is at work."""
-        if self.session is None or self.session.conversation.is_idle:
-            return True
-        return await self.agent.confirm("The agent is at work. Close the tab?")
+        """Whether the user is sure, where the agent is at work, and has said what becomes of a worktree."""
+        if self.link.is_hosted:
+            return await self.agent.confirm(
+                self.hint("Close the session in its host, for every terminal? {detach} leaves it running.")
+            )
+        is_idle = self.session is None or self.session.conversation.is_idle
+        if not is_idle and not await self.agent.confirm("The agent is at work. Close the tab?"):
+            return False
+        # At once where there is nothing to ask: what is typed next is for another tab.
+        return not self._is_in_worktree or await self.worktrees.may_leave()
 
     async def leave(self) -> None:
         """Close the session, and the agent where no other tab uses it."""
         if self.session is not None:
             await self.sessions.close(self.session)
-        await self._leave_agent()
+        await self.detach()
+        if self._is_in_worktree:
+            await self.worktrees.remove()
 
-    async def _leave_agent(self) -> None:
+    @property
+    def _is_in_worktree(self) -> bool:
+        """Whether its folder may be in a worktree of ours, by the name of the folder that holds them."""
+        return any(part.endswith(".worktrees") for part in self.cwd.parts)
+
+    async def detach(self) -> None:
+        """Leave the session as it is, and the agent where no other tab uses it."""
         self.link.listeners.remove(self.questions.note_agents_questions)
         await self.link.leave(self)
 
@@ -458,9 +498,10 @@ class SessionScreen(Screen[None]):
             below = f"{panel.new_entries} new" if panel.new_entries else "more"
             # Not End: in the prompt, where one mostly is, that leads to the end of the line.
             facts = (f"{below} below{self.hint(': {follow}')}", *facts)
-        return Status(
-            agent=self.agent_title, state=state_of(panel.conversation), facts=facts, work=panel.work
-        )
+        state = state_of(panel.conversation)
+        if state == "lost" and self.opener.is_reconnecting:
+            state = "reconnecting"
+        return Status(agent=self.agent_title, state=state, facts=facts, work=panel.work)
 
     @property
     def _elsewhere(self) -> str:
@@ -508,6 +549,7 @@ class SessionScreen(Screen[None]):
             self._show_status()
             self._show_sidebar()
         self._note_state()
+        self.opener.note_connection()
         for prompt in self.query(PromptInput):  # none where the user has quit meanwhile
             prompt.note_requests(self.conversation.permissions if self.conversation is not None else ())
         self.writing.prompting.show_waiting(self.session)

@@ -1,7 +1,4 @@
-"""What a user does with the sessions of an agent: begin, open, delete and close one, go on after a restart.
-
-Which one is chosen is `history`'s matter, in which tab it is shown is decided by the caller.
-"""
+"""Begins, opens, deletes and closes sessions of an agent, and resumes them after a restart."""
 
 from __future__ import annotations
 
@@ -57,6 +54,11 @@ class SessionsController:
             if Remark(remark) not in session.conversation.entries:
                 session.apply(Remarked(remark))
         return session
+
+    async def fork(self, source: Session, title: str) -> Session:
+        """Another session that goes on from what was said in `source`, which is called so."""
+        await self._agent.ensure_agent()
+        return self._with_remark(await self._driver.fork(source, title))
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """The session as it is where it is open already, else as the agent gives it (R-SESS-10)."""

@@ -1,7 +1,4 @@
-"""When the sidebar is shown, and what it says of a session, its agent and its folder; it draws nothing.
-
-While the sidebar is hidden nothing is gathered for it. It is loaded with the first session.
-"""
+"""When the sidebar shows, and what it says. Nothing is gathered while it is hidden."""
 
 from __future__ import annotations
 
@@ -13,9 +10,8 @@ from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.wording import from_home, session_facts
-from acp_tui.ui.drawings.sidebar import Section, SidebarState
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState
 from acp_tui.ui.tab.host import TabHost
 
 LEAST_COLUMNS: Final = 72

@@ -1,7 +1,4 @@
-"""The tabs of the app: which there are, in which order, and which one is in front.
-
-What stands in a tab is its screen's business; how the tabs are shown is `widgets.tab_line`'s and the board's.
-"""
+"""The tabs of the app: which, in what order, and which is in front; and the line that shows them."""
 
 from __future__ import annotations
 
@@ -84,6 +81,9 @@ class Tab(Protocol):
 
     def shows(self, past: PastSession) -> bool:
         """Whether it is this session."""
+
+    async def detach(self) -> None:
+        """Leave the session as it is, and the agent where no other tab uses it."""
 
     def show_tabs(self) -> None:
         """Show which tabs there are, and how they stand."""

@@ -1,7 +1,4 @@
-"""What an empty session can say once somebody has looked: its folder, its branch, the recent sessions there, a tip.
-
-It reads recordings and the folder in threads, behind the first frame; how that looks is `widgets.welcome`'s.
-"""
+"""Gathers in threads what an empty session shows: folder, branch, recent sessions, a tip."""
 
 from __future__ import annotations
 

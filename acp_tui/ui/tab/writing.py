@@ -1,29 +1,29 @@
-"""What the user writes in a tab and where it goes: to the agent, into the queue, back into the draft.
-
-How the prompt is edited is the widget's; what is queued and sent is `prompting`'s.
-"""
+"""Where a written prompt goes: to the agent, into the queue, or back into the draft."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
+from anyio import to_thread
+
+from acp_tui.client.errors import ClientError
+from acp_tui.conversation.content import Text
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PastedImage, PromptInput
 from acp_tui.ui.prompt.input import GONE
 from acp_tui.ui.prompt.queue_lines import QueueLines, Waiting
-from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.host import Failed, Live, Reread, Stage, Starting, TabHost
 from acp_tui.ui.tab.loading import BEFORE_AN_ANSWER, BEFORE_WRITING, preload, preloaded
-from acp_tui.ui.tab.stage import Failed, Live, Reread, Stage, Starting
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.prompt_queue import PromptQueue
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
-    from acp_tui.ui.prompt.history.recall import Recall
+    from acp_tui.ui.prompt.recall import Recall
     from acp_tui.ui.tab.host import TabHost
 
 NOT_STOPPED: Final = (
@@ -70,8 +70,10 @@ class QueuedImages:
 class Prompting:
     """Serves one tab, whichever session it shows."""
 
-    def __init__(self, host: TabHost) -> None:
+    def __init__(self, host: TabHost, on_changed: Callable[[], None]) -> None:
+        """`on_changed` is called when the queue that is shown may be another one."""
         self._host = host
+        self._on_changed = on_changed
         self._shown: Session | None = None
         """The session of which the queue is shown."""
         self._queued_images = QueuedImages()
@@ -85,10 +87,38 @@ class Prompting:
         prompt, queue = Prompt(written.text, written.images), session.queue
         if session.conversation.is_idle:
             self._host.run(self._send(session, prompt))
+        elif self._steers(written):
+            self._host.run(self._steer(session, prompt))
         else:
             self._queued_images.add(queue, prompt)
             if written.is_reason:
                 queue.move(queue.prompts[-1].key, -len(queue.prompts))
+        self._show_changed(session)
+
+    def _steers(self, written: PromptInput.Submitted) -> bool:
+        """Whether it goes into the turn that runs: by the setting, or by the key for the other way."""
+        agent = self._host.link.agent
+        if agent is None or not agent.capabilities.steering or written.is_reason:
+            if written.is_other_way and agent is not None:
+                self._host.say(f"{agent.title} takes no prompts while it works: your prompt is queued.")
+            return False
+        return (self._host.settings.agent.enter_while_working == "steer") is not written.is_other_way
+
+    async def _steer(self, session: Session, prompt: Prompt) -> None:
+        """Send it into the turn that runs; where that does not take it, queue it and say why."""
+        blocks, notes = await _attached(prompt, session.cwd)
+        why = "the turn is over"
+        try:
+            if await session.steer(blocks, notes):
+                return
+        except ClientError as error:
+            why = str(error)
+        self._queued_images.add(session.queue, prompt)
+        self._host.say(f"Your prompt is queued: {why}.")
+        if session.conversation.is_idle:
+            queued = self._queued_images.next(session.queue)
+            if queued is not None:
+                await self._send(session, queued)
         self._show_changed(session)
 
     def go_on(self, session: Session) -> None:
@@ -174,10 +204,9 @@ class Prompting:
         """Show what waits, unless the user has gone to another session meanwhile."""
         if session is self._shown:
             self.show_waiting(session)
+            self._on_changed()
 
     async def _run_command(self, session: Session, line: str) -> None:
-        from acp_tui.client.errors import ClientError
-
         try:
             await session.commands.run(line)
         except ClientError as error:
@@ -186,8 +215,6 @@ class Prompting:
 
     async def _send(self, session: Session, prompt: Prompt) -> None:
         """Send this prompt and, as long as all goes well, what was queued meanwhile."""
-        from acp_tui.client.errors import ClientError
-
         wanted: Prompt | None = prompt
         while wanted is not None:
             blocks, notes = await _attached(wanted, session.cwd)
@@ -205,11 +232,8 @@ class Prompting:
 
 async def _attached(prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
     """The prompt with its pictures and the files that it mentions, and what is to be known of them."""
-    from acp_tui.conversation.content import Text
-
     if "@" not in prompt.text and not prompt.images:
         return (Text(prompt.text),), ()
-    from anyio import to_thread
 
     from acp_tui.client.attachments import attach, from_bytes
 
@@ -228,7 +252,7 @@ class Writing:
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
-        self.prompting = Prompting(host)
+        self.prompting = Prompting(host, self._queue_changed)
         self.recall: Recall | None = None
         """Earlier prompts, once they are loaded."""
         self._is_written_in = False
@@ -253,9 +277,10 @@ class Writing:
 
     async def _begin_to_recall(self) -> None:
         """Know earlier prompts, and offer the draft that was left."""
-        from acp_tui.ui.prompt.history.recall import Recall  # loaded behind the first frame
+        from acp_tui.ui.prompt.recall import Recall  # loaded behind the first frame
 
-        recall = Recall(self._host.screen, self._prompt, self._host.shell.prompt_memory, self._host.cwd)
+        memory = self._host.shell.prompt_memory
+        recall = Recall(self._host.screen, self._prompt, memory, self._host.cwd, self._queued)
         await recall.begin(lambda: not self._sent_early)
         # Not before: what is being written now is no draft that was left.
         self.recall = recall
@@ -285,8 +310,15 @@ class Writing:
     async def end(self) -> None:
         """Keep what is written."""
         if self.recall is not None:
-            session = self._host.session
-            await self.recall.end(self.prompting.queued(session) if session is not None else ())
+            await self.recall.keep()
+
+    def _queued(self) -> Sequence[Prompt]:
+        session = self._host.session
+        return self.prompting.queued(session) if session is not None else ()
+
+    def _queue_changed(self) -> None:
+        if self.recall is not None:
+            self.recall.draft_changed()  # what is queued is kept with it
 
     # From the prompt to the session
 

@@ -1,17 +1,21 @@
-"""What we take from inside of Textual, since it offers no other way: each use in one place, for the next version.
+"""Textual's private parts that have no public way, one function for each use, and handing the terminal to a program.
 
-Seen in Textual 8.2.8. What a class of ours overrides of Textual's private parts stands in that class, with the reason:
-`pacing` (driver and frames), `widgets.prompt` (keys, pastes and the cursor of the text area), `terminal_input` (the
-parser of keys).
+Seen in Textual 8.2.8. Private methods that a class of ours overrides are in that class, with the reason: `pacing` (the
+driver and frames), `prompt.draft` (the text area), `terminal_input` (the parser of keys).
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+import signal
+import subprocess
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from anyio import to_thread
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual._compositor import Compositor, ReflowResult
@@ -185,3 +189,50 @@ def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:
     screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in rows if y < height)
     screen._compositor.update_widgets(screen._dirty_widgets)  # the next line takes them for drawn
     screen._compositor_refresh()
+
+
+def run_in_terminal(app: App[Any], command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
+    """The exit status of a program that had the terminal, as a child of ours; all else stood still meanwhile.
+
+    `env` is added to our own environment. Raises: OSError; SuspendNotSupported.
+    """
+    with lent_terminal(app):
+        return _call(command, env)
+
+
+async def run_in_terminal_meanwhile(
+    app: App[Any], command: Sequence[str], env: Mapping[str, str] | None = None
+) -> int:
+    """As `run_in_terminal`, but the agents go on working: what they say is drawn when the terminal is back."""
+    with lent_terminal(app):
+        return await to_thread.run_sync(_call, command, env)
+
+
+@contextmanager
+def lent_terminal(app: App[Any]) -> Iterator[None]:
+    """Nothing of ours reads from the terminal or writes to it meanwhile. Raises: SuspendNotSupported."""
+    with app.batch_update(), app.suspend(), _muted(app):
+        # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
+        before = signal.signal(signal.SIGINT, lambda *_: None)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _muted(app: App[Any]) -> Iterator[None]:
+    """A bell, or a word to the clipboard, would wait for a writer that has ended, and after some of them for ever."""
+    driver: Any = app._driver
+    if driver is None:
+        yield
+        return
+    driver.write = lambda data: None
+    try:
+        yield
+    finally:
+        del driver.write  # the class's own again
+
+
+def _call(command: Sequence[str], env: Mapping[str, str] | None) -> int:
+    return subprocess.call(command, env={**os.environ, **env} if env else None)

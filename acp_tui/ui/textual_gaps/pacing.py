@@ -1,7 +1,6 @@
-"""Keeps frames from queueing before a slow terminal: what it has not taken yet is merged into one frame, sent later.
+"""Merges frames that a slow terminal has not taken yet, instead of queueing them.
 
-Textual queues thirty frames and then stands still, and the system's own buffer holds some more: over a poor connection
-a typed letter came seconds late. What is drawn, and when, is the business of the widgets.
+Textual queues thirty frames, and the system buffers more: over a slow connection an echo came seconds late.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
 from acp_tui.ui.textual_gaps.internals import draw_rows_again
+from acp_tui.ui.textual_gaps.repainting import LeanUpdate, ShownRows
 from acp_tui.ui.textual_gaps.terminal_input import mend_terminal_input
 
 CHUNK_BYTES: Final = 1_024
@@ -208,6 +208,12 @@ class PacedDriver(LinuxDriver):
         self.pace.note_sent(len(data))
         super().write(data)
 
+    def start_application_mode(self) -> None:
+        """Take the terminal, now or again: what it shows is not ours."""
+        if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
+            pacing.shown.forget()
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
+
     def _sigcont_application(self, *_: object) -> None:
         # What stopped us was SIGSTOP, or nothing did: SIGCONT comes with SIGHUP too. Without an end of what runs, two
         # threads would read the keys.
@@ -226,6 +232,7 @@ class Pacing:
         self._missed: set[int] = set()
         """The rows of frames that were not sent."""
         self._row_bytes = ROW_BYTES
+        self.shown = ShownRows()
 
     def driver_class(self, textuals: type[Driver]) -> type[Driver]:
         """The paced one, in place of the one that it is made of."""
@@ -252,7 +259,9 @@ class Pacing:
         driver = self._app._driver
         return driver.pace if isinstance(driver, PacedDriver) else None
 
-    def display(self, renderable: RenderableType | None, send: Callable[[], None]) -> None:
+    def display(
+        self, renderable: RenderableType | None, send: Callable[[RenderableType | None], None]
+    ) -> None:
         """Send this frame, or as much of it as there is room for, and the rest later."""
         rows, pace = rows_of(renderable), self.pace
         if rows and pace is not None and len(rows) > self._rows_to_send(pace):
@@ -260,7 +269,7 @@ class Pacing:
             self._send_missed_later()
             return
         sent = pace.sent if pace is not None else 0
-        send()
+        send(renderable and self.shown.lean(renderable, self._app.screen._compositor.size))
         if rows and pace is not None:
             self._row_bytes += ((pace.sent - sent) / len(rows) - self._row_bytes) * ROW_BYTES_WEIGHT
 
@@ -307,5 +316,7 @@ def rows_of(renderable: RenderableType | None) -> set[int]:
             return {y for y, _, _ in renderable.spans}
         case LayoutUpdate():
             return {*renderable.region.line_range}
+        case LeanUpdate():
+            return rows_of(renderable.update)
         case _:
             return set()

@@ -1,8 +1,7 @@
-"""Mends what the terminal sends before Textual parses it: no paste becomes keys, and more keys keep their modifiers.
+"""Repairs terminal input before Textual parses it: pastes never become keys, and keys keep their modifiers.
 
-Textual 8.2.8 takes what follows an escape character within a paste for keys, Enter among them. It reads Alt+Enter as
-Enter, Alt+Backspace as Ctrl+W and Alt with a digit as a character (¡, ™, £), and does not know the form in which tmux
-and xterm tell of Shift+Enter.
+Textual 8.2.8 reads what follows an escape character in a paste as keys, Alt+Enter as Enter, Alt+Backspace as Ctrl+W,
+Alt with a digit as a character, and not the form in which tmux and xterm report Shift+Enter.
 """
 
 from __future__ import annotations

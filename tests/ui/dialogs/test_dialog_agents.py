@@ -94,7 +94,7 @@ async def test_a_key_starts_one(keys: tuple[str, ...], chosen: object) -> None:
         assert page.result == chosen
 
 
-async def test_of_one_that_cannot_run_it_is_said_why_and_how_to_install_it_and_that_can_be_copied(
+async def test_an_agent_that_cannot_run_says_why_and_how_to_install_it_to_be_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     copied: list[str] = []

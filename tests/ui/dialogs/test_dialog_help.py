@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.settings.tree import KeyChoice
+from acp_tui.docs import topics
 from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.help import HelpScreen, help_rows
 from acp_tui.ui.commands.keymap import AS_BUILT, keymap_of
@@ -70,3 +71,13 @@ async def test_it_closes_by_the_key_that_opened_it_and_by_escape(key: str) -> No
     async with open_dialog(HelpScreen()) as page:
         await page.press(key)
         assert page.result is None
+
+
+@pytest.mark.parametrize("size", [(40, 24), (80, 24), SIZE])
+async def test_a_topic_is_read_above_the_help(size: tuple[int, int]) -> None:
+    async with open_dialog(HelpScreen(), size=size) as page:
+        await page.write(topics()["security"])
+        await page.press("enter")
+        assert "This is the threat model" in page.words
+        await page.press("pagedown", "escape")
+        assert isinstance(page.pilot.app.screen, HelpScreen)

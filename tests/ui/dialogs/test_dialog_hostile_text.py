@@ -31,7 +31,7 @@ from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
 from acp_tui.ui.dialogs.options import OptionsDialog
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
-from acp_tui.ui.kit.picker import Picker, PickerRow
+from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.permission.question_card import QuestionCard
 from support.dialogs import open_dialog
 from support.session_sources import HostileSessions

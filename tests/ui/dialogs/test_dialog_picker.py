@@ -6,8 +6,7 @@ import pytest
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
 from acp_tui.ui.dialogs.options import OptionsDialog
-from acp_tui.ui.kit.filtered_list import matching
-from acp_tui.ui.kit.picker import Picker, PickerRow
+from acp_tui.ui.kit.filtered_list import Picker, PickerRow, matching
 from support.dialogs import NOTHING, open_dialog
 
 ROWS = [

@@ -19,7 +19,7 @@ from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
 from acp_tui.ui.dialogs.options import OptionsDialog
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
-from acp_tui.ui.kit.picker import Picker, PickerRow
+from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from support.dialogs import SIZE, DialogApp, DialogPage
 from support.session_sources import SampleSessions
 

@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.client import line_comparison
-from acp_tui.ui.rendering import diff_blocks, diff_syntax, highlight
+from acp_tui.ui.rendering import diff_blocks, diff_text, highlight
 from acp_tui.ui.rendering.diff import NOTED_STEPS, DiffRenderer
 from acp_tui.ui.rendering.diff_blocks import BlockRows, DiffRows
 from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Run
@@ -139,9 +139,7 @@ def test_as_many_rows_are_counted_as_are_drawn(
 
 @settings(max_examples=20)
 @given(st.lists(LINES, min_size=5, max_size=60), st.integers(20, 130))
-def test_as_many_rows_are_counted_as_are_drawn_where_too_many_would_have_to_be_measured(
-    lines: list[str], width: int
-) -> None:
+def test_of_too_many_rows_as_many_are_counted_as_are_drawn(lines: list[str], width: int) -> None:
     odd = ["日本語" * 40 + "\n"] * (diff_blocks.MAX_ODD_CHARACTERS // 120 + 1)
     assert_counts_are_right(DiffRenderer("a", None, "".join([*odd, *lines])).lines(width, PLAIN), width)
 
@@ -188,9 +186,9 @@ def test_a_page_deep_in_a_long_file_is_coloured_from_little_context(monkeypatch:
     monkeypatch.setattr(highlight, "lex_line", counted)
     rows = DiffRenderer("a.py", None, "x = 1\n" * 20_000).lines(80, COLOURS)
     assert len(rows[10_000:10_040]) == 40
-    assert len(lexed) == 40 + diff_syntax.MAX_LINES_ABOVE
+    assert len(lexed) == 40 + diff_text.MAX_LINES_ABOVE
     assert len(rows[10_040:10_050]) == 10
-    assert len(lexed) == 50 + diff_syntax.MAX_LINES_ABOVE
+    assert len(lexed) == 50 + diff_text.MAX_LINES_ABOVE
 
 
 def test_code_has_the_colours_of_its_language_on_both_sides() -> None:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client import line_comparison
-from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, TextComparison, compare
-from acp_tui.ui.rendering.diff_words import changed_words
+from acp_tui.ui.rendering.diff_model import Diff, DiffLine, Hunk, TextComparison, changed_words, compare
 
 LONG = 20_000
 
@@ -192,7 +191,7 @@ def test_in_a_line_of_any_length_only_what_differs_is_marked(length: int) -> Non
     assert (old[slice(*old_range)], new[slice(*new_range)]) == ("old", "new")
 
 
-def test_lines_of_which_the_words_repeat_too_often_are_marked_from_the_first_difference_to_the_last() -> None:
+def test_lines_whose_words_repeat_too_often_are_marked_as_one_stretch() -> None:
     begin, end = "the same beginning of both, " * 10, " and the same end" * 10
     old, new = begin + "1, " + "0, " * 60 + "2" + end, begin + "3, " + "0, " * 62 + "4" + end
     (old_range,), (new_range,) = changed_words(old, new)

@@ -19,8 +19,15 @@ from rich.style import Style
 
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.ui.rendering import highlight
-from acp_tui.ui.rendering.cpu_limit import CannotLimit, OverLimit, run_within
-from acp_tui.ui.rendering.highlight import START, Allowance, Highlighter, lex_line
+from acp_tui.ui.rendering.highlight import (
+    START,
+    Allowance,
+    CannotLimit,
+    Highlighter,
+    OverLimit,
+    lex_line,
+    run_within,
+)
 from acp_tui.ui.rendering.palette import NO_STYLE, Palette
 from support.folding import agent, call
 from support.screens import open_page
@@ -193,3 +200,16 @@ def test_there_is_one_way_to_a_lexer() -> None:
     ]
 
     assert found == ["ui/rendering/highlight.py"]
+
+
+def test_what_another_thread_takes_is_not_held_against_a_language(allowance: Allowance) -> None:
+    tries: list[int] = []
+
+    def work() -> tuple[list[tuple[str, str | None]], tuple[str, ...]]:
+        tries.append(1)
+        if len(tries) == 1:
+            raise OverLimit  # the timer, which counts all threads
+        return [("x", None)], ("root",)
+
+    assert allowance.run("python", "x", work) == ([("x", None)], ("root",))
+    assert allowance.spent == set()

@@ -74,7 +74,7 @@ def test_a_picture_is_sent_once_however_often_it_is_looked_at(
     assert terminal.actions == ["t", "p"]
 
 
-def test_the_terminal_gets_a_png_and_the_cells_to_fit_it_into_and_is_to_answer_nothing(
+def test_the_terminal_gets_a_png_with_its_cells_and_is_told_not_to_answer(
     terminal: Terminal, kitty: KittyTerminal
 ) -> None:
     noise = Image.effect_noise((400, 200), 90)

@@ -115,7 +115,7 @@ See [docs] and ![alt](a.png), 2 * 3 or 2*3, <https://a.example> &amp; <b>HTML</b
 """
 
 
-def test_the_height_never_shrinks_and_finished_lines_never_change_while_a_message_streams() -> None:
+def test_while_a_message_streams_it_never_shrinks_and_finished_lines_never_change() -> None:
     renderer = MarkdownRenderer()
     before: list[str] = []
     for end in range(1, len(TYPICAL) + 1):

@@ -171,7 +171,7 @@ def test_data_that_its_header_does_not_keep_its_word_on_is_refused() -> None:
 
 def test_the_decoder_is_not_loaded_before_there_is_a_picture() -> None:
     program = (
-        "import sys, acp_tui.ui.rendering.pictures, acp_tui.ui.rendering.kitty, acp_tui.ui.drawings.images\n"
+        "import sys, acp_tui.ui.rendering.pictures, acp_tui.ui.rendering.kitty, acp_tui.ui.conversation.images\n"
         "print([name for name in sys.modules if name.startswith('PIL')])"
     )
     run = subprocess.run(

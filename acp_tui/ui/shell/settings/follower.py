@@ -1,7 +1,4 @@
-"""The settings while acp-tui runs: the user's file and the project's, followed on disk, changed, and put into force.
-
-What is shown of them is `screens.settings`'; how the files are read and written is `client.settings`'.
-"""
+"""The settings in force while acp-tui runs: yours and the project's, followed on disk, changed and applied."""
 
 from __future__ import annotations
 

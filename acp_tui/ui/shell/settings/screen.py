@@ -1,7 +1,4 @@
-"""The list of all settings: what each is, what it is set to, and by whom; Enter changes it.
-
-Reading, judging and writing is done elsewhere (`settings_desk`, `judging`).
-"""
+"""The list of all settings: what each is, its value, and where that comes from. Enter edits one."""
 
 from __future__ import annotations
 
@@ -22,12 +19,18 @@ from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.editor import edit
-from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.picker import ReadingScreen
-from acp_tui.ui.shell.settings.editor import RESET, SettingEditor, judged
+from acp_tui.ui.shell.settings.editor import (
+    RESET,
+    Item,
+    SettingEditor,
+    explanation,
+    item_rows,
+    judged,
+    written_value,
+)
 from acp_tui.ui.shell.settings.follower import SettingsDesk
-from acp_tui.ui.shell.settings.items import Item, explanation, item_rows, written_value
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
 KEYS: Final = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"

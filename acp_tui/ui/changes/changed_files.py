@@ -1,0 +1,154 @@
+"""How a changed file looks in one row of a list, and what there is to say of it beside; who changed it is not known."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Sequence
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+
+from acp_tui.client.build_files import BUILD_FILE, MEANS, is_build_file
+from acp_tui.client.changes import FileChange, FileState
+from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import width_cells
+
+LETTERS: Final = {"added": "A", "modified": "M", "deleted": "D", "mode": "M", "type": "T"}
+WORDS: Final = {
+    "added": "new",
+    "modified": "modified",
+    "deleted": "deleted",
+    "mode": "other permissions, the same content",
+    "type": "no longer the same kind of file",
+}
+BAR_CELLS: Final = 10
+COUNT_CELLS: Final = 7
+MIN_PATH_CELLS: Final = 12
+GAP: Final = "  "
+UNKNOWN: Final = "before unknown"
+
+
+def change_segments(change: FileChange, width: int, most_lines: int, palette: Palette) -> list[Segment]:
+    """One row: the letter, the end of the path, the counts and a bar, or why there are none.
+
+    `most_lines` is how many lines the file with most of them has that are new or gone.
+    """
+    head = Segment(f"{LETTERS[change.kind]}{GAP}", _letter_style(change, palette))
+    room = width - head.cell_length - len(GAP)
+    counts = _counts(change, palette)
+    aside = [*counts, *_bar(change, most_lines, palette)]
+    while aside and room - _cells(aside) < MIN_PATH_CELLS:
+        aside = [] if aside == counts else counts
+    mark = f"{GAP}{BUILD_FILE}" if is_build_file(change.path) else ""
+    path = cut_left(make_visible_path(change.path), room - _cells(aside))
+    mark = mark if width_cells(path + mark) <= room - _cells(aside) else ""
+    if note := note_in_place_of_counts(change):
+        style = palette.warning if change.before_unknown is not None else palette.muted
+        aside = (
+            [Segment(cut(note, max(room - width_cells(path + mark), _cells(aside))), style)] if aside else []
+        )
+    fill = room + len(GAP) - width_cells(path + mark) - _cells(aside)
+    return [
+        head,
+        Segment(path, palette.text),
+        Segment(mark, palette.warning),
+        Segment(" " * max(fill, 1)),
+        *aside,
+    ]
+
+
+def _cells(segments: Sequence[Segment]) -> int:
+    return sum(segment.cell_length for segment in segments)
+
+
+def _letter_style(change: FileChange, palette: Palette) -> Style:
+    styles = {"added": palette.success, "deleted": palette.error}
+    return styles.get(change.kind, palette.accent) + Style(bold=True)
+
+
+def _counts(change: FileChange, palette: Palette) -> list[Segment]:
+    added, removed = count_words(change)
+    return [
+        Segment(added.rjust(COUNT_CELLS), palette.success),
+        Segment(removed.rjust(COUNT_CELLS), palette.error),
+    ]
+
+
+def _bar(change: FileChange, most_lines: int, palette: Palette) -> list[Segment]:
+    """A sign for each line that is new or gone, or for several; at least one for either that there is."""
+    scale = BAR_CELLS / max(most_lines, BAR_CELLS)
+    added, removed = (
+        max(round(count * scale), 1) if count else 0 for count in (change.added, change.removed)
+    )
+    too_many = max(added + removed - BAR_CELLS, 0)
+    added, removed = (added - too_many, removed) if added > removed else (added, removed - too_many)
+    return [
+        Segment(GAP),
+        Segment("+" * added, palette.success),
+        Segment("-" * removed, palette.error),
+        Segment(" " * (BAR_CELLS - added - removed)),
+    ]
+
+
+def count_words(change: FileChange) -> tuple[str, str]:
+    """How many lines are new and how many are gone; "" for none, "~" before what may be too many."""
+    about = "~" if change.is_approximate else ""
+    return (
+        f"+{about}{change.added:,}" if change.added else "",
+        f"-{about}{change.removed:,}" if change.removed else "",
+    )
+
+
+def note_in_place_of_counts(change: FileChange) -> str:
+    """What there is to say where lines are not counted; "" where they are."""
+    if change.before_unknown is not None:
+        return f"{UNKNOWN}: {make_visible_line(change.before_unknown)}"
+    if change.is_binary:
+        return "binary"
+    if change.kind in ("mode", "type"):
+        return "permissions" if change.kind == "mode" else "kind of file"
+    return "not compared" if change.added is None else ""
+
+
+def in_full(change: FileChange) -> str:
+    """All that is known of a change, with the whole path."""
+    parts = [make_visible_path(change.path), WORDS[change.kind]]
+    if is_build_file(change.path):
+        parts.append(MEANS)
+    if change.before_unknown is not None:
+        parts.append(f"{UNKNOWN}: {make_visible_line(change.before_unknown)}; it cannot be reverted")
+    if change.kind not in ("mode", "type"):
+        parts.append(_sizes(change))
+    return " · ".join(part for part in parts if part)
+
+
+def _sizes(change: FileChange) -> str:
+    before, now = change.size_before, change.size
+    if before is not None and now is not None and before != now:
+        return f"{before:,} → {now:,} bytes"
+    size = now if now is not None else before
+    return "" if size is None else f"{size:,} bytes"
+
+
+def state_words(state: FileState | None) -> str:
+    """What stands at a path, in words."""
+    if state is None:
+        return "nothing"
+    if state.data is None:
+        return f"{state.size:,} bytes, of which no more is known: {make_visible_line(state.unknown)}"
+    if state.is_link:
+        return f"a link to {make_visible_path(state.data.decode(errors='surrogateescape'))}"
+    return f"a file of {state.size:,} bytes with the permissions {stat.S_IMODE(state.mode):o}"
+
+
+def cut_left(text: str, cells: int) -> str:
+    """The end of a text in so many cells, with an ellipsis where more is before it."""
+    if width_cells(text) <= cells:
+        return text
+    tail = text[-4 * cells :]  # measuring costs by the length
+    while tail and width_cells(f"…{tail}") > cells:
+        tail = tail[1:]
+    return f"…{tail}"

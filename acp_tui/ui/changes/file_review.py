@@ -1,0 +1,177 @@
+"""Draws the review of one file: what is known of it, and its hunks exactly as they would be reverted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from textual.strip import Strip
+
+from acp_tui.client.changes import FileState, Hunk, Review
+from acp_tui.client.line_comparison import Change
+from acp_tui.ui.changes.changed_files import UNKNOWN, state_words
+from acp_tui.ui.rendering import diff_model as model
+from acp_tui.ui.rendering.diff import DiffLayout, DiffRenderer
+from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS
+from acp_tui.ui.rendering.lines import Lines
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.plain import plain_lines
+
+TOO_NARROW: Final = "Too narrow for two columns: shown in one."
+
+
+class ReviewDrawing:
+    """One review. To be made in a thread: a long file takes a moment."""
+
+    def __init__(self, review: Review) -> None:
+        self.review = review
+        self.hunk_starts: tuple[int, ...] = ()
+        """In which of the lines drawn last each hunk of the review begins; the last item is where they end."""
+        self._renderer = _ReviewRenderer(review) if review.hunks else None
+        self._facts = tuple(_facts(review))
+
+    def draw(self, width: int, palette: Palette, layout: DiffLayout, context: int | None) -> Sequence[Strip]:
+        """The lines; `context` is how many unchanged ones stand around a hunk, None for all."""
+        is_too_narrow = layout == "columns" and width < MIN_COLUMNS_CELLS and self._has_columns
+        facts = [*self._facts, *[TOO_NARROW] * is_too_narrow]
+        above = [strip for fact in facts for strip in plain_lines(fact, width, palette.warning)]
+        if self._renderer is None:
+            self.hunk_starts = ()
+            return above
+        rows = self._renderer.lines(width, palette, layout, context)
+        starts = self._renderer.hunk_rows
+        # Its title is left out: the path and the counts stand above what scrolls.
+        lines = _Below(above, rows, starts[0])
+        end = len(lines) - self._renderer.has_rows_below(context)
+        self.hunk_starts = (*(len(above) + start - starts[0] for start in starts), end)
+        return lines
+
+    @property
+    def _has_columns(self) -> bool:
+        return self._renderer is not None and self._renderer.diff.has_both
+
+
+class _ReviewRenderer(DiffRenderer):
+    """Draws the hunks that the review found, and no others."""
+
+    def __init__(self, review: Review) -> None:
+        super().__init__(review.path, _text(review.before), _text(review.after))
+        compared = self.diff
+        diff = _ReviewedDiff(
+            compared.old,
+            compared.new,
+            tuple(_change(hunk) for hunk in review.hunks),
+            compared.crlf,
+            approximate=False,  # what is to be said of that stands above
+        )
+        assert self._compared is not None
+        self._compared = (diff, *self._compared[1:])
+        self.release()  # what was made ready for the hunks that it found itself
+
+    def has_rows_below(self, context: int | None) -> bool:
+        """Whether a line below the hunks says that there is more."""
+        return context is not None and len(self.diff.old) - self.diff.changes[-1].old_to > context
+
+
+class _ReviewedDiff(model.Diff):
+    """A diff of which each change is a hunk by itself."""
+
+    def hunks(self, context: int | None = model.CONTEXT_LINES) -> tuple[model.Hunk, ...]:
+        """A hunk for each change."""
+        return tuple(hunks_with_context(self, context))
+
+
+def _text(state: FileState | None) -> str | None:
+    """The text of a file; what is no UTF-8 is kept apart, though it looks the same."""
+    return None if state is None or state.data is None else state.data.decode(errors="surrogateescape")
+
+
+class _Below(Lines):
+    """Lines, and below them others from one of them on."""
+
+    def __init__(self, above: Sequence[Strip], lines: Sequence[Strip], start: int) -> None:
+        self._above = above
+        self._lines = lines
+        self._start = start
+
+    def __len__(self) -> int:
+        return len(self._above) + len(self._lines) - self._start
+
+    def _line(self, at: int) -> Strip:
+        below = at - len(self._above)
+        return self._above[at] if below < 0 else self._lines[self._start + below]
+
+
+def hunks_with_context(diff: model.Diff, context: int | None) -> list[model.Hunk]:
+    """A hunk for each change, which shares with no other the unchanged lines around it."""
+    most = len(diff.old) if context is None else context
+    ends = [Change(0, 0, 0, 0), *diff.changes, Change(len(diff.old), len(diff.old), 0, 0)]
+    gaps = [after.old_from - before.old_to for before, after in pairwise(ends)]
+    hunks: list[model.Hunk] = []
+    shown = 0
+    for at, change in enumerate(diff.changes):
+        above = min(most, gaps[0]) if at == 0 else _split(gaps[at], most)[1]
+        below = min(most, gaps[-1]) if at == len(diff.changes) - 1 else _split(gaps[at + 1], most)[0]
+        hunks.append(_hunk(change, above, below, shown))
+        shown = change.old_to + below
+    return hunks
+
+
+def _split(gap: int, most: int) -> tuple[int, int]:
+    """How many unchanged lines belong to the change above, and how many to the one below; one is not left out."""
+    if gap > 2 * most + 1:
+        return most, most
+    return (gap + 1) // 2, gap // 2
+
+
+def _hunk(change: Change, above: int, below: int, shown: int) -> model.Hunk:
+    old_from, old_to, new_from, new_to = change
+    runs = (
+        model.Run(False, old_from - above, above, new_from - above, above),
+        model.Run(True, old_from, old_to - old_from, new_from, new_to - new_from),
+        model.Run(False, old_to, below, new_to, below),
+    )
+    old_start, new_start = old_from - above, new_from - above
+    return model.Hunk(
+        tuple(run for run in runs if run.line_count),
+        old_start - shown,
+        old_start + 1,
+        old_to + below - old_start,
+        new_start + 1,
+        new_to + below - new_start,
+    )
+
+
+def _change(hunk: Hunk) -> Change:
+    return Change(hunk.before_start, hunk.before_end, hunk.after_start, hunk.after_end)
+
+
+def _facts(review: Review) -> Iterator[str]:
+    """What the lines do not show."""
+    change, before, after = review.change, review.before, review.after
+    if change is None:
+        yield "It is as it was."
+        return
+    shows_states = not review.hunks or (before and after and before.permissions != after.permissions)
+    if change.before_unknown is not None:
+        yield f"{UNKNOWN}: {change.before_unknown}. It cannot be reverted."
+    elif shows_states:
+        yield f"Before: {state_words(before)}."
+    if shows_states:
+        yield f"Now: {state_words(after)}."
+    if change.is_approximate:
+        yield "Too much differs to compare line by line: some of it is shown as replaced."
+    lines = (*review.before_lines, *review.after_lines)
+    if lines and all(line.endswith(b"\r\n") for line in lines):
+        yield "All lines end in CRLF."
+    if not all(map(_is_utf8, lines)):
+        yield "Bytes that are no UTF-8 are shown as �."
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

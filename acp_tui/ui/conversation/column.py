@@ -1,0 +1,480 @@
+"""The entries of a conversation as one column of lines, redrawn where they changed, in slices of time."""
+
+from __future__ import annotations
+
+import logging
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import Final, assert_never
+
+from textual.strip import Strip
+
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import (
+    Compaction,
+    Entry,
+    EntryId,
+    Failure,
+    Message,
+    OwnCommand,
+    Question,
+    Remark,
+    Restart,
+    ToolCallEntry,
+    TurnEnd,
+    Unknown,
+)
+from acp_tui.conversation.facts import Turn
+from acp_tui.ui.conversation.drawing import Drawing, Scene
+from acp_tui.ui.conversation.messages import AgentMessage, Thought, UserMessage
+from acp_tui.ui.conversation.notes import NoteDrawing, QuestionDrawing, Undrawable
+from acp_tui.ui.conversation.tool_calls import OwnCommandDrawing, ToolCallDrawing, is_run_member, run_lines
+from acp_tui.values import dataclass
+
+
+class Heights:
+    """The heights of entries, one below the other, with an empty line after each."""
+
+    def __init__(self) -> None:
+        self._heights = array("q")
+        # An entry without lines (a message that is not for the user) takes no empty line either.
+        self._steps = array("q")
+        self._tops = array("q")
+        # Tops are right up to here; changes are mostly at the end, so little is summed again.
+        self._valid = 0
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def append(self, height: int) -> None:
+        """Add an entry at the end."""
+        self._heights.append(height)
+        self._steps.append(_step(height))
+        self._tops.append(0)
+
+    def set(self, index: int, height: int) -> bool:
+        """Give an entry another height; False where it had that."""
+        if self._heights[index] == height:
+            return False
+        self._heights[index] = height
+        self._steps[index] = _step(height)
+        self._valid = min(self._valid, index + 1)
+        return True
+
+    def height(self, index: int) -> int:
+        """Lines of an entry, without the empty one after it."""
+        return self._heights[index]
+
+    @property
+    def total(self) -> int:
+        """Lines of everything."""
+        return self.top(len(self) - 1) + self._heights[-1] if self._heights else 0
+
+    def top(self, index: int) -> int:
+        """The line on which an entry begins, from 0."""
+        self._sum_up(index)
+        return self._tops[index]
+
+    def at(self, line: int) -> tuple[int, int] | None:
+        """The entry on a line and the row in it; the row is the entry's height on the empty line after it."""
+        if not 0 <= line < self.total:
+            return None
+        index = bisect_right(self._tops, line) - 1
+        return index, line - self._tops[index]
+
+    def between(self, lines: range) -> range:
+        """The entries on these lines, some of which may be above the first line or below the last."""
+        if not self._heights:
+            return range(0)
+        self._sum_up(len(self) - 1)
+        return range(max(bisect_right(self._tops, lines.start) - 1, 0), bisect_left(self._tops, lines.stop))
+
+    def _sum_up(self, index: int) -> None:
+        if self._valid > index:
+            return
+        # All of the rest at once: what comes after is asked for next, and this loop runs in C.
+        first = max(self._valid - 1, 0)
+        self._tops[first:] = array("q", accumulate(self._steps[first:-1], initial=self._tops[first]))
+        self._valid = len(self)
+
+
+def _step(height: int) -> int:
+    return height + 1 if height else 0
+
+
+log = logging.getLogger(__name__)
+
+
+GUESSED_LINES: Final = 4
+"""Of an entry that was not drawn yet."""
+MAX_DRAWN: Final = 1_000
+"""Entries whose drawings are kept: one takes about 5 KB, ten times what the entry itself does."""
+MAX_LET_GO_LINES: Final = 500
+"""A longer one stays: to draw it again would take longer than a frame."""
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """Calls one below the other that tell little by themselves; folded, the first draws a line for all of them."""
+
+    first: int
+    last: int
+    is_open: bool
+    is_first_open: bool
+    """The first one shows also what it shows itself."""
+    drawn: tuple[tuple[Scene, int, int], Sequence[Strip]] | None = None
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether there is one line for all; a single call draws itself."""
+        return self.first != self.last and not self.is_open
+
+
+class Column:
+    """Drawings and their heights; `scene` gives what to draw with now, `on_measured` hears of each that is laid out.
+
+    A height may be a guess, until the entry's turn comes, or somebody asks for it with `measure_guesses` or `read`: to
+    lay out thousands of entries takes seconds, those in view milliseconds.
+    """
+
+    def __init__(
+        self,
+        scene: Callable[[], Scene],
+        on_measured: Callable[[int], None] = lambda _: None,
+        look: Callable[[int, Scene], Scene] = lambda _, scene: scene,
+    ) -> None:
+        """`look` gives the scene of one entry, which has the same layout and may have other colors."""
+        self._scene = scene
+        self._look = look
+        self._looks: dict[int, tuple[Scene, Scene]] = {}
+        """The scene of each entry that was drawn, behind the one that it was made of."""
+        self._on_measured = on_measured
+        self._conversation = Conversation()
+        self._is_all_open = False
+        self._measured_for: Scene | None = None
+        self._guesses: set[int] = set()
+        self._recent: dict[int, None] = {}
+        """Entries whose drawings were used last, the latest at the end."""
+        self._toggled: set[int] = set()
+        """Entries that were folded or unfolded one by one."""
+        self._runs: dict[int, _Run] = {}
+        """The run of each call that tells little by itself."""
+        self.drawings: list[Drawing | None] = []
+        """None for one that was let go: it is made again when it is wanted."""
+        self.heights = Heights()
+        self.dirty: set[EntryId] = set()
+        """What is to be drawn again."""
+
+    def show(self, conversation: Conversation) -> None:
+        """Hold this conversation from now on; all of it is to be drawn."""
+        self._conversation = conversation
+        self._guesses = set()
+        self._recent = {}
+        self._looks = {}
+        self._toggled = set()
+        self._runs = {}
+        self.drawings = []
+        self.heights = Heights()
+        self.dirty = set(map(EntryId, range(len(conversation.entries))))
+
+    def mark(self, entries: Iterable[EntryId]) -> None:
+        """These have changed."""
+        self.dirty.update(entries)
+
+    def mark_drawing(self, drawing: object) -> EntryId | None:
+        """What a drawing shows has changed, its entry has not; None where another conversation is shown by now."""
+        index = next((at for at, each in enumerate(self.drawings) if each is drawing), None)
+        if index is None:
+            return None
+        entry_id = EntryId(index)
+        self.dirty.add(entry_id)
+        return entry_id
+
+    def mark_scene(self) -> bool:
+        """Everything looks different where there is another scene than before; False where there is not."""
+        before, scene = self._measured_for, self._scene()
+        if scene is before:
+            return False
+        self._measured_for = scene
+        if before is not None and scene.is_laid_out_as(before):
+            # The heights are as they were; what has other colours is drawn when it is seen.
+            self._guesses = set(range(len(self.drawings)))
+        else:
+            self._mark_all()
+        return True
+
+    def forget_looks(self) -> None:
+        """Entries may have other colors now, and as many lines as before."""
+        self._looks.clear()
+        self._guesses = set(range(len(self.drawings)))
+
+    def look(self, index: int) -> Scene:
+        """What the entry is drawn in."""
+        scene = self._scene()
+        kept = self._looks.get(index)
+        if kept is None or kept[0] is not scene:
+            kept = self._looks[index] = (scene, self._look(index, scene))
+        return kept[1]
+
+    def _mark_all(self) -> None:
+        self._guesses = set(range(len(self.drawings)))
+        self.dirty.update(map(EntryId, self._guesses))
+
+    def read_dirty(self, is_time_up: Callable[[], bool]) -> bool:
+        """Draw the entries that changed, newest first; False where the time was not enough."""
+        self._open_to(max(self.dirty, default=-1))
+        for entry_id in sorted(self.dirty, reverse=True):
+            if not self.read(entry_id, is_time_up) or (self.dirty and is_time_up()):
+                return False
+        if self._conversation.turn is Turn.IDLE and self.drawings:
+            self._close(len(self.drawings) - 1)
+        return True
+
+    def read(self, index: int, is_time_up: Callable[[], bool] = lambda: False) -> bool:
+        """Draw an entry as it is now, if that was not done; False where the time was not enough."""
+        while not self.is_read(index):
+            if not self._refresh(index) and not is_time_up():
+                self._settle(index)
+                continue
+            self.measure(index)
+            if not self.is_read(index):
+                return False
+        return True
+
+    def is_read(self, index: int) -> bool:
+        """Whether the entry is drawn as it is now, and its height is no guess."""
+        return index not in self._guesses and index not in self.dirty
+
+    def _refresh(self, index: int) -> bool:
+        """Read an entry anew, or a piece of a long one; False where there is more of it."""
+        drawing = self._drawing(index)
+        self._looks.pop(index, None)
+        is_done = drawing.refresh()
+        if is_done:
+            self.dirty.discard(EntryId(index))
+            self._regroup(index)
+            if index < len(self.drawings) - 1:
+                drawing.close()
+        return is_done
+
+    def _drawing(self, index: int) -> Drawing:
+        """The drawing of an entry, made again where it was let go."""
+        drawing = self.drawings[index]
+        if drawing is None:
+            drawing = self.drawings[index] = drawing_of(self._conversation.entries[index])
+            drawing.set_open(self._is_all_open)
+            if EntryId(index) not in self.dirty:  # else whoever reads it does so by the piece
+                while not drawing.refresh():
+                    pass
+                drawing.close()
+        self._recent.pop(index, None)
+        self._recent[index] = None
+        return drawing
+
+    def _let_go(self) -> None:
+        """Keep the drawings that were used last; of the others nothing but the height."""
+        while len(self._recent) > MAX_DRAWN:
+            index = next(iter(self._recent))
+            del self._recent[index]
+            is_short = self.heights.height(index) <= MAX_LET_GO_LINES
+            is_as_made = index not in self._toggled and index < len(self.drawings) - 1
+            if is_short and is_as_made and self.is_read(index):
+                self.drawings[index] = None
+
+    def _settle(self, index: int) -> None:
+        """Draw of an entry what need not be drawn again when its next piece is read."""
+
+        def draw(drawing: Drawing, scene: Scene) -> Sequence[Strip]:
+            drawing.settle(scene)
+            return ()
+
+        self._drawn(index, draw)
+
+    def measure(self, index: int) -> None:
+        """How many lines the entry takes now."""
+        self._guesses.discard(index)
+        self.heights.set(index, len(self.lines(index)))
+        self._on_measured(index)
+
+    def measure_guesses(self, lines: range) -> bool:
+        """Draw what is on these lines by a guess only; False where nothing is."""
+        guesses = self._guesses.intersection(self.heights.between(lines)) if self._guesses else ()
+        for index in guesses:
+            self._refresh(index)
+            self.measure(index)
+        return bool(guesses)
+
+    def lines(self, index: int) -> Sequence[Strip]:
+        """The entry's lines."""
+        run = self._runs.get(index)
+        if run is not None and run.is_folded:
+            if index != run.first:
+                return ()
+            return self._drawn(index, lambda _, scene: self._run_lines(run, scene))
+        return self._drawn(index, lambda drawing, scene: drawing.lines(scene))
+
+    def whole(self, index: int) -> Sequence[Strip]:
+        """The entry's lines as they are when it is unfolded; the same as `lines` where nothing is hidden."""
+        return self._drawn(index, lambda drawing, scene: drawing.whole(scene))
+
+    def _drawn(self, index: int, draw: Callable[[Drawing, Scene], Sequence[Strip]]) -> Sequence[Strip]:
+        self._let_go()
+        try:
+            return draw(self._drawing(index), self.look(index))
+        except Exception:
+            # What an agent sent must not take the screen down; the rest of the conversation stays readable.
+            log.exception("entry %d cannot be drawn", index)
+            undrawable = self.drawings[index] = Undrawable()
+            return undrawable.lines(self._scene())
+
+    def _open_to(self, last: int) -> None:
+        """Have places up to this entry; drawings are made when their turn comes."""
+        for index in range(len(self.drawings), last + 1):
+            if index:
+                self._close(index - 1)
+            self.drawings.append(None)
+            self.heights.append(GUESSED_LINES)
+            self._guesses.add(index)
+            self.dirty.add(EntryId(index))
+
+    def _close(self, index: int) -> None:
+        # What is not read to its end is closed when it is.
+        if EntryId(index) not in self.dirty:
+            self._drawing(index).close()
+            self.measure(index)
+
+    def is_prompt(self, index: int) -> bool:
+        """Whether the user said it."""
+        entry = self._conversation.entries[index]
+        return isinstance(entry, Message) and entry.role == "user"
+
+    # Runs of calls
+
+    def _regroup(self, index: int) -> None:
+        """The entry may belong to a run now, or no longer; whoever asks measures the entry itself."""
+        run = self._runs.get(index)
+        entry = self._conversation.entries[index]
+        if is_run_member(entry, self._scene().folds.kinds) == (run is not None):
+            if run is not None:
+                run.drawn = None
+            return
+        if run is not None:
+            self._split(run, index)
+            return
+        left, right = self._runs.get(index - 1), self._runs.get(index + 1)
+        run = left or right or _Run(index, index, self._is_all_open, self._is_all_open)
+        run.first, run.last = min(run.first, index), max(run.last, index)
+        self._runs[index] = run
+        if left is not None and right is not None:
+            run.last = right.last
+            self._runs.update(dict.fromkeys(range(right.first, right.last + 1), run))
+        for member in {run.first, index - 1, index + 1} - {index}:
+            if self._runs.get(member) is run:
+                self.measure(member)
+
+    def _split(self, run: _Run, index: int) -> None:
+        """The run ends above this entry, and another begins below."""
+        del self._runs[index]
+        below = _Run(index + 1, run.last, run.is_open, False)
+        run.last = index - 1
+        self._runs.update(dict.fromkeys(range(below.first, below.last + 1), below))
+        for member in (run.first, below.first):
+            if member in self._runs:
+                self.measure(member)
+
+    def is_folded_away(self, index: int) -> bool:
+        """Whether the entry is to be seen only as one of several in a line."""
+        run = self._runs.get(index)
+        return run is not None and run.is_folded
+
+    def is_run(self, index: int) -> bool:
+        """Whether the entry stands for several in a line."""
+        run = self._runs.get(index)
+        return run is not None and run.is_folded and index == run.first
+
+    def _run_lines(self, run: _Run, scene: Scene) -> Sequence[Strip]:
+        """The run as one line, kept until it or the scene changes."""
+        key = (scene, run.first, run.last)
+        if run.drawn is None or run.drawn[0] != key:
+            members = self._conversation.entries[run.first : run.last + 1]
+            calls = [entry for entry in members if isinstance(entry, ToolCallEntry)]
+            run.drawn = (key, run_lines(calls, scene))
+        return run.drawn[1]
+
+    def _open_run(self, run: _Run, is_open: bool) -> None:
+        run.is_open, run.is_first_open = is_open, False
+        for member in range(run.first, run.last + 1):
+            if not is_open:
+                self._drawing(member).set_open(False)
+            self.measure(member)
+
+    # Folds
+
+    def is_open(self, index: int) -> bool:
+        """Whether all of an entry is shown, or it has nothing to fold."""
+        drawing = self.drawings[index] if index < len(self.drawings) else None
+        return drawing is not None and drawing.is_open and not self.is_run(index)
+
+    def cut_text(self, index: int) -> str:
+        """The whole of the line that is cut in the entry; "" where nothing is."""
+        drawing = self.drawings[index] if index < len(self.drawings) else None
+        return "" if drawing is None or self.is_run(index) else drawing.cut_text
+
+    def toggle(self, index: int) -> bool:
+        """Fold or unfold an entry; False for one that does not fold.
+
+        The first of a run of calls leads from one line for all to one for each, then to what it shows itself, and back.
+        """
+        run = self._runs.get(index)
+        if run is not None and index == run.first != run.last:
+            if not run.is_open or run.is_first_open:
+                self._open_run(run, not run.is_open)
+                return True
+            run.is_first_open = True
+        if not self._drawing(index).toggle():
+            return False
+        self._toggled.add(index)
+        self.measure(index)
+        return True
+
+    def set_open(self, index: int, is_open: bool) -> None:
+        """Unfold an entry whole, also where a run of calls is folded over it, or fold both."""
+        if (run := self._runs.get(index)) is not None:
+            self._open_run(run, is_open)
+            run.is_first_open = is_open and index == run.first
+        self._drawing(index).set_open(is_open)
+        self._toggled.add(index)
+        self.measure(index)
+
+    def toggle_all(self) -> None:
+        """Unfold everything, or fold everything again."""
+        self._is_all_open = not self._is_all_open
+        self._toggled.clear()
+        for run in self._runs.values():
+            run.is_open = run.is_first_open = self._is_all_open
+        for drawing in filter(None, self.drawings):
+            drawing.set_open(self._is_all_open)
+        self._mark_all()
+
+
+def drawing_of(entry: Entry) -> Drawing:
+    """A new drawing, bound to the entry."""
+    match entry:
+        case Message(role="user"):
+            return UserMessage(entry)
+        case Message(role="thought"):
+            return Thought(entry)
+        case Message():
+            return AgentMessage(entry)
+        case ToolCallEntry():
+            return ToolCallDrawing(entry)
+        case Question():
+            return QuestionDrawing(entry)
+        case OwnCommand():
+            return OwnCommandDrawing(entry)
+        case Compaction() | Failure() | Remark() | Restart() | TurnEnd() | Unknown():
+            return NoteDrawing(entry)
+        case _:
+            assert_never(entry)

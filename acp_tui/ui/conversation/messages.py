@@ -1,0 +1,274 @@
+"""Draws what the user and the agent said, and what the agent thought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.content import ContentBlock, is_for_user
+from acp_tui.conversation.entries import Message
+from acp_tui.ui.conversation.blocks import BlockLines
+from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene
+from acp_tui.ui.conversation.folds import folded
+from acp_tui.ui.rendering.lines import BLANK, Gutter
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.plain import PlainStream, plain_lines
+
+MAX_TEXT_CELLS: Final = 120
+"""Longer lines are hard to read."""
+INDENT: Final = "  "
+SLICE_CHARACTERS: Final = 2_000
+"""Drawing so much Markdown takes about 4 ms."""
+MAX_TOLD: Final = 400
+"""Characters of a folded thought that are told in a tooltip."""
+MAX_SHOWN_CHARACTERS: Final = 1_000_000
+"""Of a text: so many take seconds to draw, and ten times the memory of the text; an export has all of it."""
+CUT_NOTE: Final = (
+    f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown; an export has all of them."
+)
+GAP: Final = (BLANK,)
+"""Between text and what is not text."""
+
+
+class AgentMessage:
+    """A message of the agent, as Markdown; its text is read by the piece."""
+
+    is_open = True
+    cut_text = ""
+
+    def __init__(self, message: Message) -> None:
+        self._message = message
+        self._parts = message.parts
+        self._renderers: dict[int, MarkdownRenderer] = {}
+        self._read: dict[int, int] = {}
+        self._blocks: dict[int, BlockLines] = {}
+        self._closed = False
+        self._too_long: dict[int, tuple[Sequence[Strip], Joined]] = {}
+        """Of texts that are not shown whole, what is."""
+        self._indented: dict[int, tuple[Sequence[Strip], Indented]] = {}
+
+    def refresh(self) -> bool:
+        """Read what was appended, but no more at once than can be drawn in a few milliseconds."""
+        if self._message.parts is not self._parts:  # another message stands in place of what was read
+            is_closed = self._closed
+            AgentMessage.__init__(self, self._message)
+            self._closed = is_closed
+        for index, part in enumerate(self._message.parts):
+            if isinstance(part, TextBuffer) and not self._read_part(index, part):
+                return False
+        if self._closed:
+            self.close()
+        return True
+
+    def _read_part(self, index: int, part: TextBuffer) -> bool:
+        renderer = self._renderers.setdefault(index, MarkdownRenderer())
+        read, length = self._read.get(index, 0), min(part.length, MAX_SHOWN_CHARACTERS)
+        if length > read:
+            new = part.since(read, min(SLICE_CHARACTERS, length - read))
+            renderer.append(new)
+            self._read[index] = read + len(new)
+        return self._read.get(index, 0) == length
+
+    def close(self) -> None:
+        """Draw what a next chunk could still have changed."""
+        self._closed = True
+        for renderer in self._renderers.values():
+            renderer.finish()
+
+    def settle(self, scene: Scene) -> None:
+        """Draw what was read, but not the open end, which may be long: it is another after the next piece."""
+        for renderer in self._renderers.values():
+            renderer.settle(_text_width(scene), scene.palette)
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """The message, with a margin on its left."""
+        width = _text_width(scene)
+        parts = [self._with_margin(index, width, scene) for index in range(len(self._message.parts))]
+        if len(parts) == 1:
+            return parts[0]
+        return Joined(*[run for part in parts if part for run in (GAP, part)][1:])
+
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """The message: it does not fold."""
+        return self.lines(scene)
+
+    def _with_margin(self, index: int, width: int, scene: Scene) -> Indented:
+        lines = self._part(index, self._message.parts[index], width, scene)
+        kept = self._indented.get(index)
+        # A part gives the same object back while nothing about it changes, and then the margin's lines stay too.
+        if kept is None or kept[0] is not lines:
+            kept = self._indented[index] = (lines, Indented(lines, Gutter(INDENT)))
+        return kept[1]
+
+    def _part(self, index: int, part: TextBuffer | ContentBlock, width: int, scene: Scene) -> Sequence[Strip]:
+        if isinstance(part, TextBuffer):
+            lines = self._renderers[index].lines(width, scene.palette) if index in self._renderers else ()
+            return lines if part.length <= MAX_SHOWN_CHARACTERS else self._cut(index, lines, width, scene)
+        if not is_for_user(part):
+            return ()
+        block = self._blocks.setdefault(index, BlockLines(part, self))
+        return block.lines(scene, width, scene.palette.muted)
+
+    def _cut(self, index: int, lines: Sequence[Strip], width: int, scene: Scene) -> Sequence[Strip]:
+        kept = self._too_long.get(index)
+        if kept is None or kept[0] is not lines:
+            note = plain_lines(CUT_NOTE, width, scene.palette.warning)
+            kept = self._too_long[index] = (lines, Joined(lines, GAP, note))
+        return kept[1]
+
+    def toggle(self) -> bool:
+        """A message does not fold."""
+        return False
+
+    def set_open(self, is_open: bool) -> None:
+        """A message does not fold."""
+
+
+def _text_width(scene: Scene) -> int:
+    return min(scene.width - 2 * len(INDENT), MAX_TEXT_CELLS)
+
+
+class UserMessage(KeptDrawing):
+    """A prompt of the user: as it was typed, behind a bar, on a ground of its own over the whole width.
+
+    Of a long text, such as a log that was pasted, the first lines are shown until it is unfolded.
+    """
+
+    def __init__(self, message: Message) -> None:
+        super().__init__()
+        self._message = message
+        self._is_long = False
+        """As it was last drawn: there is something to fold."""
+
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        style, width = scene.palette.user, scene.width - 4
+        runs: list[Sequence[Strip]] = []
+        self._is_long = False
+        for part in self._message.parts:
+            if isinstance(part, TextBuffer):
+                runs += self._text(plain_lines(part.text, width, style), scene)
+            elif is_for_user(part):
+                runs.append(BlockLines(part, self).lines(scene, width, style + scene.palette.muted))
+        for note in self._message.notes:
+            runs.append(plain_lines(f"! {note}", width, style + scene.palette.warning))
+        bar = Gutter("▌ ", scene.palette.accent + style.background_style)
+        return Indented(Joined(*runs), bar, ground=style, width=scene.width)
+
+    def _text(self, lines: Sequence[Strip], scene: Scene) -> list[Sequence[Strip]]:
+        runs = folded(lines, scene.folds.prompt_lines, scene.palette)
+        if len(runs) == 1:
+            return runs
+        self._is_long = True
+        return [lines] if self._is_open else runs
+
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """All of the prompt."""
+        lines = self.lines(scene)
+        return super().whole(scene) if self._is_long else lines
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all of the prompt is shown."""
+        return self._is_open or not self._is_long
+
+    def toggle(self) -> bool:
+        """Show all of a long prompt, or its beginning; a short one does not fold."""
+        return self._is_long and super().toggle()
+
+
+class Thought(KeptDrawing):
+    """What the agent thought: one dim line, until it is opened; whole, until it is shut, where thoughts are open."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__()
+        self._message = message
+        self._is_shut = False
+        self._is_whole = False
+        """As it was last drawn."""
+        self._whole: WholeThought | None = None
+        self._is_closed = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all of it is shown."""
+        return self._is_whole
+
+    def close(self) -> None:
+        """Draw its last line as a whole."""
+        self._is_closed = True
+        self.refresh()
+
+    def toggle(self) -> bool:
+        """Show one line of what is shown whole, and the other way round."""
+        is_whole = self._is_whole
+        self.set_open(not is_whole)
+        self._is_shut = is_whole
+        return True
+
+    def set_open(self, is_open: bool) -> None:
+        """Show all of it, or as much as thoughts show by themselves."""
+        super().set_open(is_open)
+        self._is_shut = False
+
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        self._is_whole = self._is_open or (scene.folds.are_thoughts_open and not self._is_shut)
+        if self._is_whole:
+            self.cut_text = ""
+            return self._all(scene)
+        self._whole = None
+        return self._first_line(scene)
+
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """All of what was thought."""
+        lines = self.lines(scene)
+        return lines if self._is_whole else WholeThought(self._message, scene).lines(is_closed=True)
+
+    def _all(self, scene: Scene) -> Sequence[Strip]:
+        whole = self._whole
+        if whole is None or whole.scene is not scene or whole.parts is not self._message.parts:
+            whole = self._whole = WholeThought(self._message, scene)
+        return whole.lines(is_closed=self._is_closed)
+
+    def _first_line(self, scene: Scene) -> list[Strip]:
+        width, style = thought_width(scene), scene.palette.thought
+        text = self._message.text.strip()
+        # Only the beginning is wrapped where only the first line is shown: thoughts can be long.
+        lines = plain_lines(text[: width * 4], width, style)
+        self.cut_text = ""
+        if len(lines) > 1 or len(text) > width * 4:
+            self.cut_text = text[:MAX_TOLD]
+            lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
+        marker = Gutter(f"{INDENT}▸ ", scene.palette.muted)
+        return [Strip([marker, *line]) for line in lines]
+
+
+class WholeThought:
+    """All of a thought in one scene; what came last is all that is drawn again."""
+
+    def __init__(self, message: Message, scene: Scene) -> None:
+        self.scene = scene
+        self.parts = message.parts
+        self._read: dict[int, int] = {}
+        self._stream = PlainStream(thought_width(scene), scene.palette.thought)
+        marker = Gutter(f"{INDENT}▾ ", scene.palette.muted)
+        self._lines = Indented(self._stream.rows, Gutter(INDENT + "  "), first=marker)
+
+    def lines(self, *, is_closed: bool) -> Sequence[Strip]:
+        """The lines as they are now, always as the same object; `is_closed`: nothing more is to come."""
+        for index, part in enumerate(self.parts):
+            if isinstance(part, TextBuffer):
+                read = self._read.get(index, 0)
+                self._stream.append(part.since(read, max(MAX_SHOWN_CHARACTERS - read, 0)))
+                self._read[index] = part.length
+        if is_closed:
+            self._stream.finish()
+        return self._lines
+
+
+def thought_width(scene: Scene) -> int:
+    """How many cells the text of a thought may take."""
+    return min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS)

@@ -1,0 +1,207 @@
+"""Draws what is neither said nor done: how a turn ended, what went wrong, a shortened context, what we do not know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.entries import Compaction, Failure, Question, Remark, Restart, TurnEnd, Unknown
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.web_address import host_of
+from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
+from acp_tui.ui.conversation.blocks import block_label
+from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene
+from acp_tui.ui.conversation.folds import folded
+from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
+from acp_tui.ui.conversation.tool_calls import when
+from acp_tui.ui.rendering.lines import Gutter
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.wrapping import Span, wrap
+
+SIGN: Final = "  ◇ "
+RAIL: Final = "    │ "
+END: Final = "    ╰ "
+
+
+class QuestionDrawing(KeptDrawing):
+    """One that was answered, or is not any more to be."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self._question = question
+
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        question, palette = self._question, scene.palette
+        width = scene.width - len(RAIL) - 2
+        message = plain_lines(question.message.strip(), width, palette.text)
+        below = [line for span in self._told(palette) for line in wrap(span, width)]
+        runs = [below] if self._is_open else folded(below, scene.folds.text_lines, palette)
+        outcome = wrap([_outcome(question, palette)], width)
+        return Joined(
+            Indented(message, Gutter(" " * len(SIGN)), first=Gutter(SIGN, palette.muted)),
+            *(Indented(run, Gutter(RAIL, palette.quote_bar)) for run in runs),
+            Indented(outcome, Gutter(" " * len(END)), first=Gutter(END, palette.quote_bar)),
+        )
+
+    def _told(self, palette: Palette) -> list[list[Span]]:
+        """Where the page is, or what was filled in."""
+        if self._question.url is not None:
+            host = make_visible_line(host_of(self._question.url) or self._question.url)
+            return [[(host, palette.text)]]
+        return [
+            [
+                (f"{make_visible_line(each.name)}: ", palette.muted),
+                (make_visible_line(each.value), palette.text),
+            ]
+            for each in self._question.values
+        ]
+
+
+def _outcome(question: Question, palette: Palette) -> tuple[str, Style]:
+    styles = {"accept": palette.success, "decline": palette.error, "cancel": palette.muted}
+    return answer_words(question) + when(question.at), styles[question.action]
+
+
+Note: TypeAlias = Compaction | Failure | Remark | Restart | TurnEnd | Unknown
+
+INDENT: Final = "  "
+MAX_STDERR_LINES: Final = 12
+
+RESTARTED: Final = {
+    True: "the agent was started again and goes on with this session",
+    False: "the agent was started again; it knows nothing of what stands above",
+}
+RECONNECTED: Final = {
+    True: "connected again; the agent goes on with this session",
+    False: "connected again; the agent knows nothing of what stands above",
+}
+LOADED: Final = "the agent was started again; what was said is shown as it has kept it"
+LOADED_AGAIN: Final = "connected again; what was said is shown as the agent has kept it"
+
+
+class NoteDrawing(KeptDrawing):
+    """A few lines of ours about the session."""
+
+    def __init__(self, note: Note) -> None:
+        super().__init__()
+        self._note = note
+
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        head, *rest = self._spans(scene)
+        below = [_part(text, style, scene, level=2) for text, style in rest]
+        return Joined(
+            _part(*head, scene, level=1), *below, Indented(self._summary(scene), Gutter(2 * INDENT))
+        )
+
+    def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
+        """What it is, with a mark before it, and what is to be known of it."""
+        palette = scene.palette
+        match self._note:
+            case TurnEnd(stop_reason):
+                style = palette.muted if stop_reason == "cancelled" else palette.warning
+                return [(f"■ {make_visible_line(STOP_REASONS.get(stop_reason, stop_reason))}", style)]
+            case Restart() as restart:
+                return _restart(restart, palette)
+            case Remark(text):
+                return [(f"! {make_visible_line(text)}", palette.warning)]
+            case Failure() as failure:
+                return self._failure(failure, scene)
+            case Compaction(_, status, summary, error):
+                mark = ("▾" if self._is_open else "▸") if summary else "↻"
+                words = make_visible_line(status.replace("_", " "))
+                lines = [(f"{mark} context compaction: {words}", palette.muted)]
+                return lines + ([(make_visible(error), palette.error)] if error else [])
+            case Unknown(kind, raw):
+                lines = [
+                    (f"? {make_visible_line(kind)}: an update that acp-tui does not know", palette.muted)
+                ]
+                text = make_visible(json.dumps(raw, ensure_ascii=False, indent=2, default=str))
+                return lines + ([(text, palette.muted)] if self._is_open else [])
+
+    def _failure(self, failure: Failure, scene: Scene) -> list[tuple[str, Style]]:
+        spans = [(f"✗ {make_visible(failure.message)}", scene.palette.error)]
+        if failure.detail:
+            spans.append((make_visible(failure.detail), scene.palette.text))
+        tail = make_visible(failure.stderr_tail).strip().split("\n") if failure.stderr_tail.strip() else []
+        shown = tail if self._is_open else tail[-MAX_STDERR_LINES:]
+        if shown:
+            left_out = len(tail) - len(shown)
+            title = (
+                "its last words on stderr:"
+                if not left_out
+                else f"its last words on stderr ({left_out} lines above):"
+            )
+            spans += [(title, scene.palette.muted), ("\n".join(shown), scene.palette.muted)]
+        return spans
+
+    def _summary(self, scene: Scene) -> Sequence[Strip]:
+        """What the agent keeps in mind in the place of the conversation so far."""
+        blocks = self._note.summary if isinstance(self._note, Compaction) and self._is_open else ()
+        if not blocks:
+            return ()
+        width = min(scene.width - 3 * len(INDENT), MAX_TEXT_CELLS)
+        text = MarkdownRenderer("".join(block.text for block in blocks if isinstance(block, Text)))
+        text.finish()
+        labels = [block_label(block) for block in blocks if not isinstance(block, Text)]
+        others = [wrap([(label, scene.palette.muted)], width) for label in labels]
+        return Joined(text.lines(width, scene.palette), *others)
+
+    def toggle(self) -> bool:
+        """Show all of it, or the gist; what is one line anyway does not fold."""
+        return super().toggle() and not isinstance(self._note, TurnEnd | Remark | Restart)
+
+
+def _restart(restart: Restart, palette: Palette) -> list[tuple[str, Style]]:
+    said = RECONNECTED if restart.is_same else RESTARTED
+    words = said[restart.remembers]
+    if restart.is_loaded:
+        words = LOADED_AGAIN if restart.is_same else LOADED
+    if restart.forked_from:
+        words = make_visible_line(forked(restart.forked_from))
+    spans = [(f"↻ {words}", palette.muted if restart.remembers else palette.warning)]
+    return spans + ([(make_visible(restart.why), palette.text)] if restart.why else [])
+
+
+def _part(text: str, style: Style, scene: Scene, *, level: int) -> Sequence[Strip]:
+    """Its lines, so many steps from the edge."""
+    width = scene.width - (level + 1) * len(INDENT)
+    return Indented(plain_lines(text, width, style), Gutter(level * INDENT))
+
+
+class Undrawable:
+    """Stands for an entry whose drawing failed: a fault of ours, which must not hide the rest."""
+
+    is_open = True
+    cut_text = ""
+
+    def refresh(self) -> bool:
+        """Nothing can change it."""
+        return True
+
+    def settle(self, scene: Scene) -> None:
+        """There is nothing to it."""
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def lines(self, scene: Scene) -> Sequence[Strip]:
+        """One line that says so."""
+        return wrap([("  ✗ acp-tui failed to draw what stands here", scene.palette.error)], scene.width)[:1]
+
+    def whole(self, scene: Scene) -> Sequence[Strip]:
+        """The same."""
+        return self.lines(scene)
+
+    def toggle(self) -> bool:
+        """It does not fold."""
+        return False
+
+    def set_open(self, is_open: bool) -> None:
+        """It does not fold."""

@@ -1,0 +1,403 @@
+"""Looks for a text in a whole conversation, by slices of time, and walks from match to match."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from textual.strip import Strip
+
+from acp_tui.client.terminals import plain_text
+from acp_tui.conversation import UNSET
+from acp_tui.conversation.content import ContentBlock, Text
+from acp_tui.conversation.entries import (
+    Compaction,
+    Entry,
+    Failure,
+    Message,
+    OwnCommand,
+    Question,
+    TerminalState,
+    ToolCallEntry,
+    Unknown,
+)
+from acp_tui.conversation.tool_calls import BlockContent, FileChange, TerminalContent, TerminalId, TextDiff
+from acp_tui.ui.conversation.column import Column
+from acp_tui.ui.rendering.lines import Cut, Gutter, Joint
+from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.values import dataclass
+
+
+class Span(NamedTuple):
+    """A piece of a match: the cells of one row."""
+
+    row: int
+    cells: range
+
+
+Match: TypeAlias = tuple[Span, ...]
+"""Where a match stands; more than one span where lines were wrapped in it."""
+
+
+def pattern_of(query: str) -> re.Pattern[str] | None:
+    """What to look for: any space is any space, and case counts only where capitals are in it. None: nothing."""
+    words = query.split()
+    if not words:
+        return None
+    flags = 0 if any(character.isupper() for character in query) else re.IGNORECASE
+    return re.compile(r"\s+".join(map(re.escape, words)), flags)
+
+
+def find_in(lines: Sequence[Strip], pattern: re.Pattern[str]) -> Iterator[Match]:
+    """The matches in these lines, which stand one below the other, from top to bottom."""
+    parts: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for number, line in enumerate(lines):
+        joiner, text = _read(line)
+        if number:
+            parts.append(joiner)
+            length += len(joiner)
+        starts.append(length)
+        parts.append(text)
+        length += len(text)
+    whole = "".join(parts)
+    for found in pattern.finditer(whole):
+        yield tuple(_spans(lines, starts, *found.span()))
+
+
+def _read(line: Strip) -> tuple[str, str]:
+    """What joins the line to the one above, and its text without margins."""
+    joiner = "\n"
+    texts: list[str] = []
+    for segment in line:
+        if isinstance(segment, Joint):
+            joiner = "" if isinstance(segment, Cut) else " "
+        elif not isinstance(segment, Gutter):
+            texts.append(segment.text)
+    return joiner, "".join(texts)
+
+
+def _spans(lines: Sequence[Strip], starts: Sequence[int], start: int, stop: int) -> Iterator[Span]:
+    first, last = bisect_right(starts, start) - 1, bisect_right(starts, stop - 1) - 1
+    for row in range(first, last + 1):
+        cells = _cells(lines[row], max(start - starts[row], 0), stop - starts[row])
+        if cells:
+            yield Span(row, cells)
+
+
+def _cells(line: Strip, start: int, stop: int) -> range:
+    """The cells that the characters `start` to `stop` of the line's own text take."""
+    at = count = 0
+    first = last = -1
+    for segment in line:
+        if isinstance(segment, Joint | Gutter):
+            at += width_cells(segment.text)
+            continue
+        size = len(segment.text)
+        if first < 0 and start < count + size:
+            first = at + width_cells(segment.text[: max(start - count, 0)])
+        if first >= 0 and stop > count:
+            last = at + width_cells(segment.text[: stop - count])
+        at, count = at + width_cells(segment.text), count + size
+    return range(max(first, 0), max(last, first, 0))
+
+
+IsTimeUp: TypeAlias = Callable[[], bool]
+
+
+class Found(NamedTuple):
+    """A match by its place among those of its entry: that stays whatever way the entry is laid out."""
+
+    entry: int
+    number: int
+
+
+class Standing(NamedTuple):
+    """How a search stands."""
+
+    current: int
+    """Which match one is at, from 1; 0 at none."""
+    total: int
+    is_done: bool
+    """Whether everything was looked through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was found in one entry."""
+
+    shown: tuple[Match, ...]
+    """Those that are to be seen, from top to bottom."""
+    whole: tuple[Match, ...]
+    """All, also those that a fold hides: where they stand when the entry is unfolded."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.whole)
+
+    def hides(self, number: int) -> bool:
+        """Whether the entry is to be unfolded to see this one: above a fold, all stands where it does without."""
+        return self.shown[number : number + 1] != self.whole[number : number + 1]
+
+
+NOTHING: Final = Looked((), ())
+
+
+class Searching:
+    """One search at a time. What is folded is looked through as if it was not, and unfolded when one goes there."""
+
+    def __init__(self, column: Column, may_hide: Callable[[int, str], bool]) -> None:
+        """`may_hide` rules out quickly what an entry does not hide."""
+        self._column = column
+        self._may_hide = may_hide
+        self._query = ""
+        self._pattern: re.Pattern[str] | None = None
+        self._looked: dict[int, Looked] = {}
+        """Of the entries in which something was found."""
+        self._left: set[int] = set()
+        self._current: Found | None = None
+        self._steps_due = 0
+        self._is_nearest_due = False
+        """The first step, to the match nearest to where one is, was not made yet."""
+        self._begun_at: int | None = None
+        """The entry where one was when the search began: as one types on, the nearest match is nearest to that."""
+        self._unfolded: int | None = None
+        """The entry that is open only because one is at a match in it."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether anything is looked for."""
+        return self._pattern is not None
+
+    def begin(self, query: str) -> None:
+        """Look for this from now on; nothing, where it is blank: then the entry that one came to stays unfolded."""
+        self._query, self._pattern = query, pattern_of(query)
+        if self._pattern is None:
+            self._begun_at = None
+            self.keep_unfolded()
+        else:
+            self._fold_again()
+        self._looked, self._current = {}, None
+        self._steps_due = 0
+        self._is_nearest_due = self._pattern is not None
+        self._left = set(range(len(self._column.drawings))) if self._pattern is not None else set()
+
+    def mark(self, entry: int) -> None:
+        """It is drawn differently now."""
+        if self._pattern is not None:
+            self._left.add(entry)
+
+    def work(self, is_time_up: IsTimeUp) -> bool:
+        """Look through entries, oldest first; False where the time was not enough."""
+        for entry in sorted(self._left):
+            if not self._look_through(entry, is_time_up) or (self._left and is_time_up()):
+                return False
+        return True
+
+    def _look_through(self, entry: int, is_time_up: IsTimeUp) -> bool:
+        """Look through an entry as it is now; False where the time was not enough to draw it."""
+        if entry in self._left and not self._column.read(entry, is_time_up):
+            return False
+        self._look(entry)
+        return True
+
+    def _look(self, entry: int) -> Looked:
+        """What there is in an entry as it is drawn."""
+        if entry in self._left:
+            self._left.discard(entry)
+            looked = self._find(entry)
+            if looked.count:
+                self._looked[entry] = looked
+            else:
+                self._looked.pop(entry, None)
+        return self._looked.get(entry, NOTHING)
+
+    def _find(self, entry: int) -> Looked:
+        assert self._pattern is not None
+        lines = self._column.lines(entry)
+        shown = whole = tuple(find_in(lines, self._pattern))
+        if (lines or self._column.is_folded_away(entry)) and self._may_hide(entry, self._query):
+            unfolded = self._column.whole(entry)
+            if unfolded is not lines:
+                whole = tuple(find_in(unfolded, self._pattern))
+        return Looked(shown, whole if len(whole) > len(shown) else shown)
+
+    # From match to match
+
+    def standing(self) -> Standing:
+        """At which match of how many one is."""
+        total = sum(looked.count for looked in self._looked.values())
+        current = 0
+        if self._current is not None:
+            entry, number = self._current
+            before = sum(looked.count for at, looked in self._looked.items() if at < entry)
+            current = min(before + number + 1, total)
+        return Standing(current, total, not self._left)
+
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or the previous (-1) match, round the ends, when `walk` comes to it."""
+        if self._pattern is not None:
+            self._steps_due += direction
+
+    @property
+    def has_steps_due(self) -> bool:
+        """Whether a step was not made yet."""
+        return self._is_nearest_due or self._steps_due != 0
+
+    def walk(self, near: int, is_time_up: IsTimeUp) -> bool:
+        """Make the steps that are due, the first one to the match nearest to the entry `near`; False as for `work`.
+
+        What lies on the way is looked through first, so that no match is passed over.
+        """
+        if self._is_nearest_due:
+            if self._begun_at is None:
+                self._begun_at = near
+            if not self._walk(1, self._begun_at, is_time_up):
+                return False
+            self._is_nearest_due = False
+        while self._steps_due:
+            direction = 1 if self._steps_due > 0 else -1
+            if not self._walk(direction, near, is_time_up):
+                return False
+            self._steps_due -= direction
+        return True
+
+    def _walk(self, direction: int, near: int, is_time_up: IsTimeUp) -> bool:
+        if self._current is not None:
+            if not self._look_through(self._current.entry, is_time_up):
+                return False
+            number = self._current.number + direction
+            if 0 <= number < self._look(self._current.entry).count:
+                self._current = self._current._replace(number=number)
+                return True
+        for entry in self._ahead(direction, near):
+            if not self._look_through(entry, is_time_up):
+                return False
+            if count := self._look(entry).count:
+                is_reached_from_below = direction < 0 or (self._current is None and entry < near)
+                self._current = Found(entry, count - 1 if is_reached_from_below else 0)
+                return True
+            if is_time_up():
+                return False
+        self._current = None
+        return True
+
+    def _ahead(self, direction: int, near: int) -> Iterator[int]:
+        """The entries in which something was found or may be, as one comes to them, round the ends.
+
+        Without a current match, those above `near` come nearest first.
+        """
+        entries = sorted(self._looked.keys() | self._left)
+        at = near if self._current is None else self._current.entry
+        is_beyond = (direction > 0) == (self._current is not None)
+        middle = bisect_right(entries, at) if is_beyond else bisect_left(entries, at)
+        behind, ahead = entries[:middle], entries[middle:]
+        if self._current is None:
+            yield from [*ahead, *reversed(behind)]
+            return
+        yield from [*ahead, *behind] if direction > 0 else [*reversed(behind), *reversed(ahead)]
+
+    def reveal(self) -> tuple[int, int] | None:
+        """Have the match that one is at unfolded, and nothing else that was unfolded for one: its entry and row."""
+        if self._current is None:
+            return None
+        entry, number = self._current
+        if self._unfolded != entry:
+            self._fold_again()
+        if self._look(entry).hides(number):
+            self._column.set_open(entry, True)
+            self._unfolded = entry
+        shown = self._look(entry).shown
+        return entry, shown[min(number, len(shown) - 1)][0].row if shown else 0
+
+    def keep_unfolded(self) -> None:
+        """What was unfolded for a match stays so: the user has folded or unfolded something."""
+        self._unfolded = None
+
+    def _fold_again(self) -> None:
+        if self._unfolded is not None:
+            self._column.set_open(self._unfolded, False)
+            self._unfolded = None
+
+    def spans(self, entry: int, row: int) -> Mapping[bool, tuple[range, ...]]:
+        """The cells of this row that belong to matches: under True those of the one that one is at."""
+        here: dict[bool, tuple[range, ...]] = {}
+        for number, match in enumerate(self._look(entry).shown):
+            cells = tuple(span.cells for span in match if span.row == row)
+            if cells:
+                is_current = self._current == Found(entry, number)
+                here[is_current] = (*here.get(is_current, ()), *cells)
+        return here
+
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_MARKS: Final = ("*", "`", "\\")
+"""May stand within a word of Markdown, where they are not seen."""
+
+Terminals: TypeAlias = Mapping[TerminalId, TerminalState]
+
+
+def may_hide(entry: Entry, query: str, terminals: Terminals) -> bool:
+    """Whether all words of the query occur somewhere in what the entry may hide; False is certain."""
+    texts = list(_texts(entry, terminals))
+    if not texts:
+        return False
+    text = "\n".join(texts).lower()
+    for mark in _MARKS:
+        text = text.replace(mark, "")
+    return all(word in text for word in _WORD.findall(query.lower()))
+
+
+def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
+    match entry:
+        case Message(role="thought" | "user"):
+            yield entry.text
+        case ToolCallEntry():
+            yield from _texts_of_call(entry, terminals)
+        case Question():
+            yield from (f"{each.name}: {each.value}" for each in entry.values)
+        case OwnCommand():
+            yield from _printed(terminals.get(entry.terminal_id))
+        case Compaction():
+            yield from _words_of(entry.summary or ())
+        case Failure():
+            yield entry.stderr_tail
+        case Unknown():
+            yield _as_json(entry.raw)
+
+
+def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
+    call = entry.call
+    yield call.shown_title
+    for item in call.content:
+        match item:
+            case BlockContent(block):
+                yield from _words_of((block,))
+            case TextDiff(_, new_text, old_text):
+                yield new_text
+                yield old_text or ""
+            case FileChange():
+                yield item.words
+            case TerminalContent(terminal_id):
+                yield from _printed(terminals.get(terminal_id))
+    # What is said of them may be looked for too.
+    yield "raw input, raw output"
+    yield from (_as_json(value) for value in (call.raw_input, call.raw_output) if value is not UNSET)
+
+
+def _words_of(blocks: Iterable[ContentBlock]) -> Iterator[str]:
+    return (block.text for block in blocks if isinstance(block, Text))
+
+
+def _printed(state: TerminalState | None) -> Iterator[str]:
+    if state is not None:
+        yield plain_text(state.output.read(), is_complete=False)
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)

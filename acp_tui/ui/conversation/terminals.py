@@ -1,0 +1,155 @@
+"""Draws what a terminal shows, and keeps the screens of a conversation's terminals; emulates nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.client.terminals.emulator import load_emulator, make_emulator
+from acp_tui.client.terminals.feeder import Feeder
+from acp_tui.client.terminals.screen import TerminalScreen
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import duration
+from acp_tui.ui.rendering.lines import Lines
+from acp_tui.ui.rendering.palette import Palette
+
+if TYPE_CHECKING:
+    from acp_tui.client.terminals.emulator import CellStyle, Emulator, Line
+    from acp_tui.client.terminals.emulator import Color as CellColor
+    from acp_tui.client.terminals.screen import MakeEmulator
+
+FLOOD_S: Final = 0.1
+"""As long after a piece that was too large for the event loop, output counts as a flood."""
+MAX_AWAKE: Final = 8
+"""Emulators that are kept of commands that have ended: an emulator takes 0.5 to 5 MB."""
+
+
+def strip_of(line: Line) -> Strip:
+    """A line of a terminal, ready to be shown."""
+    # The emulator obeys control characters, and keeps those that only mislead a reader.
+    return Strip([Segment(make_visible_line(text), _rich_style(style)) for text, style in line])
+
+
+@lru_cache(maxsize=4096)
+def _rich_style(style: CellStyle | None) -> Style | None:
+    if style is None:
+        return None
+    named = {"double_underline": "underline2"}
+    attributes: dict[str, Any] = {named.get(name, name): True for name in style.attributes}
+    return Style(color=_rich_color(style.foreground), bgcolor=_rich_color(style.background), **attributes)
+
+
+def _rich_color(color: CellColor | None) -> Color | None:
+    if color is None:
+        return None
+    return Color.from_ansi(color) if isinstance(color, int) else Color.from_rgb(*color)
+
+
+class TerminalLines(Lines):
+    """All lines of a terminal as it is now, each made when it is looked at; their number stays."""
+
+    def __init__(self, screen: TerminalScreen, width: int) -> None:
+        self._screen = screen
+        self._width = width
+        self._count = screen.line_count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _line(self, at: int) -> Strip:
+        return self._some(range(at, at + 1))[0]
+
+    def _some(self, indexes: range) -> list[Strip]:
+        strips = [strip_of(line) for line in self._screen.lines(indexes.start, indexes.stop)[:: indexes.step]]
+        return [strip if strip.cell_length <= self._width else strip.crop(0, self._width) for strip in strips]
+
+
+def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, Style]]:
+    """How the command has ended and how long it took, or what it waits for; nothing while it works."""
+    if not state.has_exited:
+        return [("waits for input · F6: type there", palette.warning)] if state.is_waiting else []
+    text, style = f"exit {state.exit_code}", palette.muted if state.exit_code == 0 else palette.error
+    if state.signal is not None:
+        text, style = f"ended by {make_visible_line(state.signal)}", palette.error
+    if state.seconds is not None:
+        text += f" · {state.seconds:.1f} s" if state.seconds < 60 else f" · {duration(state.seconds)}"
+    return [(text, style)]
+
+
+class TerminalScreens:
+    """The screens of a conversation's terminals; the emulator is loaded when the first one is looked at."""
+
+    def __init__(
+        self,
+        on_loaded: Callable[[], None],
+        on_change: Callable[[TerminalId], None],
+    ) -> None:
+        self._on_loaded = on_loaded
+        self._on_change = on_change
+        self._feeder = Feeder()
+        self._make: MakeEmulator | None = None
+        self._is_loading = False
+        self._screens: dict[TerminalId, TerminalScreen] = {}
+        """The one last asked for at the end."""
+
+    def screen(self, state: TerminalState) -> TerminalScreen | None:
+        """The screen of a terminal; None while the emulator is being loaded, which `on_loaded` ends."""
+        if self._make is None:
+            self._load()
+            return None
+        screen = self._screens.pop(state.terminal_id, None)
+        if screen is None or screen.state is not state:  # another conversation may be shown now
+            screen = self._open(state)
+        self._screens[state.terminal_id] = screen
+        return screen
+
+    def keep_up(self, terminal_id: TerminalId) -> None:
+        """A terminal has printed something: feed its emulator, where the next frame would come too late for that."""
+        if screen := self._screens.get(terminal_id):
+            screen.keep_up()
+
+    def has_flood(self, now: float) -> bool:
+        """Whether more is printed than anyone can read; `now` is by the event loop's clock."""
+        return now - self._feeder.last_run < FLOOD_S
+
+    @property
+    def is_feeding(self) -> bool:
+        """Whether output is still on its way to an emulator."""
+        return any(screen.is_feeding for screen in self._screens.values())
+
+    def close(self) -> None:
+        """End the thread that feeds the emulators: nobody will look at the terminals any more."""
+        self._feeder.close()
+
+    def _open(self, state: TerminalState) -> TerminalScreen:
+        on_change = partial(self._on_change, state.terminal_id)
+        return TerminalScreen(state, self._make_emulator, self._feeder, on_change)
+
+    def _make_emulator(self, columns: int, rows: int, scrollback: int) -> Emulator:
+        """Another emulator, in place of those that nobody has asked for longest."""
+        assert self._make is not None
+        restable = [screen for screen in self._screens.values() if screen.can_rest]
+        for screen in restable[: max(0, len(restable) + 1 - MAX_AWAKE)]:
+            screen.rest()
+        return self._make(columns, rows, scrollback)
+
+    def _load(self) -> None:
+        if not self._is_loading:
+            self._is_loading = True
+            self._feeder.run(_load_emulator, self._on_emulator_loaded)  # up to half a second
+
+    def _on_emulator_loaded(self) -> None:
+        self._make = make_emulator
+        self._on_loaded()
+
+
+def _load_emulator() -> None:
+    load_emulator()

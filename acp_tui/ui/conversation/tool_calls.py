@@ -1,0 +1,406 @@
+"""Draws tool calls, and commands of the user's own: a header line, and below it the content, folded by length."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import PurePath
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
+from acp_tui.conversation.content import Text, is_for_user
+from acp_tui.conversation.entries import Decision, OwnCommand, TerminalState, ToolCallEntry
+from acp_tui.conversation.facts import REJECTIONS
+from acp_tui.conversation.permission_requests import chosen_words
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    FileChange,
+    TerminalContent,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+    changed_paths,
+)
+from acp_tui.conversation.tool_text import (
+    HERE,
+    Markdown,
+    Subject,
+    parts_of,
+    shown_location,
+    shown_path,
+    subject_of,
+)
+from acp_tui.conversation.visible import (
+    make_visible,
+    make_visible_command,
+    make_visible_line,
+    make_visible_path,
+)
+from acp_tui.ui.conversation.blocks import BlockLines, block_label
+from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene
+from acp_tui.ui.conversation.folds import folded
+from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
+from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.rendering.diff import Comparisons
+from acp_tui.ui.rendering.lines import Gutter
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.wrapping import width_cells, wrap
+
+
+class ToolText:
+    """One text, whole; its lines are kept for the width and the colours that they were drawn in last."""
+
+    def __init__(self, text: str) -> None:
+        self._parts = [
+            _finished(part.text) if isinstance(part, Markdown) else part.text for part in parts_of(text)
+        ]
+        self._drawn: tuple[int, Palette, Sequence[Strip]] | None = None
+
+    def lines(self, width: int, palette: Palette) -> Sequence[Strip]:
+        """Its lines, of at most `width` cells."""
+        if self._drawn is None or self._drawn[:2] != (width, palette):
+            runs = [
+                plain_lines(part, width, palette.text)
+                if isinstance(part, str)
+                else part.lines(width, palette)
+                for part in self._parts
+            ]
+            self._drawn = (width, palette, Joined(*runs))
+        return self._drawn[2]
+
+
+def _finished(markdown: str) -> MarkdownRenderer:
+    renderer = MarkdownRenderer(markdown)
+    renderer.finish()
+    return renderer
+
+
+KIND_ICONS: Final = {
+    "read": "→",
+    "edit": "✎",
+    "delete": "−",
+    "move": "⇄",
+    "search": "⌕",
+    "execute": "$",
+    "think": "∴",
+    "fetch": "↓",
+    "switch_mode": "⇅",
+}
+OTHER_ICON: Final = "•"
+STATUS_GLYPHS: Final = {
+    tool_calls.PENDING: "○",
+    tool_calls.IN_PROGRESS: "◐",
+    tool_calls.COMPLETED: "✓",
+    tool_calls.FAILED: "✗",
+    tool_calls.CANCELLED: "⊘",
+}
+STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cancelled"}
+
+RAIL: Final = "    │ "
+MIN_SUBJECT_CELLS: Final = 12
+MAX_TOLD: Final = 1_000
+"""Characters of a tooltip."""
+
+
+def is_run_member(entry: object, kinds: AbstractSet[str]) -> bool:
+    """Whether a call is one of many that tell little by themselves: done, of a quiet kind, and decided by nobody."""
+    return (
+        isinstance(entry, ToolCallEntry)
+        and entry.call.status == tool_calls.COMPLETED
+        and entry.call.kind in QUIET_KINDS
+        and entry.call.kind in kinds
+        and not entry.waiting
+        and not entry.decisions
+    )
+
+
+def run_lines(entries: Sequence[ToolCallEntry], scene: Scene) -> list[Strip]:
+    """A run of such calls as one line: how many of each kind, and what they worked on as far as there is room."""
+    icons = [
+        Gutter(f"  {STATUS_GLYPHS[tool_calls.COMPLETED]} ", scene.palette.success),
+        Gutter(f"{KIND_ICONS.get(entries[0].call.kind, OTHER_ICON)} ", scene.palette.muted),
+    ]
+    width = scene.width - len(RAIL) - 2
+    words = run_words(entries)
+    worked_on = make_visible_path(", ".join(dict.fromkeys(filter(None, map(_file_of, entries)))))
+    room = width - width_cells(words) - 2
+    aside = f"  {cut(worked_on, room)}" if worked_on and room >= MIN_SUBJECT_CELLS else ""
+    lines = wrap([(words, scene.palette.text), (aside, scene.palette.muted)], width)
+    return [
+        Strip([*(icons if row == 0 else [Gutter(" " * len(RAIL))]), *line]) for row, line in enumerate(lines)
+    ]
+
+
+def run_words(entries: Sequence[ToolCallEntry]) -> str:
+    """Such as "Read 4 files, searched twice"."""
+    parts = []
+    for kind in dict.fromkeys(entry.call.kind for entry in entries):
+        calls = [entry for entry in entries if entry.call.kind == kind]
+        files = {file for file in map(_place_of, calls) if file}
+        is_told = kind == "read" and all(map(_place_of, calls))
+        parts.append(_COUNTED[kind](len(files) if is_told else len(calls)))
+    text = ", ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+_COUNTED: Final[dict[str, Callable[[int], str]]] = {
+    "read": lambda count: "read a file" if count == 1 else f"read {count} files",
+    "search": lambda count: f"searched {_times(count)}",
+    "fetch": lambda count: f"fetched {_times(count)}",
+    "think": lambda count: f"thought {_times(count)}",
+}
+
+
+def _place_of(entry: ToolCallEntry) -> str:
+    """The file that a call works on; "" where it does not say."""
+    return entry.call.locations[0].path if entry.call.locations else ""
+
+
+def _file_of(entry: ToolCallEntry) -> str:
+    return PurePath(_place_of(entry)).name if entry.call.kind == "read" else ""
+
+
+class ToolCallDrawing(KeptDrawing):
+    """One tool call."""
+
+    def __init__(self, entry: ToolCallEntry) -> None:
+        super().__init__()
+        self._entry = entry
+        self._diffs = Comparisons()
+        self._texts: dict[str, ToolText] = {}
+        """Those that were drawn last."""
+        self._is_cut = False
+        """Whether the line does not say all of what the call works on."""
+
+    def refresh(self) -> bool:
+        """Draw again when asked; False where a diff is to be compared further."""
+        super().refresh()
+        self._diffs.keep(item for item in self._entry.call.content if isinstance(item, TextDiff))
+        return self._diffs.advance()
+
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        width = scene.width - len(RAIL) - 2
+        call = self._entry.call
+        # What waits for a decision is shown whole on the permission card.
+        content = call.content if self._is_open or not self._entry.waiting else ()
+        body = [run for item in content for run in self._item(item, scene, width)]
+        if self._is_open:
+            body += self._raw(call, scene, width)
+        rail = Gutter(RAIL, scene.palette.quote_bar)
+        return Joined(self._header(scene), *(Indented(run, rail) for run in body), self._decisions(scene))
+
+    def _header(self, scene: Scene) -> list[Strip]:
+        call, palette = self._entry.call, scene.palette
+        glyph = STATUS_GLYPHS.get(call.status, "◌")
+        word = (
+            "waits for your decision"
+            if self._entry.waiting
+            else STATUS_WORDS.get(
+                call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status)
+            )
+        )
+        icons = [
+            Gutter(f"  {glyph} ", palette.status),
+            Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
+        ]
+        width = scene.width - len(RAIL) - 2
+        ends = [(f"  {word}", palette.status_word)] if word else []
+        title = make_visible_line(call.shown_title)
+        subject = self._subject(scene, width - width_cells(title) - sum(len(text) for text, _ in ends))
+        places = [place for place in self._places(scene) if place not in call.shown_title + subject]
+        asides = filter(None, (subject, make_visible_path(", ".join(places))))
+        spans = [(title, palette.text), *((f"  {aside}", palette.muted) for aside in asides), *ends]
+        # A title is agent-supplied and may be very long; whole only when the call is open.
+        lines = wrap(spans, width)
+        shown = lines if self._is_open else lines[:2]
+        self.cut_text = "" if len(shown) == len(lines) and not self._is_cut else self._told(title, scene)
+        indent = [Gutter(" " * len(RAIL))]
+        return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
+
+    def _subject(self, scene: Scene, room: int) -> str:
+        """What it works on or runs where the title does not say it, cut to a line; "" where a diff below names it."""
+        self._is_cut = False
+        subject = subject_of(self._entry.call, scene.terminals)
+        if subject is None:
+            return ""
+        if not subject.is_command:
+            subject = Subject(shown_path(subject.text, scene.cwd))
+            named = (*self._diffed(scene), *self._places(scene))
+            if subject.text in named or subject.text in self._entry.call.shown_title:
+                return ""
+        if self._is_open:
+            return subject.visible
+        shown = cut(subject.visible, max(room - 2, MIN_SUBJECT_CELLS))
+        self._is_cut = shown != subject.visible
+        return shown
+
+    def _told(self, title: str, scene: Scene) -> str:
+        """All that the line would say if there were room for it."""
+        subject = subject_of(self._entry.call, scene.terminals)
+        words = title if subject is None else f"{title}\n{subject.visible}"
+        return words[:MAX_TOLD]
+
+    def _diffed(self, scene: Scene) -> list[str]:
+        return [shown_path(path, scene.cwd) for path in changed_paths(self._entry.call.content)]
+
+    def _places(self, scene: Scene) -> list[str]:
+        """The first places that it works on, without those that diffs below name."""
+        call = self._entry.call
+        places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
+        if call.kind == "execute":  # where else?
+            places = [place for place in places if place != HERE]
+        diffed = self._diffed(scene)
+        if self._shown(scene.folds.diff_lines, scene) == 0:
+            return places or diffed[:3]
+        return [place for place in places if place not in diffed]
+
+    def _item(self, item: ToolCallContent, scene: Scene, width: int) -> list[Sequence[Strip]]:
+        match item:
+            case TextDiff():
+                return self._folded(self._diff(item, scene, width), scene.folds.diff_lines, scene)
+            case TerminalContent(terminal_id):
+                limit = self._shown(scene.folds.terminal_lines, scene)
+                return terminal_runs(scene.terminals.get(terminal_id), scene, width, limit)
+            case FileChange():
+                return [wrap([(make_visible_path(item.words), scene.palette.muted)], width)]
+            case BlockContent(block):
+                if not is_for_user(block):
+                    return []
+                if isinstance(block, Text):
+                    lines = self._text(block.text).lines(width, scene.palette)
+                    return self._folded(lines, scene.folds.text_lines, scene)
+                if self._is_quiet(scene):
+                    return [wrap([(block_label(block), scene.palette.muted)], width)]
+                return [BlockLines(block, self).lines(scene, width, scene.palette.muted)]
+            case _:
+                label = f"[{make_visible_line(item.kind)}: a kind of content that acp-tui does not know]"
+                return [wrap([(label, scene.palette.muted)], width)]
+
+    def _diff(self, diff: TextDiff, scene: Scene, width: int) -> Sequence[Strip]:
+        renderer = self._diffs.renderer(diff, scene.cwd)
+        if renderer.is_ready:
+            return renderer.lines(width, scene.palette)
+        # While an agent writes it bit by bit, what was to be seen before stays: the view must not jump.
+        before = self._diffs.before(diff)
+        return (before.lines if before else renderer.waiting_lines)(width, scene.palette)
+
+    def _text(self, text: str) -> ToolText:
+        if text not in self._texts:
+            shown = {
+                item.block.text
+                for item in self._entry.call.content
+                if isinstance(item, BlockContent) and isinstance(item.block, Text)
+            }
+            self._texts = {known: self._texts[known] for known in shown & self._texts.keys()}
+            self._texts[text] = ToolText(text)
+        return self._texts[text]
+
+    def _is_quiet(self, scene: Scene) -> bool:
+        """Whether the content is folded away."""
+        call = self._entry.call
+        # Why a call has failed is for the user, whatever its kind.
+        if self._is_open or call.status == tool_calls.FAILED:
+            return False
+        return call.kind in scene.folds.kinds
+
+    def _shown(self, lines: int, scene: Scene) -> int | None:
+        """How many lines are shown of what shows so many when it is folded; None: all."""
+        if self._is_open:
+            return None
+        return 0 if self._is_quiet(scene) else lines
+
+    def _folded(self, lines: Sequence[Strip], limit: int, scene: Scene) -> list[Sequence[Strip]]:
+        shown = self._shown(limit, scene)
+        return [lines] if shown is None else folded(lines, shown, scene.palette)
+
+    def _raw(self, call: ToolCall, scene: Scene, width: int) -> list[Sequence[Strip]]:
+        runs: list[Sequence[Strip]] = []
+        for label, value in (("input", call.raw_input), ("output", call.raw_output)):
+            if value is UNSET:
+                continue
+            text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+            runs.append(wrap([(f"raw {label}:", scene.palette.muted)], width))
+            runs.append(plain_lines(make_visible(text), width, scene.palette.muted))
+        return runs
+
+    def _decisions(self, scene: Scene) -> list[Strip]:
+        lines = []
+        for decision in self._entry.decisions:
+            text, style = _decision(decision, scene.palette)
+            for row, line in enumerate(wrap([(text, style)], scene.width - len(RAIL) - 2)):
+                lines.append(Strip([Gutter("      " if row else "    ╰ ", scene.palette.quote_bar), *line]))
+        return lines
+
+
+def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
+    """What was decided, by whom, and when."""
+    at = when(decision.at)
+    if decision.option_name is None:
+        how = "the agent took its question back" if decision.is_withdrawn else "cancelled"
+        return f"permission: {how}{at}", palette.muted
+    chosen = chosen_words(decision.option_name, decision.option_kind)
+    if decision.rule is not None:
+        return f"your rule chose: {chosen} ({make_visible_line(decision.rule)}){at}", palette.error
+    is_rejection = decision.option_kind in REJECTIONS
+    return f"you chose: {chosen}{at}", palette.error if is_rejection else palette.success
+
+
+def when(at: float | None) -> str:
+    """The time of a decision, to be put behind it."""
+    return "" if at is None else time.strftime(" · %H:%M:%S", time.localtime(at))
+
+
+OUTPUT_RAIL: Final = "  │ "
+COMMAND_SIGN: Final = "$ "
+
+
+def terminal_runs(
+    state: TerminalState | None, scene: Scene, width: int, limit: int | None
+) -> list[Sequence[Strip]]:
+    """The last `limit` lines of the terminal, None being all, and the state of its command."""
+    palette = scene.palette
+    if state is None:
+        return [wrap([("a terminal that acp-tui does not know", palette.muted)], width)]
+    screen = scene.screens.screen(state)
+    if screen is None:
+        return [wrap([("…", palette.muted)], width)]
+    screen.update()
+    lines = TerminalLines(screen, width)
+    runs = [lines] if limit is None else folded(lines, limit, palette, keep_end=True)
+    return [*runs, *(wrap([span], width) for span in state_of_command(state, palette))]
+
+
+class OwnCommandDrawing(KeptDrawing):
+    """A command of the user's, on the ground that prompts have, and its output below."""
+
+    def __init__(self, entry: OwnCommand) -> None:
+        super().__init__()
+        self._entry = entry
+
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        style = scene.palette.user
+        sign = Segment(COMMAND_SIGN, scene.palette.accent + style.background_style)
+        line = make_visible_command(self._entry.line)
+        heads = [
+            Strip([sign, *strip], strip.cell_length + len(COMMAND_SIGN)).adjust_cell_length(
+                scene.width, style
+            )
+            for strip in plain_lines(line, scene.width - len(COMMAND_SIGN) - 2, style)
+        ]
+        state = scene.terminals.get(self._entry.terminal_id)
+        width = scene.width - len(OUTPUT_RAIL) - 2
+        runs = terminal_runs(state, scene, width, None if self._is_open else scene.folds.terminal_lines)
+        rail = Gutter(OUTPUT_RAIL, scene.palette.quote_bar)
+        return Joined(heads, *(Indented(run, rail) for run in runs))

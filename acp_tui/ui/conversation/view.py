@@ -1,0 +1,745 @@
+"""The conversation view: draws the entries in view, and lets the user scroll, walk, fold, select and find.
+
+`column` has all lines, `scrolling` says which are in view, `pool` has the entries' widgets. Changes are read in slices
+of a few milliseconds, so that a flood never delays a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Final, Self, cast
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.geometry import Offset, Region, Size
+from textual.layout import Layout
+from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+
+from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.entries import Entry, OwnCommand
+from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.conversation.baking import Bakery
+from acp_tui.ui.conversation.column import Column
+from acp_tui.ui.conversation.drawing import Scene
+from acp_tui.ui.conversation.entry_views import EntryView, Kind, command_state, kind_of
+from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.images import Pictures, Wanted, pictures_for
+from acp_tui.ui.conversation.looks import Looks
+from acp_tui.ui.conversation.pool import Pool, Slot
+from acp_tui.ui.conversation.scrolling import Scrolling
+from acp_tui.ui.conversation.searching import Searching, Standing, may_hide
+from acp_tui.ui.conversation.selecting import Selecting
+from acp_tui.ui.conversation.terminals import TerminalScreens
+from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
+from acp_tui.ui.kit.scroll_bar import line_at
+from acp_tui.ui.kit.stylesheets import stylesheet
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.rendering.ascii import Ascii
+from acp_tui.ui.textual_gaps.pacing import RETRY_S, has_room
+
+WHEEL_LINES: Final = 3
+PREPARING_S: Final = 0.03
+"""After a frame for which widgets were lacking, until a few more are made."""
+SLICE_S: Final = 0.004
+"""How long entries are read before keys get their turn."""
+PAUSE_S: Final = 0.002
+"""Between two slices."""
+KEY_PAUSE_S: Final = 0.025
+"""After a key, until its echo is on the screen."""
+
+
+class ConversationView(Widget, can_focus=True):
+    """A conversation from top to bottom: `show` it, and `mark` each of its changes."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
+        page_up="page(-1)",
+        page_down="page(1)",
+        end="follow",
+        top="top",
+        entry_above="cursor(-1)",
+        entry_below="cursor(1)",
+        toggle_entry="toggle_entry",
+        select_all="select_all",
+        edit_location="screen.do('edit_location')",
+        save_attached="screen.do('save_attached')",
+        stop_one="screen.do('stop_one')",
+    )
+
+    class FollowingChanged(Message):
+        """The view follows the end, or the user has scrolled away from it."""
+
+        def __init__(self, is_following: bool, new_entries: int) -> None:
+            super().__init__()
+            self.is_following = is_following
+            self.new_entries = new_entries
+
+    class Searched(Message):
+        """How the search stands."""
+
+        def __init__(self, standing: Standing) -> None:
+            super().__init__()
+            self.standing = standing
+
+    def __init__(
+        self,
+        *,
+        images: Wanted = "auto",
+        folds: Folds = AS_BY_DEFAULT,
+        id: str | None = None,  # noqa: A002 - Textual's own name
+    ) -> None:
+        super().__init__(id=id)
+        self.conversation = Conversation()
+        self._cwd = ""
+        self.images = images
+        self._folds = folds
+        self._pictures: Pictures | None = None
+        self._scene: Scene | None = None
+        self.frames = Frames(self._draw_frame, self._frame_s)
+        self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
+        """What its terminals show: there is one emulator for each, whoever looks at it."""
+        self._looks = Looks(self)
+        self.column = Column(self.current_scene, self._note_measured, self._look)
+        self.scrolling = Scrolling(self.column, lambda: self.outer_size.height, self._tell_following)
+        self.selecting = Selecting(self.column)
+        self._searching = Searching(self.column, self._may_hide)
+        self._told: Standing | None = None
+        """How the search stood when that was last told."""
+        self._pool = Pool(self)
+        self._bakery = Bakery()
+        self._background: tuple[Style, Color] | None = None
+        """What the stylesheet says: finding out takes longer than drawing a line."""
+        self._painted: list[Strip | None] = []
+        """The rows as they are on the screen; None for one that is not known."""
+        self._cursor: int | None = None
+        self.tab_stop: int | None = None
+        """The entry that Tab leads to."""
+        self._is_alone = True
+        """Nothing stands below it that would have its place."""
+        self._is_dragging = False
+        self._scroll_timer: Timer | None = None
+
+    # What it shows
+
+    def show(self, conversation: Conversation, cwd: str = "") -> None:
+        """Show this conversation from now on; the selection and the search in another one end."""
+        if self.has_focus_within:
+            self.tab_stop = None
+            self.screen.set_focus(self, scroll_visible=False)
+        self.conversation = conversation
+        self._cwd = cwd
+        self.column.show(conversation)
+        self.scrolling.begin()
+        self._scene = None
+        self.selecting.clear()
+        self._searching.begin("")
+        self._cursor = None
+        self.frames.schedule()
+
+    def mark(self, change: Change) -> None:
+        """Remember what to draw again with the next frame. Cheap, and callable from any task of the loop."""
+        self.column.mark(change.entries)
+        if change.terminal is not None:
+            self.terminal_screens.keep_up(change.terminal)
+        if self.column.dirty or change.facts:
+            self.frames.schedule()
+
+    def on_mount(self) -> None:
+        """Begin to draw."""
+        self.frames.start()
+        self.watch(self.app, "theme", self._redraw, init=False)
+        self.images = self._fitted(self.images)
+        self._pictures = pictures_for(self, self.images, self._mark_drawing)
+        self.frames.schedule()
+
+    def come_to_front(self) -> None:
+        """Show what came while another tab was to be seen."""
+        self.frames.schedule()
+
+    def on_unmount(self) -> None:
+        """Draw no frame into nothing."""
+        self.frames.stop()
+        self.terminal_screens.close()
+        if self._pictures is not None:
+            self._pictures.close()
+
+    @property
+    def is_settled(self) -> bool:
+        """True when everything that was marked is on the screen."""
+        is_decoding = self._pictures is not None and self._pictures.is_decoding
+        return not self.frames.is_scheduled and not (
+            self.column.dirty or self.terminal_screens.is_feeding or is_decoding
+        )
+
+    def show_as(self, folds: Folds, images: Wanted) -> None:
+        """Show so much of everything from now on, and pictures in that way."""
+        images = self._fitted(images)
+        if (folds, images) == (self._folds, self.images):
+            return
+        if images != self.images and self.is_mounted:
+            if self._pictures is not None:
+                self._pictures.close()
+            self._pictures = pictures_for(self, images, self._mark_drawing)
+        self._folds, self.images = folds, images
+        self._scene = None
+        self._redraw()
+
+    def _fitted(self, images: Wanted) -> Wanted:
+        """No pictures where only ASCII is shown: they are made of other characters."""
+        is_ascii = any(isinstance(look, Ascii) for look in self.app.get_line_filters())
+        return "off" if is_ascii else images
+
+    def _redraw(self) -> None:
+        """Everything may look different: another width, other colours, other folds. What stands at the top stays."""
+        if not self.outer_size.width:
+            return
+        self.column.mark_scene()
+        self.show_length()
+        self.frames.schedule()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draw for the new width; what was selected stands elsewhere now."""
+        self._redraw()
+        if self._scene is not None and self._scene.width != self.outer_size.width - 1:
+            self.selecting.clear()
+
+    def _mark_terminals(self) -> None:
+        self.column.mark(self.conversation.terminal_entries.values())
+        self.frames.schedule()
+
+    def _mark_terminal(self, terminal_id: TerminalId) -> None:
+        """More of its output is in its emulator."""
+        entry_id = self.conversation.terminal_entries.get(terminal_id)
+        if entry_id is not None:
+            self.mark(Change((entry_id,)))
+
+    def _mark_drawing(self, drawing: object) -> None:
+        """A picture in it is there."""
+        if self.column.mark_drawing(drawing) is not None:
+            self.frames.schedule()
+
+    # Frames
+
+    def _frame_s(self, now: float) -> float:
+        return FLOOD_FRAME_S if self.terminal_screens.has_flood(now) else FRAME_S
+
+    def _draw_frame(self) -> None:
+        if not self.outer_size.width:
+            return  # the first resize draws
+        if not self.screen.is_current:
+            return  # another tab, or a screen without holes, is in front: `come_to_front` draws
+        held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self.frames.now
+        # Held back here, a frame does not go along with the echo of a key to a slow terminal.
+        if held_s > 0 or not has_room(self.app, is_small=False):
+            self.frames.schedule(max(held_s, RETRY_S))
+            return
+        is_time_up = self.frames.time_slice(SLICE_S)
+        self.column.mark_scene()
+        is_done = self._work_ahead(is_time_up)
+        if is_done:
+            with self.scrolling.standing_still():
+                is_done = self.column.read_dirty(is_time_up)
+        is_done = is_done and self._work_on(is_time_up)
+        if is_done or self.frames.now >= self.frames.shown_at + FRAME_S:
+            self.frames.shown_at = self.frames.now
+            self.show_length()
+        if not is_done:
+            self.frames.schedule(PAUSE_S)
+
+    def _note_measured(self, entry: int) -> None:
+        self._searching.mark(entry)
+
+    def _may_hide(self, index: int, query: str) -> bool:
+        return may_hide(self.conversation.entries[index], query, self.conversation.terminals)
+
+    def _work_ahead(self, is_time_up: Callable[[], bool]) -> bool:
+        """Do what the user waits for, before anything is drawn; False where the time was not enough."""
+        if not self._searching.has_steps_due:
+            return True
+        at = self.column.heights.at(self.top_line)
+        with self.scrolling.standing_still():
+            is_done = self._searching.walk(at[0] if at is not None else 0, is_time_up)
+            place = self._searching.reveal() if is_done else None
+        if place is not None:
+            self._bring_into_view(*place)
+        self._tell_standing()
+        return is_done
+
+    def _bring_into_view(self, index: int, row: int) -> None:
+        line = self.column.heights.top(index) + row
+        if self.top_line <= line < self.top_line + self.outer_size.height:
+            self.scroll_to_line(self.top_line)  # what was unfolded there may reach beyond the end
+        else:
+            self.scroll_to_row(index, row, above=self.outer_size.height // 3)
+
+    def _work_on(self, is_time_up: Callable[[], bool]) -> bool:
+        is_done = self._searching.work(is_time_up)
+        self._tell_standing()
+        return is_done
+
+    def _tell_standing(self) -> None:
+        if self._searching.is_active and self._told != (standing := self._searching.standing()):
+            self._told = standing
+            self.post_message(self.Searched(standing))
+
+    def current_scene(self) -> Scene:
+        """What entries are drawn with now."""
+        width = self.outer_size.width - 1  # the scroll bar
+        theme = self.app.current_theme
+        palette = palette_for(theme)
+        if self._scene is None or self._scene.width != width or self._scene.palette is not palette:
+            # The terminal's own sixteen colours draw no picture.
+            pictures = None if theme.ansi else self._pictures
+            terminals = self.conversation.terminals
+            self._scene = Scene(
+                width, palette, terminals, self.terminal_screens, self._cwd, pictures, self._folds
+            )
+        return self._scene
+
+    def show_length(self) -> None:
+        """Fit the view to what was read, and paint it."""
+        self.scrolling.measure_near()
+        if not self._is_alone and self.outer_size.height != self.column.heights.total:
+            self.refresh(layout=True)
+        self.scrolling.note_length()
+        self._paint()
+
+    def show_above(self, *, is_alone: bool) -> None:
+        """Take all the room; or only as much as there are lines, and none without any, where something stands below."""
+        self._is_alone = is_alone
+        self.styles.height = "1fr" if is_alone else "auto"
+        self.display = is_alone or bool(self.conversation.entries)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """All lines, where the window is as high as they are."""
+        return max(self.column.heights.total, 1)
+
+    def _tell_following(self) -> None:
+        self.post_message(self.FollowingChanged(self.scrolling.is_following, self.scrolling.new_entries))
+
+    # Entries' widgets
+
+    @property
+    def layout(self) -> Layout:
+        """Entries stand where the window has placed them."""
+        return self._pool.layout
+
+    def place_entries(self) -> None:
+        """Put the widgets of entries where they belong: another one is ready."""
+        self._pool.place()
+
+    def _get_virtual_dom(self) -> Iterable[Widget]:
+        # Those that wait end with the window.
+        yield from super()._get_virtual_dom()
+        yield from self._pool.idle
+
+    def _slots(self) -> list[Slot]:
+        """The entries in view, and the focused one, wherever it is."""
+        heights, top, width, height = self.column.heights, self.top_line, *self.outer_size
+        has_focus = self.has_focus_within
+        slots: list[Slot] = []
+        shown: list[int] = []
+        for index in heights.between(range(top, top + height)):
+            first = heights.top(index) - top
+            rows = range(max(first, 0), min(first + heights.height(index), height))
+            if rows:
+                shown.append(index)
+                slots.append(Slot(index, *self._kind(index), Region(0, rows.start, width, len(rows))))
+        if not has_focus:
+            self.tab_stop = shown[-1] if shown else None
+        elif self._cursor is not None and self._cursor not in shown:
+            slots.append(Slot(self._cursor, *self._kind(self._cursor), None))
+        return slots
+
+    def _kind(self, index: int) -> Kind:
+        entry = self.conversation.entries[index]
+        command = ""
+        if isinstance(entry, OwnCommand):
+            command = command_state(self.conversation.terminals.get(entry.terminal_id))
+        return kind_of(entry, is_run=self.column.is_run(index), command=command)
+
+    def _look(self, index: int, scene: Scene) -> Scene:
+        return self._looks.scene(self._kind(index), scene)
+
+    # Drawing the rows
+
+    def render_entry(self, view: EntryView[Entry], crop: Region) -> list[Strip]:
+        """The rows of `crop` of an entry's widget."""
+        region = self._pool.layout.regions.get(view)
+        if region is None:
+            return [Strip.blank(crop.width)] * crop.height
+        return self.render_lines(crop.translate((0, region.y)))
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of `crop`; lines that were shown before are given again as the same objects."""
+        strips = self._rows(range(crop.y, crop.bottom))
+        for y, strip in enumerate(strips[: len(self._painted) - crop.y], crop.y):
+            if self._painted[y] is not strip:
+                self._painted[y] = None
+        if crop.x == 0 and crop.width == self.outer_size.width:
+            return strips
+        return [strip.crop(crop.x, crop.right) for strip in strips]
+
+    def render_line(self, y: int) -> Strip:
+        """One row: Textual asks for it to find out what is under the mouse."""
+        return self._rows(range(y, y + 1))[0]
+
+    def _paint(self) -> None:
+        """Draw the rows that have changed; each that is not drawn is not sent to the terminal either."""
+        focused = self._pool.views.get(self._cursor) if self.has_focus_within else None
+        if self._pool.show(self._slots()):
+            successor = self._pool.views.get(self._cursor)
+            if focused is not None and successor is not focused:
+                self.screen.set_focus(successor, scroll_visible=False)  # the entry is of another kind now
+            if self._pool.is_lacking:
+                self.set_timer(PREPARING_S, self._pool.prepare)
+        strips = self._rows(range(self.outer_size.height))
+        before = self._painted if len(self._painted) == len(strips) else [None] * len(strips)
+        self._painted = [*strips]
+        changed = [y for y, strip in enumerate(strips) if strip is not before[y]]
+        if changed:
+            self.refresh(*(Region(0, y, self.outer_size.width, 1) for y in changed))
+
+    def _rows(self, rows: range) -> list[Strip]:
+        self._bakery.use(*self._surface())
+        if self.column.mark_scene():  # Textual draws before it tells of another size
+            self.scrolling.measure_near()
+        scene, heights, thumb_rows = self.current_scene(), self.column.heights, self.scrolling.thumb
+        strips: list[Strip] = []
+        y = rows.start
+        while y < rows.stop:
+            index, row = heights.at(self.top_line + y) or (-1, 0)
+            lines = self.column.lines(index) if index >= 0 else ()
+            shown = lines[row : row + rows.stop - y]
+            if not shown:
+                strips.append(
+                    self._bakery.blank(scene.width, scene.palette.rule if y in thumb_rows else None)
+                )
+                y += 1
+                continue
+            marker, ground = self._marker(index, scene), self._ground(index)
+            for at, line in enumerate(shown):
+                thumb = scene.palette.rule if y + at in thumb_rows else None
+                strip = self._bakery.bake(line, scene.width, thumb, marker, ground)
+                strips.append(self._marked(strip, index, row + at, line.cell_length, scene))
+            y += len(shown)
+        return strips
+
+    def _surface(self) -> tuple[Style, Sequence[LineFilter], Color]:
+        """What the lines lie on, the filters that they go through, and the color that those need."""
+        filters = self.get_line_filters()
+        if self._background is None:
+            self._background = (self.visual_style.rich_style, self.background_colors[1])
+        return self._background[0], filters, self._background[1]
+
+    def notify_style_update(self) -> None:
+        """Draw on another background, and entries in other colors."""
+        super().notify_style_update()
+        self._background = None
+        if self.is_mounted:
+            self._pool.note_styles()
+            self._looks.forget()
+            self.column.forget_looks()
+
+    def _marker(self, index: int, scene: Scene) -> Style | None:
+        return scene.palette.accent if index == self._cursor and self.has_focus_within else None
+
+    def _marked(self, strip: Strip, index: int, row: int, length: int, scene: Scene) -> Strip:
+        """The strip with what was found and what is selected in it."""
+        if self._searching.is_active:
+            for is_current, spans in self._searching.spans(index, row).items():
+                style = scene.palette.match_at if is_current else scene.palette.match
+                for cells in spans:
+                    strip = _styled(strip, cells, style)
+        selected = self.selecting.cells(index, row, length)
+        return _styled(strip, selected, scene.palette.selection) if selected else strip
+
+    def _ground(self, index: int) -> Style | None:
+        """What an entry lies on, where that is something else than the view."""
+        view = self._pool.views.get(index)
+        return view.ground if isinstance(view, EntryView) else None
+
+    # Scrolling
+
+    @property
+    def top_line(self) -> int:
+        """The line of the conversation on the first row."""
+        return self.scrolling.top_line
+
+    @property
+    def max_top_line(self) -> int:
+        """The first line in view when the end is."""
+        return self.scrolling.max_top_line
+
+    def scroll_to_line(self, line: int) -> None:
+        """Put this line on the first row, if enough is below it."""
+        self.scrolling.to_line(line)
+        self._paint()
+
+    def scroll_to_row(self, index: int, row: int, above: int = 0) -> None:
+        """Put this row of an entry below `above` others, if enough is around it."""
+        self.scrolling.to_row(index, row, above)
+        self._paint()
+
+    def action_follow(self) -> None:
+        """Go to the end and stay there."""
+        self.scrolling.follow()
+        self.scrolling.measure_near()
+        self._paint()
+
+    def action_top(self) -> None:
+        """Go to the beginning."""
+        self.scroll_to_line(0)
+
+    def action_page(self, direction: int) -> None:
+        """Scroll by a page, up for -1 and down for 1."""
+        self.scroll_to_line(self.top_line + direction * max(self.outer_size.height - 2, 1))
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel."""
+        event.stop()
+        self.scroll_to_line(self.top_line - WHEEL_LINES)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel."""
+        event.stop()
+        self.scroll_to_line(self.top_line + WHEEL_LINES)
+
+    # The mouse
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the scroll bar, or begin to select."""
+        if event.button != 1:
+            return
+        if not self.has_focus_within:
+            self.focus()
+        x, y = self._place_of(event)
+        if x == self.outer_size.width - 1 and self.scrolling.thumb:
+            self._is_dragging = True
+            self._drag_to(y)
+        else:
+            self.selecting.begin(self.top_line + y, x)
+            self.refresh()
+        self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the scroll bar, or select; beyond the edges, scroll on as long as the button is down."""
+        x, y = self._place_of(event)
+        if self._is_dragging:
+            self._drag_to(y)
+        elif self.selecting.is_held:
+            self._select_to(y, x)
+            beyond = min(y, 0) or max(y - self.outer_size.height + 1, 0)
+            self._scroll_on(beyond, x)
+
+    def _place_of(self, event: events.MouseEvent) -> Offset:
+        """Where it happened in the window: an entry's events count from the entry."""
+        return event.screen_offset - self.region.offset
+
+    def _select_to(self, y: int, x: int) -> None:
+        if self.selecting.move(self.top_line + max(0, min(y, self.outer_size.height - 1)), x):
+            self.refresh()
+
+    def _scroll_on(self, beyond: int, x: int) -> None:
+        """Scroll while the mouse stands still beyond an edge; the farther, the faster."""
+        if self._scroll_timer is not None:
+            self._scroll_timer.stop()
+            self._scroll_timer = None
+        if beyond:
+            y = 0 if beyond < 0 else self.outer_size.height - 1
+
+            def scroll() -> None:
+                self.scroll_to_line(self.top_line + beyond)
+                self._select_to(y, x)
+
+            self._scroll_timer = self.set_interval(FRAME_S, scroll)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let go."""
+        self._is_dragging = False
+        self.selecting.release()
+        self._scroll_on(0, 0)
+        self.release_mouse()
+
+    def _drag_to(self, y: int) -> None:
+        self.scroll_to_line(line_at(y, self.column.heights.total, self.outer_size.height))
+
+    # Entries
+
+    @property
+    def entry_under_cursor(self) -> Entry | None:
+        """The one that the cursor is seen on; None while the focus is elsewhere."""
+        is_seen = self._cursor is not None and self.has_focus_within
+        return self.conversation.entries[cast(int, self._cursor)] if is_seen else None
+
+    def focus(self, scroll_visible: bool = True) -> Self:
+        """Give the keyboard to the entry at the bottom of the view, or to the view itself where there is none."""
+        stop = self._pool.views.get(self.tab_stop)
+        if stop is None:
+            return super().focus(scroll_visible=False)
+        self.screen.set_focus(stop, scroll_visible=False)
+        return self
+
+    def allow_focus(self) -> bool:
+        """Only as long as there is no entry to be focused."""
+        return self.tab_stop not in self._pool.views
+
+    def note_focus(self, view: EntryView[Entry] | None) -> None:
+        """An entry has come under the cursor; None: one has it no longer."""
+        if view is not None:
+            self._cursor = self.tab_stop = view.index
+            view.post_message(view.Chosen(view, view.entry))
+        self._paint()
+
+    def note_ground(self) -> None:
+        """An entry lies on something else: show it with the next frame."""
+        self.frames.schedule()
+
+    def _choose(self, index: int) -> None:
+        """Move the cursor to an entry in view."""
+        self._cursor = self.tab_stop = index
+        self._paint()
+        if (view := self._pool.views.get(index)) is not None:
+            self.screen.set_focus(view, scroll_visible=False)
+
+    def is_open(self, index: int) -> bool:
+        """Whether all of an entry is shown."""
+        return self.column.is_open(index)
+
+    def cut_text(self, index: int) -> str:
+        """The whole of the line that is cut in an entry; "" where nothing is."""
+        return self.column.cut_text(index)
+
+    def is_text(self, event: events.Key) -> bool:
+        """Whether the key means nothing here: who presses it writes. The space bar folds."""
+        return event.is_printable and event.character != " "
+
+    def action_cursor(self, step: int) -> None:
+        """Move the cursor by entries, over those that show nothing."""
+        if self._cursor is None:
+            return
+        at = self._cursor + step
+        count = len(self.column.drawings)
+        while 0 <= at < count and not self._has_lines(at):
+            at += step
+        if 0 <= at < count:
+            self._scroll_to_entry(at)
+            self._choose(at)
+
+    def _has_lines(self, index: int) -> bool:
+        self.column.read(index, lambda: True)  # a piece of it is enough to know
+        return self.column.heights.height(index) > 0
+
+    def _scroll_to_entry(self, index: int) -> None:
+        top, height = self.column.heights.top(index), self.column.heights.height(index)
+        if top < self.top_line:
+            self.scroll_to_row(index, 0)
+        elif top + height > self.top_line + self.outer_size.height:
+            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
+
+    def action_toggle_entry(self) -> None:
+        """Fold or unfold the entry at the cursor."""
+        if self._cursor is not None:
+            self.toggle(self._cursor)
+
+    def toggle(self, index: int) -> None:
+        """Fold or unfold an entry, where it folds."""
+        self._searching.keep_unfolded()
+        if self.column.toggle(index):
+            if isinstance(view := self._pool.views.get(index), EntryView):
+                view.post_message(view.Toggled(view, view.entry))
+            # What unfolds is read from its beginning; where all of it fits, there is nothing to scroll away from.
+            self.scrolling.follow(self.max_top_line == 0)
+            self.frames.schedule()
+            self.show_length()
+
+    def toggle_all(self) -> None:
+        """Unfold everything, or fold everything again."""
+        self._searching.keep_unfolded()
+        self.column.toggle_all()
+        self._redraw()
+
+    def action_to_prompt(self, direction: int) -> None:
+        """Go to the user's prompt above (-1) or below (1) the first line in view."""
+        place = self.column.heights.at(self.top_line)
+        if place is None:
+            return
+        index, row = place
+        above = range(index if row else index - 1, -1, -1)
+        below = range(index + 1, len(self.column.drawings))
+        prompt = next(filter(self._is_prompt, below if direction > 0 else above), None)
+        if prompt is not None:
+            self.scroll_to_row(prompt, 0)
+
+    def _is_prompt(self, index: int) -> bool:
+        return self.column.is_prompt(index) and self._has_lines(index)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on an entry; its first line folds it. Two clicks select a word, three a line."""
+        x, y = self._place_of(event)
+        line = self.top_line + y
+        place = self.column.heights.at(line)
+        if place is None or x >= self.outer_size.width - 1 or event.button != 1:
+            return
+        if event.chain == 2:
+            self.selecting.select_word(line, x)
+        elif event.chain >= 3:
+            self.selecting.select_line(line)
+        elif self.selecting.is_empty:
+            self._choose(place[0])
+            if place[1] == 0:
+                self.toggle(place[0])
+        self.refresh()
+
+    # Selecting and finding
+
+    @property
+    def selected_text(self) -> str:
+        """What is selected, also where it is not in view."""
+        return self.selecting.text()
+
+    def action_select_all(self) -> None:
+        """Select the whole conversation."""
+        self.selecting.select_all()
+        self.refresh()
+
+    def clear_selection(self) -> None:
+        """Select nothing."""
+        self.selecting.clear()
+        self.refresh()
+
+    def look_for(self, query: str) -> None:
+        """Mark every place that says this; `Searched` tells how many there are. A blank query ends it."""
+        self._searching.begin(query)
+        self._told = self._searching.standing()
+        self.post_message(self.Searched(self._told))
+        self.frames.schedule()
+        self.refresh()
+
+    def action_find(self, direction: int) -> None:
+        """Go to the next (1) or the previous (-1) place that was found."""
+        self._searching.step(direction)
+        self._work_ahead(self.frames.time_slice(SLICE_S))
+        self.frames.schedule()
+        self.refresh()
+
+
+def _styled(strip: Strip, cells: range, style: Style) -> Strip:
+    """The strip with another look for these cells."""
+    if not cells:
+        return strip
+    within = strip.crop(cells.start, cells.stop)
+    marked = Strip(
+        [Segment(text, (own or Style.null()) + style) for text, own, _ in within], within.cell_length
+    )
+    return Strip.join([strip.crop(0, cells.start), marked, strip.crop(cells.stop, strip.cell_length)])

@@ -1,0 +1,65 @@
+"""Runs a widget's drawing frame by frame, whichever task asks for it. What a frame draws is the widget's business."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from typing import Final
+
+FRAME_S: Final = 1 / 30
+FLOOD_FRAME_S: Final = 1 / 12
+"""While a terminal prints more than anyone can read: each frame is sent whole and takes CPU time from the command."""
+
+
+class Frames:
+    """Calls `draw` no sooner than a frame after the last one that was shown."""
+
+    def __init__(self, draw: Callable[[], None], frame_s: Callable[[float], float]) -> None:
+        """`frame_s` returns how long a frame lasts at this time of the loop."""
+        self._draw = draw
+        self._frame_s = frame_s
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._context = contextvars.copy_context()
+        self._handle: asyncio.TimerHandle | None = None
+        self.shown_at = 0.0
+
+    def start(self) -> None:
+        """Run frames in the caller's context from now on: updates come from tasks that know no app."""
+        self._context = contextvars.copy_context()
+        self._loop = asyncio.get_running_loop()
+
+    def stop(self) -> None:
+        """Run no frame any more."""
+        if self._handle is not None:
+            self._handle.cancel()
+        self._loop = None
+
+    def schedule(self, pause_s: float = 0) -> None:
+        """Run `draw` after a pause, or with the next frame. Cheap, and callable from any task of the loop."""
+        if self._loop is None or self._handle is not None:
+            return
+        now = self._loop.time()
+        wait_s = pause_s or max(0.0, self.shown_at + self._frame_s(now) - now)
+        self._handle = self._loop.call_later(wait_s, self.run, context=self._context)
+
+    def run(self) -> None:
+        """Draw now."""
+        self._handle = None
+        if self._loop is not None:
+            self._draw()
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether a frame is still to come."""
+        return self._handle is not None
+
+    @property
+    def now(self) -> float:
+        """The loop's time; 0 while no frames run."""
+        return self._loop.time() if self._loop is not None else 0.0
+
+    def time_slice(self, length_s: float) -> Callable[[], bool]:
+        """Returns a function that tells whether so much time has passed."""
+        deadline = self.now + length_s
+        return lambda: self.now >= deadline

@@ -1,0 +1,136 @@
+"""Draws what stands around the subject of a permission request: its title, the answers it offers, the keys."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
+from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.visible import (
+    collapse_blanks_in_line,
+    make_visible_command,
+    make_visible_line,
+)
+from acp_tui.ui.permission.subject import Asked
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import width_cells, wrap
+
+MAX_NUMBER: Final = 9
+"""There is no number for an option beyond it."""
+KEYS_CELLS: Final = len("❯ 1 y  ")
+GAP_CELLS: Final = 2
+ENOUGH_NAME_CELLS: Final = 16
+"""With less room the agent's names have no column of their own."""
+ROOMY_CELLS: Final = 50
+SEPARATOR: Final = " · "
+
+
+def title_lines(asked: Asked, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
+    """What it is about, how many requests wait, and before all the file, where the title does not name it."""
+    queue = f"1 of {asked.waiting}  " if asked.waiting > 1 else ""
+    asks = asked.request.title
+    title = _title(asked.call) if asks is None else collapse_blanks_in_line(make_visible_line(asks))
+    spans = [
+        ("Permission  ", palette.warning + Style(bold=True)),
+        (queue, palette.muted),
+        (f"{file}  " if posixpath.basename(file) not in title else "", palette.diff_title),
+        (title, palette.strong),
+    ]
+    lines = wrap(spans, width)
+    # Where rows are dear, the frame has to say what it is.
+    return lines if len(lines) == 1 or width >= ROOMY_CELLS else wrap(spans[1:], width)
+
+
+def shortened(lines: Sequence[Strip], rows: int, width: int) -> list[Strip]:
+    """At most so many of these lines: the first ones and the last, with a mark where some are left out."""
+    if len(lines) <= rows:
+        return list(lines)
+    last = [lines[-1]] if rows > 1 else []
+    above = lines[: rows - len(last)]
+    if not above:
+        return []
+    mark = Strip([Segment(" …")], 2)
+    return [*above[:-1], Strip.join([above[-1].crop(0, max(width - 2, 0)), mark]), *last]
+
+
+def _title(call: ToolCall) -> str:
+    """A command's look-alike letters are marked; in the words of other titles they may well be meant."""
+    if call.kind == "execute":
+        return collapse_blanks_in_line(make_visible_line(make_visible_command(call.shown_title)))
+    return collapse_blanks_in_line(make_visible_line(call.shown_title))
+
+
+def option_lines(
+    answers: Sequence[PermissionOption], chosen: int | None, palette: Palette, width: int
+) -> list[list[Strip]]:
+    """The lines of each answer: its keys, our word for its kind, and below each other the agent's names.
+
+    Nothing that an agent writes gets into the columns before its names.
+    """
+    names_from = (
+        KEYS_CELLS + max((width_cells(kind_word(option)) for option in answers), default=0) + GAP_CELLS
+    )
+    if width - names_from < ENOUGH_NAME_CELLS:
+        names_from = 0  # they go on behind the word, and hang below it
+    return [
+        _option(option, number, letter, chosen == number, palette, width, names_from)
+        for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True))
+    ]
+
+
+def _option(
+    option: PermissionOption,
+    index: int,
+    letter: str,
+    is_chosen: bool,
+    palette: Palette,
+    width: int,
+    names_from: int,
+) -> list[Strip]:
+    number = f"{index + 1}" if index < MAX_NUMBER else "·"
+    style = _style_of(option, palette) + Style(bold=is_chosen)
+    head = [
+        Segment("❯ " if is_chosen else "  ", palette.accent),
+        Segment(f"{number} {letter or ' '}  ", palette.muted),
+    ]
+    word, name = kind_word(option), (quoted_name(option), palette.muted)
+    if names_from:
+        head.append(Segment(word.ljust(names_from - KEYS_CELLS), style))
+        indent, lines = names_from, wrap([name], width - names_from)
+    else:
+        lines = wrap([(word, style), ("  ", style), name], width - KEYS_CELLS - GAP_CELLS)
+        indent = KEYS_CELLS + GAP_CELLS
+    below = [Segment(" " * indent)]
+    return [Strip([*(below if row else head), *line]) for row, line in enumerate(lines)]
+
+
+def _style_of(option: PermissionOption, palette: Palette) -> Style:
+    """Once and for good must not look alike, nor must yes and no."""
+    match option.counts_as:
+        case "allow_once":
+            return palette.success
+        case "reject_once":
+            return palette.error
+        case "reject_always":
+            return palette.error + Style(underline=True)
+        case _:
+            return palette.warning
+
+
+def keys_lines(keys: Sequence[str], style: Style, width: int) -> list[Strip]:
+    """Keys and what they do, as many in a line as fit; broken between them where it can be."""
+    lines = [""]
+    for key in keys:
+        longer = f"{lines[-1]}{SEPARATOR}{key}" if lines[-1] else key
+        if lines[-1] and width_cells(longer) > width:
+            lines.append(key)
+        else:
+            lines[-1] = longer
+    return [strip for line in lines for strip in wrap([(line, style)], width)]

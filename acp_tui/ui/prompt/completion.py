@@ -1,0 +1,438 @@
+"""Completes paths behind `@` and commands behind `/` in a list over the prompt, and takes its keys meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from anyio import to_thread
+from textual import events
+from textual.widget import Widget
+
+from acp_tui.client.completion.matching import Match, fit
+from acp_tui.client.completion.spelling import Writing, being_written, mention_of
+from acp_tui.client.completion.workspace_files import Peek, WorkspaceFiles, is_written_out, peek
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import Command
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.table import COMMANDS, OURS
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.suggestion_list import Remark, Suggestion, SuggestionList
+from acp_tui.values import dataclass
+
+PEEKED_LINES: Final = 6
+MOST_RECENT: Final = 8
+LOOKED_BACK: Final = 200
+"""Entries of the conversation that are asked for files."""
+READING: Final = Remark("Reading which files there are …")
+
+Row: TypeAlias = Suggestion | Remark
+
+
+async def rows_for(
+    writing: Writing, files: WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
+) -> list[Row]:
+    """What to show for a mention that is being written; it may take a while, and is best given up when stale."""
+
+    def look() -> list[Row]:
+        if writing.lines is not None:
+            return _lines_of(files.root, writing, writing.lines)
+        return list(_suggestions(files.find(writing.path, recent, is_stale)))
+
+    rows = await to_thread.run_sync(look, abandon_on_cancel=True)
+    needs_reading = not files.is_read and writing.lines is None and not is_written_out(writing.path)
+    return rows or ([READING] if needs_reading else [])
+
+
+def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:
+    """What can be written in a prompt so that it is read back as the same path."""
+    for match in found:
+        written = mention_of(match.text)
+        if written is None:
+            continue
+        is_folder = match.text.endswith("/")
+        further = mention_of(match.text, is_open=True) if is_folder else None
+        name_at = match.text.rfind("/", 0, -1) + 1
+        yield Suggestion(match.text, f"{written} ", further or "", places=match.places, name_at=name_at)
+
+
+def _lines_of(root: Path, writing: Writing, lines: str) -> list[Row]:
+    """How many lines the file has, and a look at those that are written."""
+    try:
+        path = Path(writing.path).expanduser() if writing.path.startswith("~/") else root / writing.path
+    except RuntimeError:  # there is no home
+        return []
+    seen = peek(path, lines, PEEKED_LINES)
+    return [] if seen is None else [Remark(writing.path, _count(seen)), *_numbered(seen)]
+
+
+def _count(seen: Peek) -> str:
+    return f"{seen.count:,}{' or more' if seen.is_cut else ''} line{'' if seen.count == 1 else 's'}"
+
+
+def _numbered(seen: Peek) -> Iterator[Remark]:
+    width = len(str(seen.lines[-1][0])) if seen.lines else 0
+    for number, text in seen.lines:
+        yield Remark(f"{number:>{width}} │ {text.expandtabs(4)}")
+
+
+def recent_paths(conversation: Conversation, root: Path) -> list[str]:
+    """The files that the agent worked on last, relative to `root`, the latest first."""
+    found: dict[str, None] = {}
+    for entry in reversed(conversation.entries[-LOOKED_BACK:]):
+        for path in reversed(_paths_of(entry) if isinstance(entry, ToolCallEntry) else ()):
+            found.setdefault(path.removeprefix(f"{root}/"))
+        if len(found) >= MOST_RECENT:
+            break
+    return list(found)[:MOST_RECENT]
+
+
+def _paths_of(entry: ToolCallEntry) -> list[str]:
+    return [location.path for location in entry.call.locations]
+
+
+OWN_GROUP: Final = "acp-tui"
+MOST_NAME: Final = 100
+MOST_DESCRIPTION: Final = 400
+"""Letters of a description that count: an agent has sent half a megabyte of them."""
+_BY_DESCRIPTION: Final = -1000
+"""What fits by its description alone comes behind what fits by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A command, ready to be found."""
+
+    name: str
+    suggestion: Suggestion
+    about: str
+    """Its description in small letters, with a space before each word."""
+    hint: str
+
+
+class Commands:
+    """The commands of one agent and ours; made anew where the agent's change."""
+
+    def __init__(self, of_agent: Sequence[Command], agent_title: str) -> None:
+        theirs = [
+            _theirs(command, agent_title or "The agent") for command in of_agent if _is_writable(command)
+        ]
+        taken = {known.name for known in theirs}
+        self._known = [*theirs, *_ours(taken)]
+        self._prefixed = list(_ours(None))
+        self._hints = {f"/{known.name} ": known.hint for known in (*self._prefixed, *reversed(self._known))}
+
+    def hint(self, draft: str) -> str:
+        """What may follow a draft that is a command's name and a space; "" for all else."""
+        return self._hints.get(draft, "")
+
+    def find(self, query: str) -> list[Suggestion]:
+        """Those that fit by name, then those that fit by description; the best one's group stands first."""
+        known = self._prefixed if query.startswith(OURS) else self._known
+        scored = [found for command in known if (found := _scored(command, query)) is not None]
+        groups = [suggestion.group for _, suggestion in scored]
+        best = {group: max(score for score, each in scored if each.group == group) for group in groups}
+        order = {group: at for at, group in enumerate(dict.fromkeys(groups))}
+        scored.sort(key=lambda found: (-best[found[1].group], order[found[1].group], -found[0]))
+        return [suggestion for _, suggestion in scored]
+
+
+def _scored(known: _Known, query: str) -> tuple[int, Suggestion] | None:
+    if not query:
+        return 0, known.suggestion
+    match = fit(query, known.name)
+    if match is not None:
+        places = tuple(at + 1 for at in match.places)  # behind the slash
+        return match.score, replace(known.suggestion, places=places)
+    has_word = f" {query.lower()}" in known.about
+    return (_BY_DESCRIPTION, known.suggestion) if has_word else None
+
+
+def _is_writable(command: Command) -> bool:
+    """Whether its name can be written as one word, and shown as it is."""
+    name = command.name.removeprefix("/")
+    return len(name) <= MOST_NAME and name.isprintable() and len(name.split()) == 1
+
+
+def _theirs(command: Command, group: str) -> _Known:
+    name = command.name.removeprefix("/")
+    return _known(name, command.description, group, (command.hint or "").strip())
+
+
+def _ours(taken: set[str] | None) -> Iterator[_Known]:
+    """Ours, by a longer name where the agent has one of the same; None: all by the longer one."""
+    for command in COMMANDS:
+        if command.slash and command.action:
+            is_long = taken is None or command.slash in taken
+            name = f"{OURS}{command.slash}" if is_long else command.slash
+            yield _known(
+                name, command.title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument
+            )
+
+
+def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False) -> _Known:
+    about = " ".join(description[:MOST_DESCRIPTION].split())
+    suggestion = Suggestion(
+        f"/{name}", f"/{name}" if is_run else f"/{name} ", is_run=is_run, description=about, group=group
+    )
+    return _Known(name, suggestion, f" {about.lower()}", hint)
+
+
+TYPING_KEYS: Final = frozenset({"backspace", "delete", "ctrl+h"})
+"""Beside what puts a character into the draft."""
+CLOSING: Final = frozenset(" \t.,;:!?)]}>'\"")
+"""Before these nothing is put between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the prompt is written for."""
+
+    cwd: Path
+    conversation: Conversation | None = None
+    agent_title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A part of the draft's line that something may be suggested for."""
+
+    row: int
+    start: int
+    stop: int
+    mention: Writing | None
+    """None: it is a command's name."""
+    command: str = ""
+    """As much of the name as is written."""
+
+
+class Completion:
+    """One prompt's assistant; the list is mounted when it is first needed."""
+
+    def __init__(self, prompt: PromptInput, surroundings: Callable[[], Surroundings]) -> None:
+        self._prompt = prompt
+        self._surroundings = surroundings
+        self._list = SuggestionList(self._choose_clicked)
+        self._files: WorkspaceFiles | None = None
+        self._is_reading = False
+        self._commands: tuple[Sequence[Command], Commands] | None = None
+        self._is_typed = False
+        """The last key wrote something: what is recalled or pasted opens no list."""
+        self._left_alone: tuple[int, int] | None = None
+        """Where the mention begins that the user wants no help with."""
+        self._place: _Place | None = None
+        """What suggestions are wanted for."""
+        self._shown: _Place | None = None
+        """What those in the list are for."""
+        self._delayed: events.Key | None = None
+        """Enter or Tab, pressed before the suggestions for what was typed were there."""
+        self._ghost = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the list is to be seen."""
+        return self._list.display and self._list.is_attached
+
+    # The keys
+
+    def takes_key(self, event: events.Key) -> bool:
+        """The list's keys, while it is open."""
+        self._is_typed = event.is_printable or event.key in TYPING_KEYS
+        if not self.is_open:
+            # Textual would write the hint into the draft.
+            return bool(self._ghost) and event.key in ("right", "ctrl+f")
+        match event.key:
+            case "up" | "down" | "pageup" | "pagedown" if self._list.suggestion is None:
+                return False
+            case "up" | "down":
+                self._list.move(1 if event.key == "down" else -1)
+            case "pageup" | "pagedown":
+                self._list.page(1 if event.key == "pagedown" else -1)
+            case "enter" | "tab":
+                return self._take(event)
+            case "escape":
+                self._left_alone = self._beginning
+                self.close()
+            case _:
+                return False
+        return True
+
+    def _take(self, event: events.Key) -> bool:
+        """Write what the cursor is on. Enter is not taken where there is nothing left to write: it sends."""
+        self.draft_changed()  # keys may have come faster than the word that the draft has changed
+        if self._shown != self._place:
+            self._delayed = event
+            return True
+        suggestion = self._list.suggestion
+        if suggestion is None or self._is_written(suggestion):
+            self._left_alone = self._beginning
+            self.close()
+            return event.key == "tab"
+        self._write(suggestion, goes_further=event.key == "tab")
+        return True
+
+    def _is_written(self, suggestion: Suggestion) -> bool:
+        place = self._place
+        if place is None:
+            return False
+        line = self._prompt.document.get_line(place.row)
+        return line[place.start : place.stop] == suggestion.written.rstrip() and place.stop == len(line)
+
+    def _choose_clicked(self) -> None:
+        """What was clicked on is written, where it can be chosen."""
+        if self._list.suggestion is not None and self._place is not None:
+            self._write(self._list.suggestion)
+
+    def _write(self, suggestion: Suggestion, *, goes_further: bool = False) -> None:
+        place = self._place
+        assert place is not None
+        if suggestion.is_run and not goes_further:
+            self.close()
+            self._prompt.clear_draft()
+            self._prompt.post_message(PromptInput.Submitted(suggestion.written))
+            return
+        text = suggestion.further if goes_further and suggestion.further else suggestion.written
+        self._is_typed = goes_further and bool(suggestion.further)
+        following = self._prompt.document.get_line(place.row)[place.stop :]
+        if following[:1] in CLOSING and following:
+            text = text.rstrip(" ")
+        self.close()
+        self._prompt.replace(
+            text, (place.row, place.start), (place.row, place.stop), maintain_selection_offset=False
+        )
+
+    # What is being written
+
+    def draft_changed(self) -> None:
+        """Look for suggestions where something is written that there may be some for; else there is no list."""
+        self._show_hint()
+        place = self._find_place()
+        if place is None:
+            self._left_alone = None
+            self.close()
+        elif place != self._place and (self.is_open or (self._is_typed and not self._is_left_alone(place))):
+            self._look(place)
+
+    def _find_place(self) -> _Place | None:
+        prompt = self._prompt
+        first = prompt.document.get_line(0)
+        if first.startswith("!") or not prompt.selection.is_empty or not prompt.has_focus:
+            return None
+        row, column = prompt.cursor_location
+        if row == 0 and column and first.startswith("/"):
+            name = first[1:column]
+            if not any(map(str.isspace, name)):
+                rest = first[column:].split(maxsplit=1)
+                stop = column + (len(rest[0]) if rest and not first[column].isspace() else 0)
+                return _Place(0, 0, stop, None, name)
+        line = first if row == 0 else prompt.document.get_line(row)
+        mention = being_written(line, column)
+        return _Place(row, mention.start, mention.stop, mention) if mention is not None else None
+
+    @property
+    def _beginning(self) -> tuple[int, int] | None:
+        return (self._place.row, self._place.start) if self._place is not None else None
+
+    def _is_left_alone(self, place: _Place) -> bool:
+        if self._left_alone != (place.row, place.start):
+            self._left_alone = None
+        return self._left_alone is not None
+
+    # Suggestions
+
+    def _look(self, place: _Place) -> None:
+        self._place = place
+        surroundings = self._surroundings()
+        if place.mention is None:
+            self._show(place, self._known_commands(surroundings).find(place.command))
+            return
+        files = self._files_of(surroundings.cwd)
+        if files.is_old and not self._is_reading:
+            self._run(partial(self._read, files), "completion-reading")
+        self._run(partial(self._look_for_files, place, place.mention, files, surroundings), "completion")
+
+    def _run(self, work: Callable[[], Awaitable[None]], group: str) -> None:
+        """Do this instead of what was begun in this group before."""
+        self._prompt.run_worker(work, group=group, exclusive=True)
+
+    async def _look_for_files(
+        self, place: _Place, mention: Writing, files: WorkspaceFiles, surroundings: Surroundings
+    ) -> None:
+        conversation = surroundings.conversation
+        recent = (
+            recent_paths(conversation, files.root) if conversation is not None and not mention.path else ()
+        )
+        rows = await rows_for(mention, files, recent, lambda: self._place is not place)
+        if self._place is place:
+            self._show(place, rows)
+
+    async def _read(self, files: WorkspaceFiles) -> None:
+        """Read the files; where they are others, or of another workspace by now, what is open is looked for again."""
+        self._is_reading = True
+        try:
+            is_other = await files.read()
+        finally:
+            self._is_reading = False
+        place = self._place
+        if (is_other or files is not self._files) and place is not None and place.mention is not None:
+            self._look(replace(place))  # an equal one, and yet another: what was begun for it is stale
+
+    def _files_of(self, cwd: Path) -> WorkspaceFiles:
+        if self._files is None or self._files.root != cwd:
+            self._files = WorkspaceFiles(cwd)
+        return self._files
+
+    def _known_commands(self, surroundings: Surroundings) -> Commands:
+        conversation = surroundings.conversation
+        of_agent = conversation.commands if conversation is not None else ()
+        if self._commands is None or self._commands[0] is not of_agent:
+            self._commands = (of_agent, Commands(of_agent, surroundings.agent_title))
+        return self._commands[1]
+
+    # The list
+
+    def _show(self, place: _Place, rows: Sequence[Suggestion | Remark]) -> None:
+        room = self._prompt.region.y
+        if not rows or room < 1:
+            self._hide()
+        else:
+            self._mounted().open(rows, room)
+        self._shown = place
+        delayed, self._delayed = self._delayed, None
+        if delayed is not None:
+            self._prompt.post_message(events.Key(delayed.key, delayed.character))
+
+    def _mounted(self) -> SuggestionList:
+        if self._list.parent is None:
+            frame = self._prompt.parent
+            assert isinstance(frame, Widget)
+            frame.mount(self._list, before=self._prompt)
+            self._prompt.watch(self._prompt, "has_focus", self._focus_changed, init=False)
+        return self._list
+
+    def _focus_changed(self, has_focus: bool) -> None:
+        if not has_focus:
+            self.close()
+
+    def close(self) -> None:
+        """There is no list, and nothing is looked for."""
+        self._place = self._shown = self._delayed = None
+        self._hide()
+
+    def _hide(self) -> None:
+        if self._list.display:
+            self._list.display = False
+
+    def _show_hint(self) -> None:
+        """What may follow a command's name, until something does."""
+        document = self._prompt.document
+        line = document.get_line(0) if document.line_count == 1 else ""
+        hint = ""
+        if line.startswith("/") and line.endswith(" ") and self._prompt.cursor_location == (0, len(line)):
+            hint = make_visible_line(self._known_commands(self._surroundings()).hint(line))
+        if hint or self._ghost:
+            self._ghost = self._prompt.suggestion = hint

@@ -1,1 +1,0 @@
-"""Past prompts in the prompt: walking through them, searching them, and the drafts that come back."""

@@ -1,0 +1,248 @@
+"""Earlier prompts, by walking and by search, and the unsent draft. `client.prompts` stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from textual import events
+from textual.screen import Screen
+from textual.timer import Timer
+
+from acp_tui.client.prompts import Place, PromptMemory
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.history_search import HistorySearch
+from acp_tui.ui.prompt.images import PastedImage
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.session import Session
+
+
+class Walk:
+    """From the draft to ever older prompts and back. What is changed on the way is there when one comes by again."""
+
+    def __init__(self, draft: str, past: Sequence[str]) -> None:
+        """`past` is the latest first."""
+        self._texts = [draft, *past]
+        self._at = 0
+
+    @property
+    def text(self) -> str:
+        """What stands where one is, as it was when one came by last."""
+        return self._texts[self._at]
+
+    def step(self, text: str, step: int) -> bool:
+        """Go so many prompts into the past (or back, below 0), leaving `text` here; False where it ends."""
+        to = self._at + step
+        if not 0 <= to < len(self._texts):
+            return False
+        self._texts[self._at] = text
+        self._at = to
+        return True
+
+    def go_to(self, text: str) -> None:
+        """Go to this prompt; where it is not among them, as to one of another project, it comes behind the draft."""
+        if text not in self._texts[1:]:
+            self._texts.insert(1, text)
+        self._at = self._texts.index(text, 1)
+
+
+DRAFT_IS_BACK: Final = "The draft that you left here is back; {interrupt} clears it"
+PAUSE_S: Final = 1.0
+"""Who has not typed for so long makes a pause: the draft is kept."""
+
+
+class Recall:
+    """Helps with one prompt; an assistant of it."""
+
+    def __init__(
+        self,
+        screen: Screen[None],
+        prompt: PromptInput,
+        memory: PromptMemory,
+        cwd: Path,
+        queued: Callable[[], Sequence[tuple[str, Sequence[PastedImage]]]],
+    ) -> None:
+        """`cwd` is where the session works that is still to come; `queued` gives what waits to be sent."""
+        self._queued = queued
+        self._screen = screen
+        self._prompt = prompt
+        self._memory = memory
+        self._place = Place(str(cwd), "")
+        self._walk: Walk | None = None
+        self._put_at: tuple[int, int] | None = None
+        """Where the cursor was left when an earlier prompt was put into the draft."""
+        self._pause: Timer | None = None
+        self._has_changed = False
+        """Since the timer was started."""
+        self._search: HistorySearch | None = None
+        self._has_told_back = False
+        self._session: Session | None = None
+        """The one that the prompt is for."""
+
+    async def begin(self, is_new: Callable[[], bool] = lambda: True) -> None:
+        """Know what was written before, and offer the draft that was left, unless another has been begun.
+
+        `is_new` says, once all is known, that nothing has been sent yet.
+        """
+        self._say(await self._memory.load())
+        left = self._memory.offer(self._place) if is_new() and not self._prompt.text else ""
+        if left:
+            self._prompt.set_draft(self._words_of(left))
+            self._tell_back()
+        self._prompt.assistants.append(self)
+        self.draft_changed()
+
+    def show_session(self, session: Session) -> None:
+        """The prompt is for this session now, with a draft of its own.
+
+        A new session, and one that goes on in the conversation of the last one, get what is being written.
+        """
+        place = Place(str(session.cwd), str(session.session_id))
+        before_it, self._session = self._session, session
+        goes_on = before_it is not None and before_it.conversation is session.conversation
+        is_new = session.conversation.is_blank or goes_on
+        was_left = self._memory.drafts.is_left(place)
+        if place == self._place:
+            return
+        before, self._place = self._place, place
+        self._walk = None
+        self._memory.drafts.put(before, self._prompt.draft)
+        own = self._words_of(self._memory.drafts.text(place))
+        if not before.session or (is_new and not own):
+            self._memory.drafts.move(before, place)
+            if own and own != self._prompt.draft:
+                self._prompt.put_before(own)
+        else:
+            self._prompt.set_draft(own)
+        if own and was_left:
+            self._tell_back()
+
+    def _words_of(self, kept: str) -> str:
+        """What was written; the pictures of the draft are on their way to the prompt."""
+        words, files = self._memory.split(kept)
+        if files:
+            self._screen.run_worker(self._attach(files))
+        return words
+
+    async def _attach(self, files: Sequence[Path]) -> None:
+        for name, data in await self._memory.read_pictures(files):
+            self._prompt.attach(PastedImage(name, data))
+
+    def _tell_back(self) -> None:
+        """Say, once, that what stands in the prompt was written before."""
+        if not self._has_told_back:
+            self._has_told_back = True
+            self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
+
+    def sent(self, text: str, agent: str) -> None:
+        """The user has sent this, and the draft is another one."""
+        self._walk = None
+        self._memory.history.add(text, self._place.folder, agent)
+        self._screen.run_worker(self._write())
+
+    async def keep(self) -> None:
+        """Keep what is written, and before it what is queued, with its pictures."""
+        place, queued = self._place, self._queued()
+        draft = "\n\n".join(filter(None, (*(text for text, _ in queued), self._prompt.draft)))
+        images = (*(image for _, images in queued for image in images), *self._prompt.images)
+        kept = await self._memory.with_pictures(draft, [(image.name, image.data) for image in images])
+        self._memory.drafts.put(place, kept)
+        self._say(await self._memory.write())
+
+    # While a prompt is written
+
+    def takes_key(self, event: events.Key) -> bool:
+        """Walk where Up and Down lead out of the draft; with an open search, go back to writing."""
+        if self._close_search():
+            return event.key == "escape"
+        match event.key:
+            case "up":
+                return self._may_walk(0) and self._step(1)
+            case "down":
+                return self._may_walk(self._prompt.wrapped_document.height - 1) and self._step(-1)
+            case _:
+                return False
+
+    def draft_changed(self) -> None:
+        """Keep the draft at the next pause."""
+        self._has_changed = self._pause is not None
+        if self._pause is None:
+            self._pause = self._prompt.set_timer(PAUSE_S, self._look)
+
+    def _look(self) -> None:
+        """Wait on while there was a key since; no timer runs when there was none."""
+        self._pause = None
+        if self._has_changed:
+            self.draft_changed()
+            return
+        self._screen.run_worker(self.keep())
+
+    async def _write(self) -> None:
+        self._say(await self._memory.write())
+
+    def _say(self, what: str) -> None:
+        if what and self._screen.is_attached:  # else it is being closed
+            self._screen.notify(what, severity="warning", markup=False)
+
+    # Walking
+
+    def _may_walk(self, edge_row: int) -> bool:
+        """Whether the cursor stands in this row, the first or the last one, or where the last step has left it."""
+        prompt, cursor = self._prompt, self._prompt.cursor_location
+        if not prompt.selection.is_empty:
+            return False
+        if prompt.wrapped_document.location_to_offset(cursor).y == edge_row:
+            return True
+        return self._walk is not None and cursor == self._put_at and prompt.draft == self._walk.text
+
+    def _step(self, step: int) -> bool:
+        """Go to an older prompt, or with -1 to a newer one; the key does nothing else where there are any."""
+        walk = self._walk or self._new_walk()
+        if walk is None or (step < 0 and self._walk is None):
+            return False
+        if walk.step(self._prompt.draft, step):
+            self._put(walk)
+            return True
+        return step > 0
+
+    def _new_walk(self) -> Walk | None:
+        past = self._memory.history.texts_of(self._place.folder)
+        return Walk(self._prompt.draft, past) if past else None
+
+    def _put(self, walk: Walk) -> None:
+        self._walk = walk
+        self._prompt.set_draft(walk.text)
+        self._put_at = self._prompt.cursor_location
+
+    # Searching
+
+    async def search(self) -> None:
+        """Let the user look for an earlier prompt; what other acp-tui have sent meanwhile is there too."""
+        self._close_search()
+        search = self._search = HistorySearch(self._memory.history, self._place.folder)
+        await self._screen.mount(search, before="#prompt-frame")
+        search.begin()
+        self._screen.run_worker(self._look_again(search))
+
+    async def _look_again(self, search: HistorySearch) -> None:
+        self._say(await self._memory.load())
+        if search.is_attached:
+            search.look()
+
+    def choose(self, text: str) -> None:
+        """Put this earlier prompt into the draft; Down leads back to what was written."""
+        walk = self._walk or self._new_walk() or Walk(self._prompt.draft, ())
+        walk.step(self._prompt.draft, 0)
+        walk.go_to(text)
+        self._put(walk)
+
+    def _close_search(self) -> bool:
+        """Close it where it is open."""
+        search, self._search = self._search, None
+        is_open = search is not None and search.is_attached
+        if search is not None and is_open:
+            search.close()
+        return is_open

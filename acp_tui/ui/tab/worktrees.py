@@ -1,0 +1,141 @@
+"""Begins sessions in git worktrees, and asks what to do with the worktree when its last tab closes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from anyio import to_thread
+
+from acp_tui.client.worktrees import (
+    Changed,
+    Worktree,
+    WorktreeFailed,
+    add_worktree,
+    bring_back,
+    changes_in,
+    has_commits,
+    known_worktree,
+    remove_worktree,
+)
+from acp_tui.conversation.visible import make_visible_path
+from acp_tui.conversation.wording import from_home
+from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from acp_tui.ui.tab.host import TabHost
+
+MOST_NAMED: Final = 5
+
+
+class Fate(Enum):
+    """What becomes of a worktree."""
+
+    KEEP = "keep"
+    BRING_BACK = "bring back"
+    DELETE = "delete"
+
+
+class WorktreesController:
+    """What a tab does with worktrees; to be used in a worker."""
+
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
+        self._removed_later: Callable[[], Awaitable[None]] | None = None
+        self.left_for: Path | None = None
+        """Where the tab's folder came from, once the user has said that the worktree goes."""
+
+    async def begin(self, name: str = "") -> None:
+        """Make a worktree of the tab's repository, and begin a session there in a new tab."""
+        try:
+            worktree = await add_worktree(self._host.cwd, name)
+        except WorktreeFailed as error:
+            self._host.say_error(error)
+            return
+        await self._host.shell.open_tab(self._host.link, Path(worktree.folder))
+        self._host.say(
+            f"Worktree {worktree.name}, from the last commit: changes in "
+            f"{_shown(worktree.origin)} that aren't committed are not in it."
+        )
+
+    async def may_leave(self) -> bool:
+        """Ask what becomes of the tab's worktree, and copy its changes back; False where the tab should stay.
+
+        True at once where the tab is in none, or another tab works there too. The worktree itself stays until
+        `remove`: the agent still works in it.
+        """
+        worktree = await to_thread.run_sync(known_worktree, self._host.cwd)
+        if worktree is None or self._is_shared(worktree):
+            return True
+        try:
+            return await self._may_leave(worktree)
+        except WorktreeFailed as error:
+            self._host.say_error(error)
+            return False
+
+    async def _may_leave(self, worktree: Worktree) -> bool:
+        changes = await changes_in(worktree)
+        fate = await self._host.ask(
+            Picker(f"Worktree {worktree.name}", _rows(worktree, changes), search=False)
+        )
+        if fate is None:
+            return False
+        if fate is Fate.BRING_BACK:
+            brought = await bring_back(worktree, changes)
+            if brought.conflicts:
+                count = len(brought.written)  # a file may change in the very moment of writing
+                done = f"Only {count} files were copied" if count else "Nothing was copied"
+                self._host.say(
+                    f"{done}: these files also changed in {_shown(worktree.origin)}, in the "
+                    f"same lines: {_named(brought.conflicts)}. Merge branch {worktree.branch} with git, or "
+                    "copy them by hand.",
+                    severity="warning",
+                )
+                return False
+            count = len(brought.written)
+            files = "1 file" if count == 1 else f"{count} files"
+            self._host.say(f"Copied {files} to {_shown(worktree.origin)}, uncommitted.")
+        if fate is not Fate.KEEP:
+            keeps_branch = fate is Fate.BRING_BACK and await has_commits(worktree)
+            self._removed_later = partial(remove_worktree, worktree, keeps_branch=keeps_branch)
+            self.left_for = Path(worktree.origin)
+        return True
+
+    async def remove(self) -> None:
+        """Remove the worktree, if the user has said so and nobody works there any more."""
+        remove, self._removed_later = self._removed_later, None
+        if remove is not None:
+            try:
+                await remove()
+            except WorktreeFailed as error:
+                self._host.say_error(error)
+
+    def _is_shared(self, worktree: Worktree) -> bool:
+        root = Path(worktree.root)
+        others = (tab for tab in self._host.shell.tabs if tab.screen is not self._host.screen)
+        return any(tab.cwd.is_relative_to(root) for tab in others)
+
+
+def _rows(worktree: Worktree, changes: Sequence[Changed]) -> list[PickerRow[Fate]]:
+    keep = PickerRow(Fate.KEEP, "Keep it", f"{_shown(worktree.root)}, on branch {worktree.branch}")
+    if not changes:
+        return [PickerRow(Fate.DELETE, "Delete it", "Nothing changed in it"), keep]
+    named = _named([change.path for change in changes])
+    back = PickerRow(
+        Fate.BRING_BACK,
+        f"Copy its changes to {_shown(worktree.origin)} and delete it",
+        f"Uncommitted there: {named}. If it has commits, its branch stays.",
+    )
+    return [keep, back, PickerRow(Fate.DELETE, "Delete it with its changes", f"You lose {named}")]
+
+
+def _shown(folder: str) -> str:
+    return make_visible_path(from_home(Path(folder)))
+
+
+def _named(paths: Sequence[str]) -> str:
+    """The first of them by name, and how many more."""
+    shown = ", ".join(make_visible_path(path) for path in paths[:MOST_NAMED])
+    more = len(paths) - MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown

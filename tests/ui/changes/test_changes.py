@@ -1,0 +1,268 @@
+"""The list of changed files: what it shows, how it stays current, and what is reverted from it."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.widget import Widget
+
+from acp_tui.client.changes import ChangeTracker, FileChange, Limits
+from acp_tui.ui.changes.changed_files import change_segments, cut_left
+from acp_tui.ui.changes.list import ChangeList, ChangesScreen
+from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.rendering.palette import PLAIN
+from support.changes import LOOKS, ChangesPage, looks_as_it_did, make_repository, open_changes, write
+
+FILES = {"a.py": b"one\ntwo\n", "b.py": b"b\n", "gone.py": b"1\n2\n3\n", "picture.bin": b"\0\1"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "root"
+    make_repository(root, FILES)
+    return root
+
+
+def _is_open(page: ChangesPage) -> bool:
+    return isinstance(page.app.screen, ChangesScreen)
+
+
+def _cursor(page: ChangesPage) -> str:
+    change = page.app.screen.query_one(ChangeList).change
+    return "" if change is None else change.path
+
+
+# What it shows
+
+
+async def test_nothing_has_changed_at_first(root: Path) -> None:
+    async with open_changes(root) as page:
+        assert page.desk.summary() == ""
+        await page.open_list()
+        assert "Nothing has changed since 14:03." in page.words
+
+
+async def test_each_kind_of_change_has_its_letter_and_its_counts(root: Path) -> None:
+    async with open_changes(root, size=(120, 40)) as page:
+        (root / "gone.py").unlink()
+        (root / "b.py").chmod(0o755)
+        await page.change({"a.py": b"one\n2\n3\n", "new.py": b"x\n", "picture.bin": b"\0\2"})
+        await page.open_list()
+        assert "since 14:03, whoever changed them" in page.words
+        rows = [line.strip(" │").split() for line in page.lines]
+        assert ["M", "a.py", "+2", "-1", "++-"] in rows
+        assert ["M", "b.py", "permissions"] in rows
+        assert ["D", "gone.py", "-3", "---"] in rows
+        assert ["A", "new.py", "+1", "+"] in rows
+        assert ["M", "picture.bin", "binary"] in rows
+
+
+async def test_a_build_file_is_marked_in_the_list_and_in_its_review(root: Path) -> None:
+    async with open_changes(root, size=(120, 40)) as page:
+        await page.change({"package.json": b"{}\n"})
+        await page.open_list()
+        rows = [line.strip(" │").split() for line in page.lines]
+        assert ["A", "package.json", "build", "file", "+1", "+"] in rows
+        assert "a build file: it runs when you or the agent build" in page.words
+        await page.open_review()
+        assert "package.json build file new +1" in page.words
+
+
+async def test_the_summary_is_short_enough_for_the_status_line(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"one\n2\n3\n"})
+        await page.until(lambda: page.desk.summary() == "1 file +2 -1")
+        await page.change({"new.py": b"x\n"})
+        await page.until(lambda: page.desk.summary() == "2 files +3 -1")
+        await page.change({"a.py": FILES["a.py"]})
+        await page.until(lambda: page.desk.summary() == "1 file +1")
+
+
+async def test_a_change_appears_by_itself_and_the_cursor_stays_with_its_file(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"b.py": b"c\n"})
+        await page.open_list()
+        assert _cursor(page) == "b.py"
+        write(root, {"a.py": b"later\n"})
+        await page.until_shown("M a.py")
+        assert _cursor(page) == "b.py"
+        write(root, {"b.py": b"b\n"})
+        await page.until(lambda: _cursor(page) == "a.py")
+
+
+async def test_what_was_not_captured_is_said_and_cannot_be_reverted(root: Path) -> None:
+    write(root, {"big": b"a" * 100})
+    async with open_changes(root, size=(120, 40), limits=Limits(max_file_bytes=50)) as page:
+        await page.change({"big": b"b\n"})
+        await page.open_list()
+        assert "before unknown: it is larger than" in page.words
+        await page.press_until("big cannot be reverted", "r")
+        await page.press("r")
+        assert (root / "big").read_bytes() == b"b\n"
+
+
+async def test_notes_are_said_once_and_stand_in_the_list(root: Path) -> None:
+    limits = Limits(max_files=2)
+    async with open_changes(root, limits=limits) as page:
+        await page.change({"a.py": b"x\n"})
+        await page.until(lambda: len(page.app._notifications) == 1)
+        await page.change({"a.py": b"y\n"})
+        await page.open_list()
+        assert len(page.app._notifications) == 1
+        assert "Of 2 files it is known what they were" in page.words
+
+
+async def test_where_files_cannot_be_followed_there_is_a_session_without_a_list(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(tracker: ChangeTracker, **started: object) -> None:
+        raise OSError("no room for it")
+
+    monkeypatch.setattr(ChangeTracker, "run", fail)
+    async with open_changes(root) as page:
+        await page.until_shown("Changes are not listed: no room for it")
+        assert page.desk.summary() == ""
+        await page.open_list()
+        assert not _is_open(page)
+
+
+async def test_a_fault_of_our_own_in_following_files_is_logged_beside_being_shown(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(tracker: ChangeTracker, **started: object) -> None:
+        raise KeyError("a mistake")
+
+    monkeypatch.setattr(ChangeTracker, "run", fail)
+    async with open_changes(root) as page:
+        await page.until_shown("Changes are not listed: 'a mistake'")
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == [
+        f"The changes in {root} cannot be followed"
+    ]
+
+
+async def test_a_thousand_changed_files_are_listed_without_a_widget_for_each(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({f"many/{number:04}.py": b"x\n" for number in range(1000)})
+        await page.open_list()
+        assert "Changes 1,000 files +1,000" in page.words
+        assert len(page.app.screen.query(Widget)) < 20
+        await page.press("end")
+        assert "many/0999.py" in page.text
+        await page.press("pageup", "home")
+        assert "many/0000.py" in page.text
+
+
+@pytest.mark.parametrize("width", [30, 50, 80, 200])
+def test_a_row_is_as_wide_as_there_is_room(width: int) -> None:
+    path = "a/long/path/that/does/not/fit/into/a/narrow/list/of/files/解析器.py"
+    for change in (
+        FileChange(path, "modified", added=123_456, removed=7, is_approximate=True),
+        FileChange(path, "modified", before_unknown="a reason " * 20),
+        FileChange("\udcff\n", "added", added=1, removed=0),
+    ):
+        segments = change_segments(change, width, 123_463, PLAIN)
+        assert sum(segment.cell_length for segment in segments) <= width
+    assert cut_left(path, 10) == "…解析器.py"
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_list_looks_as_it_did(
+    root: Path, look: str, snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    async def prepare(page: ChangesPage) -> None:
+        (root / "gone.py").unlink()
+        (root / "b.py").chmod(0o755)
+        code = {f"packages/parser/src/a/folder/far/down/{name}.py": b"x\n" * 40 for name in ("one", "two")}
+        await page.change({**code, "a.py": b"one\n2\n3\n", "picture.bin": b"\0\2", "p\u0430y.py": b"x\n"})
+        await page.open_list()
+        await page.press("down", "down")
+        await page.press_until("press r again", "r")
+
+    assert looks_as_it_did(snap_compare, root, LOOKS[look], prepare)
+
+
+# What is reverted
+
+
+async def test_a_file_is_reverted_when_the_key_is_pressed_twice_and_undo_brings_it_back(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"one\n2\n3\n"})
+        await page.open_list()
+        await page.press_until("press r again to revert a.py (+2 -1)", "r")
+        assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
+        await page.press_until("a.py is as it was at 14:03", "r")
+        assert (root / "a.py").read_bytes() == FILES["a.py"]
+        assert "Nothing has changed" in page.words
+        await page.press_until("a.py is back as it was changed", "u")
+        assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
+        await page.press_until("There is nothing to undo.", "u")
+
+
+@pytest.mark.parametrize("key", ["down", "escape"])
+async def test_the_question_ends_when_the_user_goes_on(root: Path, key: str) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
+        await page.open_list()
+        await page.press_until("press r again to revert a.py", "r")
+        await page.press(key)
+        assert "press r again" not in page.words
+        await page.press_until("press r again", "r")
+        assert (root / "a.py").read_bytes() == b"x\n"
+
+
+async def test_a_file_that_changed_after_the_question_is_left_alone_and_shown(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n"})
+        await page.open_list()
+        await page.press_until("press r again to revert a.py", "r")
+        write(root, {"a.py": b"later\n"})
+        await page.press_until("nothing was reverted; this is how it is now. o shows", "r")
+        assert (root / "a.py").read_bytes() == b"later\n"
+        assert isinstance(page.app.screen, ReviewScreen)
+        assert "+ later" in page.text
+        await page.press("o")
+        assert "+ x" in page.text
+
+
+async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n"})
+        await page.open_list()
+        await page.press_until("press r again", "r")
+        await page.press_until("is as it was", "r")
+        write(root, {"a.py": b"later\n"})
+        await page.press_until("The file has changed since the revert", "u")
+        assert (root / "a.py").read_bytes() == b"later\n"
+
+
+async def test_a_rescan_finds_what_changed(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.open_list()
+        write(root, {"a.py": b"x\n"})
+        await page.press_until("Looked at all files.", "g")
+        assert "M a.py" in page.words
+
+
+async def test_a_click_opens_a_review_and_escape_leads_back(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n"})
+        await page.open_list()
+        await page.click("a.py")
+        await page.until_shown("+ x")
+        await page.press("escape")
+        assert _is_open(page)
+        await page.press("escape")
+        assert not _is_open(page)
+
+
+def test_the_desk_loads_nothing_of_the_tracker_before_it_is_started() -> None:
+    script = "import sys, acp_tui.ui.changes.follower; print('\\n'.join(sys.modules))"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = set(run.stdout.split())
+    assert not loaded & {"acp_tui.client.changes", "watchfiles", "acp_tui.ui.changes.list"}

@@ -1,0 +1,226 @@
+"""Which keys are in force: what the user chose, what it takes from others, and what cannot be."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+from textual.dom import DOMNode
+
+from acp_tui.client.settings.tree import KeyChoice
+from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, NEEDED, keymap_of
+from acp_tui.ui.commands.table import COMMANDS, bindings
+from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.permission.permission_card import BRIEF_KEYS, LONG_KEYS, MORE, PermissionCard
+from acp_tui.ui.permission.permission_review import FullRequest, PermissionReview
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PLACEHOLDER
+from acp_tui.ui.session.find_bar import KEYS, FindBar
+from acp_tui.ui.session.plan_view import PlanView
+from acp_tui.ui.session.status_line import STATES
+
+PROMPT = ("prompt", "session", "app")
+CARD = ("card", "session", "app")
+CONVERSATION = ("conversation", "session", "app")
+WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
+    "prompt": (PromptInput,),
+    "conversation": (ConversationView,),
+    "plan": (PlanView,),
+    "card": (PermissionCard,),
+    "review": (FullRequest, PermissionReview),
+    "find": (FindBar,),
+}
+
+
+def chosen(**keys: str | list[str]) -> tuple[KeyChoice, ...]:
+    return tuple(
+        KeyChoice(id_, tuple(key if isinstance(key, list) else [key] if key else []))
+        for id_, key in keys.items()
+    )
+
+
+# The table
+
+
+def test_every_command_has_a_name_of_its_own() -> None:
+    assert len(BY_ID) == len(COMMANDS)
+
+
+def test_in_one_place_a_key_means_one_thing() -> None:
+    at = sorted(
+        ("all" if command.where in ("session", "app") else command.where, key, command.id)
+        for command in COMMANDS
+        for key in AS_BUILT.keys[command.id]
+    )
+    assert [list(group) for _, group in groupby(at, lambda one: one[:2]) if len(list(group)) > 1] == []
+
+
+@pytest.mark.parametrize("place", WIDGETS)
+def test_the_table_and_the_widgets_have_the_same_keys(place: str) -> None:
+    bound = {key for kind in WIDGETS[place] for key, _ in kind._merge_bindings()}
+    in_table = {key for id_, keys in AS_BUILT.keys.items() if BY_ID[id_].where == place for key in keys}
+
+    # What moves the cursor in the prompt is taken by the text area itself.
+    assert in_table - bound <= {"up", "down"}
+
+
+def test_no_binding_of_the_session_takes_what_is_typed() -> None:
+    assert [each for each in bindings() if "question_mark" in each.key.split(",")] == []
+
+
+# What the user chooses
+
+
+def test_without_a_choice_every_key_is_what_it_was() -> None:
+    assert keymap_of(()) == AS_BUILT
+    assert {AS_BUILT.meaning(PROMPT, key) for key in ("f9", "enter", "x")} == {"f9", "enter", "x"}
+
+
+def test_a_chosen_key_runs_the_command_and_the_usual_one_does_nothing() -> None:
+    keymap = keymap_of(chosen(find="ctrl+f"))
+
+    assert keymap.meaning(PROMPT, "ctrl+f") is BY_ID["find"]
+    assert keymap.meaning(PROMPT, "f9") == ""
+    assert keymap.shown("find") == "Ctrl+F"
+
+
+def test_for_a_widget_a_chosen_key_becomes_the_one_that_it_knows() -> None:
+    keymap = keymap_of(chosen(review="v", send="ctrl+g", edit_draft="f11"))
+
+    assert keymap.meaning(CARD, "v") == "f"
+    assert keymap.meaning(CARD, "f") == ""
+    assert keymap.meaning(PROMPT, "ctrl+g") == "enter"
+    assert keymap.meaning(PROMPT, "enter") == ""
+
+
+def test_two_commands_can_change_their_keys() -> None:
+    keymap = keymap_of(chosen(toggle_plan="ctrl+o", toggle_all="ctrl+t"))
+
+    assert keymap.meaning(PROMPT, "ctrl+o") is BY_ID["toggle_plan"]
+    assert keymap.meaning(PROMPT, "ctrl+t") is BY_ID["toggle_all"]
+    assert keymap.notes == ()
+
+
+def test_a_key_of_the_card_is_not_taken_for_what_is_below_it() -> None:
+    keymap = keymap_of(chosen(leave_card="q", next_mode="ctrl+g"))
+
+    assert keymap.meaning(CARD, "shift+tab") == ""
+    assert keymap.meaning(CARD, "ctrl+g") is BY_ID["next_mode"]
+
+
+def test_no_key_is_a_choice_too() -> None:
+    keymap = keymap_of(chosen(toggle_plan=""))
+
+    assert (keymap.keys["toggle_plan"], keymap.notes) == ((), ())
+    assert keymap.meaning(PROMPT, "ctrl+t") == ""
+
+
+def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> None:
+    assert AS_BUILT.meaning(CARD, "question_mark") is BY_ID["help"]
+    assert keymap_of(chosen(help="f1")).meaning(CARD, "question_mark") == "question_mark"
+
+
+# What a choice costs, and what cannot be
+
+
+def notes(**keys: str | list[str]) -> str:
+    return "\n".join(keymap_of(chosen(**keys)).notes)
+
+
+def test_a_key_that_is_taken_from_another_command_is_named() -> None:
+    keymap = keymap_of(chosen(find="ctrl+o"))
+
+    assert keymap.notes == ("keys.find: Ctrl+O is taken from toggle_all (with a session)",)
+    assert keymap.keys["toggle_all"] == ()
+
+
+def test_a_key_that_stays_another_commands_somewhere_is_named() -> None:
+    assert notes(find="ctrl+a") == (
+        "keys.find: Ctrl+A stays line_start in the prompt\nkeys.find: Ctrl+A stays select_all in the conversation"
+    )
+    assert (
+        notes(entry_above="ctrl+o")
+        == "keys.entry_above: Ctrl+O is not toggle_all any more in the conversation"
+    )
+
+
+def test_of_two_choices_of_one_key_the_first_holds() -> None:
+    keymap = keymap_of(chosen(find="f3", toggle_plan="f3"))
+
+    assert (keymap.keys["find"], keymap.keys["toggle_plan"]) == (("f3",), ("ctrl+t",))
+    assert "keys.toggle_plan: 'f3' is left out: you gave it to find already" in keymap.notes
+
+
+@pytest.mark.parametrize(
+    ("id_", "key", "why"),
+    [
+        ("find", "nokey", "there is no such key"),
+        ("send", "x", "in the prompt it writes a character"),
+        ("quit", "q", "everywhere it writes a character"),
+        ("find", "enter", "needs it for itself"),
+        ("review", "3", "the digits and y, a, n answer permission requests, always"),
+        ("find", "3", "the digits and y, a, n answer permission requests, always"),
+        ("restart", "shift+3", "the digits and y, a, n answer permission requests, always"),
+        ("find", "ctrl+q", "quit would be left without a key"),
+        ("new_line", "enter", "send would be left without a key"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_reason_and_the_usual_key_holds(
+    id_: str, key: str, why: str
+) -> None:
+    keymap = keymap_of(chosen(**{id_: key}))
+
+    assert keymap.keys == AS_BUILT.keys
+    assert keymap.notes[0].startswith(f"keys.{id_}: {key!r} is left out: ")
+    assert why in keymap.notes[0]
+    assert "the usual key holds" in keymap.notes[1]
+
+
+def test_enter_can_make_a_new_line_where_another_key_sends() -> None:
+    keymap = keymap_of(chosen(send="ctrl+enter", new_line="enter"))
+
+    assert keymap.meaning(PROMPT, "enter") == "ctrl+j"
+    assert keymap.meaning(PROMPT, "ctrl+enter") == "enter"
+    assert keymap.notes == ()
+
+
+@pytest.mark.parametrize("id_", sorted(NEEDED))
+def test_there_is_always_a_way_out_and_to_an_answer(id_: str) -> None:
+    keymap = keymap_of(chosen(**{id_: ""}))
+
+    assert keymap.keys[id_] == AS_BUILT.keys[id_]
+    assert "cannot be without a key" in keymap.notes[0]
+
+
+def test_a_misspelt_command_is_named_with_what_may_be_meant() -> None:
+    assert notes(fnid="f3") == (
+        "keys.fnid: there is no command of that name with keys to choose; did you mean find?"
+    )
+    assert "`acp-tui keys` lists the commands" in notes(zzz="f3")
+
+
+def test_what_is_typed_is_no_key_to_choose() -> None:
+    assert "there is no command of that name" in notes(shell="f3")
+
+
+# Hints
+
+
+def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
+    keymap = keymap_of(chosen(find="ctrl+f", toggle_plan=""))
+
+    assert keymap.hint("look; {find} finds; {toggle_plan} folds") == "look; Ctrl+F finds"
+    assert keymap.hint("{toggle_plan} folds") == ""
+
+
+@pytest.mark.parametrize(
+    "hints",
+    [
+        (PLACEHOLDER,),
+        (KEYS,),
+        (*LONG_KEYS, *BRIEF_KEYS, MORE),
+        tuple(words for _, _, words in STATES.values() if words),
+    ],
+)
+def test_every_hint_has_a_key(hints: tuple[str, ...]) -> None:
+    assert "" not in map(AS_BUILT.hint, hints)

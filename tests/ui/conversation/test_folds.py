@@ -1,0 +1,224 @@
+"""How much of an entry is shown before it is unfolded, as the settings say."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from acp_tui.client.settings.tree import Appearance, ConversationSettings, Settings
+from acp_tui.client.terminals.emulator import Line, Span
+from acp_tui.conversation.content import Image, Text
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
+from acp_tui.conversation.updates import PromptSent, SessionUpdate
+from acp_tui.ui.conversation.column import drawing_of
+from acp_tui.ui.conversation.drawing import Drawing, Scene
+from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.rendering.palette import PLAIN
+from support.desks import SESSION, OpenDesk
+from support.folding import call, fold, prompt, thought
+
+LINES = "\n\n".join(f"line {number}" for number in range(20))
+TEXT = BlockContent(Text(LINES))
+DIFF = TextDiff("/project/a.py", "".join(f"new {number}\n" for number in range(40)), "")
+IMAGE = BlockContent(Image("AAAA", "image/png"))
+TERMINAL = TerminalId("t")
+
+
+def _drawing(*updates: SessionUpdate) -> Drawing:
+    drawing = drawing_of(fold(*updates).entries[0])
+    while not drawing.refresh():
+        pass
+    return drawing
+
+
+class Printed:
+    """Stands in for the screens of terminals: each has printed twenty lines."""
+
+    line_count = 20
+
+    def screen(self, state: TerminalState) -> Printed:
+        """The one of any terminal."""
+        return self
+
+    def update(self) -> None:
+        """Nothing more is printed."""
+
+    def lines(self, start: int, stop: int) -> list[Line]:
+        """Some of its lines."""
+        return [[Span(f"line {number}")] for number in range(start, stop)]
+
+
+def _scene(folds: Folds) -> Scene:
+    terminals = {TERMINAL: TerminalState(TERMINAL)}
+    return Scene(80, PLAIN, terminals, cast(Any, Printed()), "/project", folds=folds)
+
+
+def _shown(drawing: Drawing, folds: Folds) -> list[str]:
+    return [strip.text.rstrip() for strip in drawing.lines(_scene(folds))]
+
+
+def _reported(*content: Any, kind: str = "other", status: str = "completed") -> Drawing:
+    locations = (Location("/project/a.py", 7),)
+    return _drawing(call("c", title="A call", kind=kind, status=status, content=content, locations=locations))
+
+
+# By length
+
+
+@pytest.mark.parametrize("lines", [0, 1, 5])
+def test_a_text_shows_as_many_lines_as_are_set(lines: int) -> None:
+    _, *body = _shown(_reported(TEXT), Folds(text_lines=lines))
+    assert len(body) == lines + 1
+    assert body[-1].startswith("    │ … ")
+
+
+@pytest.mark.parametrize("lines", [1, 10])
+def test_a_diff_shows_as_many_lines_as_are_set(lines: int) -> None:
+    _, *body = _shown(_reported(DIFF), Folds(diff_lines=lines))
+    assert "a.py" in body[0]
+    assert len(body) == lines + 1
+
+
+def test_where_no_line_of_a_diff_is_shown_the_call_names_its_file() -> None:
+    head, *_ = _shown(_reported(DIFF), Folds(diff_lines=0))
+    assert head == "  ✓ • A call  a.py:7"
+    unplaced = _drawing(call("c", title="A call", status="completed", content=(DIFF,)))
+    assert _shown(unplaced, Folds(diff_lines=0))[0] == "  ✓ • A call  a.py"
+    assert _shown(unplaced, Folds())[0] == "  ✓ • A call"
+
+
+def test_a_terminal_shows_as_many_of_its_last_lines_as_are_set() -> None:
+    drawing = _drawing(call("c", title="A call", status="in_progress", content=(TerminalContent(TERMINAL),)))
+    assert _shown(drawing, Folds(terminal_lines=2))[1:] == [
+        "    │ … 18 more lines",
+        "    │ line 18",
+        "    │ line 19",
+    ]
+    assert _shown(drawing, Folds(frozenset({"other"})))[1:] == ["    │ … 20 lines"]
+
+
+def test_what_is_unfolded_is_shown_whole() -> None:
+    drawing = _reported(TEXT, DIFF)
+    drawing.set_open(True)
+    text = "\n".join(_shown(drawing, Folds(frozenset({"other"}), diff_lines=0, text_lines=0)))
+    assert "line 19" in text
+    assert "new 39" in text
+
+
+# Prompts
+
+PASTED = "".join(f"line {number}\n" for number in range(500))
+
+
+def test_a_long_prompt_shows_its_beginning_and_how_much_more_there_is() -> None:
+    drawing = _drawing(prompt(PASTED))
+    assert _shown(drawing, Folds()) == [
+        *(f"▌ line {number}" for number in range(20)),
+        "▌ … 480 more lines",
+    ]
+    assert len(drawing.whole(_scene(Folds()))) == 500
+    assert drawing.toggle()
+    assert len(_shown(drawing, Folds())) == 500
+    assert drawing.toggle()
+    assert len(_shown(drawing, Folds(prompt_lines=3))) == 4
+
+
+def test_a_prompt_that_is_not_long_does_not_fold() -> None:
+    drawing = _drawing(prompt("".join(f"line {number}\n" for number in range(21))))
+    assert len(_shown(drawing, Folds())) == 21
+    assert not drawing.toggle()
+    scene = _scene(Folds())
+    assert drawing.whole(scene) is drawing.lines(scene)
+
+
+def test_what_is_to_be_known_of_a_prompt_is_not_folded_away() -> None:
+    drawing = _drawing(PromptSent((Text(PASTED),), ("a.png was left out",)))
+    assert _shown(drawing, Folds())[-2:] == ["▌ … 480 more lines", "▌ ! a.png was left out"]
+
+
+# By kind
+
+
+def test_content_of_a_folded_kind_is_folded_away_whatever_it_is() -> None:
+    head, *body = _shown(_reported(TEXT, DIFF, IMAGE, kind="edit"), Folds(frozenset({"edit"})))
+    assert head == "  ✓ ✎ A call  a.py:7"
+    assert [line.split()[1] for line in body] == ["…", "…", "[image:"]
+
+
+def test_a_kind_that_is_not_folded_any_more_shows_its_content() -> None:
+    assert "line 0" in "\n".join(_shown(_reported(TEXT, kind="read"), Folds(frozenset())))
+    assert "line 0" not in "\n".join(_shown(_reported(TEXT, kind="read"), Folds()))
+
+
+def test_a_call_that_failed_shows_why_whatever_is_folded() -> None:
+    drawing = _reported(TEXT, kind="read", status="failed")
+    assert "line 0" in "\n".join(_shown(drawing, Folds()))
+
+
+# Thoughts
+
+OPEN = Folds(are_thoughts_open=True)
+
+
+def test_a_thought_is_one_line_until_it_is_opened() -> None:
+    drawing = _drawing(thought("one\ntwo\nthree"))
+    assert _shown(drawing, Folds()) == ["  ▸ one …"]
+    drawing.toggle()
+    assert _shown(drawing, Folds()) == ["  ▾ one", "    two", "    three"]
+
+
+def test_where_thoughts_are_open_each_can_be_shut_and_opened_again() -> None:
+    drawing = _drawing(thought("one\ntwo\nthree"))
+    assert len(_shown(drawing, OPEN)) == 3
+    drawing.toggle()
+    assert _shown(drawing, OPEN) == ["  ▸ one …"]
+    drawing.toggle()
+    assert len(_shown(drawing, OPEN)) == 3
+
+
+def test_where_thoughts_are_open_folding_everything_again_leaves_them_as_set() -> None:
+    drawing = _drawing(thought("one\ntwo\nthree"))
+    _shown(drawing, OPEN)
+    drawing.toggle()
+    for is_open in (True, False):
+        drawing.set_open(is_open)
+        assert len(_shown(drawing, OPEN)) == 3
+
+
+# From the settings to the screen
+
+
+def test_what_holds_without_settings_is_what_the_settings_have_as_defaults() -> None:
+    shown = ConversationSettings()
+    assert (
+        Folds(
+            frozenset(shown.fold_kinds),
+            shown.diff_lines,
+            shown.text_lines,
+            shown.prompt_lines,
+            shown.terminal_lines,
+        )
+        == AS_BY_DEFAULT
+    )
+    assert shown.thoughts == "folded"
+
+
+async def test_the_conversation_is_folded_as_the_settings_say(open_desk: OpenDesk) -> None:
+    script = """
+    update("agent_thought_chunk", content={"type": "text", "text": "one\\ntwo\\nthree"})
+    text = "\\n\\n".join(f"line {number}" for number in range(20))
+    call = {"status": "completed", "content": [{"type": "content", "content": {"type": "text", "text": text}}]}
+    for kind in ("other", "edit"):
+        call |= {"sessionUpdate": "tool_call", "toolCallId": kind, "title": f"Call {kind}", "kind": kind}
+        send(method="session/update", params={"sessionId": "s1", "update": call})
+    serve_until_closed()
+    """
+    settings = Settings(
+        appearance=Appearance(images="off"),
+        conversation=ConversationSettings(fold_kinds=("edit",), text_lines=3, thoughts="open"),
+    )
+    async with open_desk(SESSION, script, settings=settings) as desk:
+        await desk.shows("two three", "line 1 … 36 more lines", "✎ Call edit … 39 lines")
+        assert desk.view.images == "off"

@@ -1,0 +1,188 @@
+"""Whatever an agent reports about a call is on the card, or an allow does not count before it was brought up."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any, Final
+
+import pytest
+
+from acp_tui.conversation.content import BlobResource, Image, ResourceLink, Text, TextResource, UnknownBlock
+from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff, UnknownContent
+from support.folding import ALLOW, REJECT
+from support.screens import Page, open_page
+
+CALLS: Final = int(os.environ.get("ACP_TUI_REPORTED_CALLS", "6"))
+SIZES: Final = [(80, 24), (100, 30), (120, 40), (60, 20)]
+MARK: Final = "EVIL"
+
+
+def _padding(chance: random.Random) -> str:
+    return chance.choice(
+        ["", "\n" * 60, " " * 900, "harmless words and more\n" * 40, "a" * 700, "x\n\n" * 30]
+    )
+
+
+def _planted(chance: random.Random) -> str:
+    return _padding(chance) + MARK + _padding(chance)
+
+
+def _raw_input(chance: random.Random) -> Any:
+    value: Any = _planted(chance)
+    for _ in range(chance.randrange(4)):
+        key = chance.choice(["cmd", "script", "args", "command", "env", "steps", "path", "x" * 90])
+        value = chance.choice([[value], ["ls", value], {key: value}, {"command": "ls", key: value}])
+    if isinstance(value, str) and chance.random() < 0.7:
+        value = {chance.choice(["cmd", "script", "description"]): value, "command": chance.choice(["ls", 7])}
+    return value
+
+
+def _call(chance: random.Random) -> dict[str, Any]:
+    """A call with the mark in one of its fields, and others around that."""
+    call: dict[str, Any] = {"title": "Do it", "kind": chance.choice(["execute", "edit", "other", "read"])}
+    plain = BlockContent(Text("nothing to see here"))
+    diff = TextDiff("/project/first.py", "".join(f"line {n}\n" for n in range(chance.choice([2, 60]))), None)
+    field = chance.choice(
+        [
+            "raw_input",
+            "raw_input",
+            "raw_input",
+            "title",
+            "kind",
+            "name",
+            "raw_output",
+            "location",
+            "diff",
+            "block",
+        ]
+    )
+    match field:
+        case "raw_input":
+            call["raw_input"] = _raw_input(chance)
+            if chance.random() < 0.5:
+                call["content"] = (chance.choice([plain, diff]),)
+        case "title" | "kind" | "name":
+            call[field] = _planted(chance)
+        case "raw_output":
+            call["raw_output"] = _raw_input(chance)
+        case "location":
+            call["locations"] = (Location("/project/a"), Location(f"/project/{_planted(chance)}"))
+        case "diff":
+            old = "".join(f"line {n}\n" for n in range(200))
+            new = old.replace("line 190\n", f"line 190 {_planted(chance)}\n").replace(
+                "line 3\n", "line three\n"
+            )
+            second = TextDiff("/project/second.py", new, chance.choice([old, None]))
+            call["content"] = (diff, second) if chance.random() < 0.6 else (second, plain)
+        case "block":
+            text = _planted(chance)
+            block = chance.choice(
+                [
+                    Text(text),
+                    TextResource("file:///a", text),
+                    ResourceLink(f"https://{MARK}.example", "a link"),
+                    ResourceLink("https://host.example", "a link", description=text),
+                    Image("aGk=", "image/png", f"https://{MARK}.example"),
+                    BlobResource(f"file:///{MARK}", "aGk="),
+                    UnknownBlock("hologram", {"deep": [{"er": text}]}),
+                ]
+            )
+            call["content"] = (plain, BlockContent(block))
+            if chance.random() < 0.2:
+                call["content"] = (plain, UnknownContent("hologram", {"deep": [text]}))
+    return call
+
+
+@pytest.mark.parametrize("seed", range(CALLS))
+async def test_no_allow_counts_before_what_is_reported_has_been_on_the_screen(seed: int) -> None:
+    chance = random.Random(seed)
+    size = SIZES[seed % len(SIZES)]
+    async with open_page(size=size) as page:
+        await page.ask("call", ALLOW, REJECT, **_call(chance))
+        await page.enter_card()
+        was_seen = _is_on_card(page)
+        await page.press("1")
+        if page.decisions:
+            assert was_seen, page.text
+            return
+        assert "in view" in page.text or "too small" in page.text.lower() or "cannot be shown" in _words(page)
+        for _ in range(400):
+            page.clock.pass_guard()
+            if _is_on_card(page):
+                break
+            before = page.text
+            await page.press("pagedown")
+            if page.text == before:
+                break
+        assert _is_on_card(page) or "more characters" in _words(page), page.text
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+def _words(page: Page) -> str:
+    return " ".join(page.text.split())
+
+
+def _is_on_card(page: Page) -> bool:
+    """Whether the mark can be read in the request, however its lines are broken."""
+    region = page.pilot.app.screen.query_one("RequestView").region
+    rows = [line[region.x : region.right] for line in page.lines[region.y : region.bottom]]
+    return MARK in "".join("".join(row.strip("│╭╮╰╯ ↪>+▁▂▃▄▅▆▇█") for row in rows).split())
+
+
+# What was seen, and what was not
+
+
+LONG = TextDiff("/project/long.py", "".join(f"line {number}\n" for number in range(1, 81)))
+
+
+async def test_a_request_that_is_all_in_view_is_allowed_by_one_key() -> None:
+    async with open_page() as page:
+        await page.ask("call", kind="execute", title="ls", raw_input={"command": "ls"})
+        await page.enter_card()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_the_first_key_brings_up_what_is_below_the_card_and_the_next_allows_it() -> None:
+    async with open_page() as page:
+        await page.ask("call", kind="edit", content=(LONG,))
+        await page.enter_card()
+        await page.press("1")
+        assert "Not all of it was in view yet: read on (PgDn), or press 1 again" in _words(page), page.text
+        await page.press("1")
+        assert page.decisions == {}, "the same key at once is no second thought"
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_what_was_paged_through_is_allowed_by_one_key() -> None:
+    async with open_page() as page:
+        await page.ask("call", kind="edit", content=(LONG,))
+        await page.enter_card()
+        await page.press(*["pagedown"] * 20)
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_what_changes_has_not_been_in_view() -> None:
+    async with open_page() as page:
+        await page.ask("call", kind="edit", content=(LONG,))
+        await page.enter_card()
+        await page.press(*["pagedown"] * 20)
+        changed = TextDiff("/project/long.py", LONG.new_text + "rm -rf /\n")
+        await page.ask("call", kind="edit", content=(changed,))
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {}
+
+
+async def test_a_rejection_never_asks_for_more() -> None:
+    async with open_page() as page:
+        await page.ask("call", kind="edit", content=(LONG,))
+        await page.enter_card()
+        await page.press("2")
+        assert page.decisions == {"call": REJECT.option_id}

@@ -1,0 +1,573 @@
+"""Keystrokes at random never allow anything that the user did not mean; the judge knows nothing of how that is done.
+
+`ACP_TUI_KEY_SEQUENCES=20000` runs so many sequences against the card itself, and one in three hundred of them on the
+whole screen, on each dialog that answers and on each form.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from textual import actions
+from textual.events import Click, Key, MouseDown, MouseUp, Paste
+from textual.geometry import Offset, Region
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Button, Input
+
+from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    FieldChoice,
+    Form,
+    TextField,
+    UrlVisit,
+)
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
+from acp_tui.conversation.updates import PermissionAnswered
+from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, TrustQuestion
+from acp_tui.ui.kit import answer_guard
+from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.permission.request_view import RowCounts
+from acp_tui.ui.permission.subject import Asked
+from support.dialogs import NOTHING, open_dialog
+from support.folding import call as reported
+from support.screens import Clock, Page, open_page
+
+SEQUENCES = int(os.environ.get("ACP_TUI_KEY_SEQUENCES", "300"))
+ON_SCREEN = max(SEQUENCES // 300, 1)
+PAUSE_S, HOLD_S = 0.4, 1.1
+"""What the README promises, and how long a keyboard waits before it repeats a key."""
+WAITS = (0.0, 0.03, 0.1, 0.2, 0.38, 0.42, 0.5, 0.66, 1.0, 1.2, 3.0)
+LETTERS = (*"yanwrfjksc xeHY0123459", "enter", "up", "down", "pagedown", "tab", "escape", "ctrl+t")
+WORDS = ("line 1 is wrong", "yes", "no, any way", "allow 2", "why", "for 1 y a n", "11111", "raw 1")
+
+
+def _option(name: str, kind: str, id_: str = "") -> PermissionOption:
+    return PermissionOption(id_ or f"{kind}/{name}", name, kind)
+
+
+ONCE, ALWAYS = _option("Yes", "allow_once"), _option("No", "allow_always")
+NO, NEVER, ODD = _option("Allow", "reject_once"), _option("n", "reject_always"), _option("No", "reject_twice")
+TWICE, TWICE_NO = _option("x", "allow_always", "same"), _option("No", "reject_once", "same")
+ONE_WAY, OTHER_WAY = _option("a", "allow_once"), _option("b", "allow_once")
+OFFERS: tuple[tuple[tuple[PermissionOption, ...], dict[str, PermissionOption]], ...] = (
+    ((ONCE, NO), {"1": ONCE, "2": NO, "y": ONCE, "n": NO}),
+    (
+        (NEVER, ALWAYS, NO, ONCE),
+        {"1": ONCE, "2": ALWAYS, "3": NO, "4": NEVER, "y": ONCE, "a": ALWAYS, "n": NO},
+    ),
+    ((ODD, NO), {"1": ODD, "2": NO, "n": NO}),
+    ((ONCE, TWICE_NO, TWICE), {"1": ONCE, "2": TWICE_NO, "3": TWICE, "y": ONCE}),
+    ((ONE_WAY, OTHER_WAY, NO), {"1": ONE_WAY, "2": OTHER_WAY, "3": NO, "n": NO}),
+)
+"""What is offered, and what each key must mean there; a key that is not named answers nothing."""
+MAY_ALLOW = {option.option_id for option in (ONCE, ALWAYS, ODD, TWICE, ONE_WAY, OTHER_WAY)}
+
+
+class BareCard(PermissionCard):
+    """The card without a screen: it decides as it does there, and is told what the screen would tell it."""
+
+    has_focus = False
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock=clock)
+        self.told: list[Message] = []
+        self.stub = SimpleNamespace(
+            region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), scroll_to=lambda **_: None
+        )
+        self._rows = RowCounts(1, 1, 0, 1, 4)
+
+    @property
+    def _options(self) -> Any:
+        return self.stub
+
+    @property
+    def screen(self) -> Any:
+        """Has no keys of its own."""
+        return SimpleNamespace(_bindings=SimpleNamespace(key_to_bindings={}))
+
+    @property
+    def app(self) -> Any:
+        """There is none."""
+        return None
+
+    def lay_out(self) -> None:
+        """There is nothing to draw on."""
+        self._option_rows = [range(at, at + 1) for at in range(len(self.options))]
+
+    redraw = lay_out
+
+    def warn(self, text: str) -> None:
+        """Nobody reads it."""
+
+    def _warn_too_soon(self, again: str) -> None: ...
+
+    def _tell_crowded(self) -> None: ...
+
+    def post_message(self, message: Message) -> bool:
+        """Keep it."""
+        self.told.append(message)
+        return True
+
+    def hand_over(self, message: Any, keys: Any) -> None:
+        """As a message."""
+        self.told.append(message)
+
+    def may_allow(self, option_id: str, again: str) -> bool:
+        """All of it is in view."""
+        return True
+
+    def action_review(self) -> None:
+        """There is no other screen."""
+
+    def action_page(self, direction: int) -> None:
+        """There is nothing to page."""
+
+    def action_toggle_raw(self) -> None:
+        """There is nothing to show."""
+
+    async def run_action(self, action: Any, default_namespace: Any = None) -> bool:
+        """Without an app."""
+        _, name, parameters = actions.parse(action)
+        getattr(self, f"action_{name}")(*parameters)
+        return True
+
+
+@dataclass
+class Judge:
+    """Says when an answer may be given, from what happened and when."""
+
+    pressed_s: float = -100.0
+    changed_s: float = -100.0
+    """When what is asked, where it stands, or who has the keyboard changed last."""
+    version: int = 0
+    last_key: tuple[str, float, int] = ("", -100.0, -1)
+    """The key, when it was pressed last, and on which version in vain; -1: it counted, or may be held since."""
+
+    def changes(self, now_s: float) -> None:
+        """Something is otherwise now."""
+        self.changed_s, self.version = now_s, self.version + 1
+
+    def is_meant(self, key: str, at_s: float) -> bool:
+        """Whether this key, pressed then, may answer."""
+        last, last_s, seen = self.last_key
+        is_held = bool(key) and key == last and at_s - last_s < HOLD_S and seen != self.version
+        is_meant = at_s - self.pressed_s >= PAUSE_S and at_s - self.changed_s >= PAUSE_S and not is_held
+        self.pressed_s = max(self.pressed_s, at_s)
+        self.last_key = (key, at_s, -1 if is_meant or is_held else self.version)
+        return is_meant
+
+
+@dataclass
+class Run:
+    """One sequence against one card."""
+
+    random: Random
+    clock: Clock
+    judge: Judge = field(default_factory=Judge)
+    log: list[str] = field(default_factory=list)
+    keys: int = 0
+    offer: int = 0
+    meant: int = 0
+    chosen: int | None = None
+    is_stale: bool = False
+    down: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        self.card = BareCard(self.clock)
+        self.call = ToolCall(ToolCallId("call"), title="Edit")
+        self.judge.changes(self.clock.now_s)  # a card that has just been made
+
+    def ask(self) -> None:
+        """Another request takes the place of the one that is shown."""
+        self.keys += 1
+        self.is_stale = False
+        self.offer = self.random.randrange(len(OFFERS))
+        self.chosen = None
+        options = OFFERS[self.offer][0]
+        request = PermissionRequest(RequestKey(self.keys), ToolCallId("call"), options)
+        self.card.show_request(Asked(request, self.call))
+        self.judge.changes(self.clock.now_s)
+
+    def change(self) -> None:
+        """The same request changes in a way, told or not, or the card moves, or something lay above it."""
+        how = self.random.choice(["content", "silent", "moved", "above", "withdrawn"])
+        if self.card.asked is None:
+            return
+        if how == "withdrawn":
+            self.card.show_request(None)
+        elif how in ("content", "silent"):
+            self.call.raw_input = {"command": self.random.random()}
+            if how == "silent":
+                self.is_stale = True  # it comes into view with the next thing that is pressed
+                return
+            self.card.show_changes()
+            self.is_stale = False
+        else:
+            self.card.guard.arm()
+        self.judge.changes(self.clock.now_s)
+
+    def show_stale(self) -> None:
+        """What changed unseen is shown now."""
+        if self.is_stale:
+            self.is_stale = False
+            self.judge.changes(self.clock.now_s)
+
+    def focus(self, has_focus: bool) -> None:
+        """The keyboard goes to the card or to the prompt."""
+        if self.card.has_focus != has_focus:
+            self.card.has_focus = has_focus
+            self.card.guard.arm()
+            self.judge.changes(self.clock.now_s)
+
+    async def press(self, key: str, age_s: float = 0.0) -> None:
+        """A key, pressed so long ago."""
+        if not self.card.has_focus or self.card.asked is None:
+            return
+        self.log.append(f"{self.clock.now_s - age_s:.2f} {key}")
+        self.show_stale()
+        event = Key("space" if key == " " else key, key if len(key) == 1 else " " if key == "space" else None)
+        event.time = self.clock.now_s - age_s
+        is_meant = self.judge.is_meant(event.key, self.clock.now_s - age_s)
+        expected = OFFERS[self.offer][1].get(key)
+        if key == "enter" and self.chosen is not None:
+            expected = self.card.options[self.chosen]
+        if key in ("up", "down"):
+            last = len(OFFERS[self.offer][0]) - 1
+            start = self.chosen if self.chosen is not None else (-1 if key == "down" else last + 1)
+            self.chosen = max(0, min(last, start + (1 if key == "down" else -1)))
+        request_key = self.card.asked.request.key
+        await self.card.on_key(event)
+        self._check(expected if is_meant else None, request_key)
+
+    def _check(self, expected: PermissionOption | None, key: RequestKey) -> None:
+        answers = [told for told in self.card.told if isinstance(told, PermissionCard.Answered)]
+        for told in self.card.told:
+            if isinstance(told, PermissionCard.Typed | PermissionCard.ReasonWanted | PermissionCard.Left):
+                self.focus(False)
+        self.card.told.clear()
+        assert len(answers) <= 1
+        for answer in answers:
+            assert answer.key == key, self.log
+            may_allow = answer.option_id in MAY_ALLOW
+            if expected is not None:
+                assert answer.option_id == expected.option_id, self.log
+                self.meant += may_allow
+            else:
+                assert not may_allow, f"allowed unasked: {self.log}"
+            self.card.show_request(None)
+            self.judge.changes(self.clock.now_s)
+            if self.random.random() < 0.8:
+                self.ask()
+        if expected is not None:
+            assert answers, f"not answered: {self.log}"
+
+    def mouse(self, is_down: bool) -> None:
+        """Press or release it on a row."""
+        if self.card.asked is None:
+            return
+        row = self.random.randrange(4)
+        kind = MouseDown if is_down else MouseUp
+        event = kind(None, 3, row, 0, 0, 1, False, False, False, screen_x=3, screen_y=row)
+        event.time = self.clock.now_s
+        self.log.append(f"{self.clock.now_s:.2f} {kind.__name__} {row}")
+        self.show_stale()
+        if is_down:
+            is_meant = self.judge.is_meant("", self.clock.now_s)
+            self.down = (self.judge.version, row) if is_meant else None
+            self.card.on_mouse_down(event)
+            return
+        # A press on a card without the keyboard brings it there: the click counts only where it was before.
+        is_meant = self.down == (self.judge.version, row) and self.card.has_focus
+        options = self.card.options
+        self.card.on_click(Click.from_event(self.card, event))
+        self._check(options[row] if is_meant and row < len(options) else None, RequestKey(self.keys))
+
+    async def step(self) -> None:
+        """Something happens."""
+        pick = self.random.random()
+        self.clock.now_s += self.random.choice(WAITS) + self.random.random() / 1000  # never just so
+        age_s = self.random.choice([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])
+        if pick < 0.12:
+            self.ask()
+        elif pick < 0.22:
+            self.change()
+        elif pick < 0.34:
+            self.focus(True)
+        elif pick < 0.36:
+            self.focus(False)
+        elif pick < 0.42:
+            self.mouse(is_down=True)
+            self.clock.now_s += self.random.choice((0.0, 0.05, 0.5))
+            if self.random.random() < 0.3:
+                self.change()
+            self.mouse(is_down=False)
+        elif pick < 0.5:
+            for letter in self.random.choice(WORDS):
+                self.clock.now_s += self.random.choice((0.05, 0.1, 0.29, 0.385))
+                await self.press(letter)
+        elif pick < 0.58:
+            key = self.random.choice(("1", "y", "a", "enter", "2"))
+            await self.press(key)
+            for pause_s in (self.random.choice((0.25, 0.5, 0.66, 1.0)), *[0.03] * self.random.randrange(40)):
+                self.clock.now_s += pause_s
+                await self.press(key)
+        elif pick < 0.6:
+            if self.card.has_focus and self.card.asked is not None:
+                self.judge.is_meant("", self.clock.now_s)
+                event = Paste("1\ny\n")
+                event.time = self.clock.now_s
+                self.card.on_paste(event)
+                self._check(None, RequestKey(self.keys))
+        else:
+            await self.press(self.random.choice(LETTERS), age_s)
+
+
+@pytest.mark.usefixtures("keys_wait")
+async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, meant = Clock(), 0
+    monkeypatch.setattr(
+        answer_guard, "time", SimpleNamespace(monotonic=clock)
+    )  # no key waits but by the script
+    for seed in range(SEQUENCES):
+        clock.now_s += 100
+        run = Run(Random(seed), clock)
+        run.ask()
+        run.focus(True)
+        for _ in range(30):
+            await run.step()
+        meant += run.meant
+    assert meant > SEQUENCES // 10, "answers that are meant are given"
+
+
+# On the screen
+
+
+async def _some_steps(page: Page, random: Random) -> None:
+    """Requests come and go while somebody types; each answer is judged by when its key was pressed."""
+    judge, clock, names = Judge(), page.clock, 0
+
+    async def look(act: Callable[[], Any]) -> None:
+        """Do this, and note when the card changes by it."""
+        before = _seen(page)
+        await act()
+        if _seen(page) != before:
+            judge.changes(clock.now_s)
+
+    for _ in range(14):
+        clock.now_s += random.choice(WAITS)
+        pick = random.random()
+        if pick < 0.25 or not page.session.conversation.permissions:
+            names += 1
+            name = f"call {names}"
+            await look(partial(page.ask, name, ONCE, ALWAYS, NO, title=name))
+        elif pick < 0.32:
+            key = next(iter(page.session.conversation.permissions))
+            await look(partial(page.apply, PermissionAnswered(key, None)))
+        elif pick < 0.4:
+            title = f"changed {random.random()}"
+            request = next(iter(page.session.conversation.permissions.values()))
+            await look(partial(page.apply, reported(request.tool_call_id, title=title)))
+        else:
+            word = random.choice(WORDS) if pick < 0.55 else ""
+            for letter in word or [random.choice((*LETTERS, *"1yyaa", "tab", "tab", "f"))]:
+                if word:
+                    clock.now_s += random.choice((0.05, 0.2, 0.39))
+                had_focus, answered = _has_keyboard(page), dict(page.decisions)
+                is_meant = judge.is_meant(letter, clock.now_s)
+                await look(partial(page.press, "space" if letter == " " else letter))
+                for name, option in page.decisions.items():
+                    if name not in answered and option in (ONCE.option_id, ALWAYS.option_id):
+                        assert is_meant, (letter, name)
+                        assert had_focus, (letter, name)
+                        assert letter in ("1", "2", "y", "a", "enter"), (letter, name)
+                        judge.changes(clock.now_s)
+
+
+def _seen(page: Page) -> tuple[object, ...]:
+    """What is asked, where, and who has the keyboard."""
+    asked = next(iter(page.session.conversation.permissions.values()), None)
+    title = page.session.conversation.tool_call(asked.tool_call_id).call.title if asked else None
+    return asked, title, _has_keyboard(page), page.pilot.app.screen
+
+
+def _has_keyboard(page: Page) -> object:
+    """The card, docked or on the full screen, where it has the keyboard; else None."""
+    focused = page.pilot.app.focused
+    return focused if type(focused).__name__ in ("PermissionCard", "FullRequest") else None
+
+
+async def test_on_the_screen_nothing_is_allowed_that_was_not_meant() -> None:
+    for seed in range(ON_SCREEN):
+        async with open_page() as page:
+            await _some_steps(page, Random(seed))
+
+
+# Each dialog that answers
+
+PACKAGE = AgentCommand("fetched", ("npx", "-y", "f@1.0"), package=Package("npx", "f@1.0", "1.0"))
+DIALOGS: dict[str, Callable[[], ModalScreen[Any]]] = {
+    "servers": lambda: TrustDialog(Path("/project/.mcp.json"), []),
+    "package": lambda: FirstRunDialog(PACKAGE),
+    "recorded command": lambda: RunQuestion(("agent",), Path("/project")),
+    "closing": lambda: TrustQuestion("Close the tab?", (), yes="Yes"),
+}
+
+
+def _keystrokes(random: Random) -> Iterator[tuple[float, str]]:
+    """Waits, each with the key behind it; now and then the button that says yes is clicked."""
+    for _ in range(10):
+        yield random.choice(WAITS), random.choice((*LETTERS, *"yynn", "right", "left", "ctrl+enter", "click"))
+
+
+@pytest.mark.parametrize("kind", DIALOGS)
+async def test_no_dialog_says_yes_to_what_was_not_meant(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(ON_SCREEN):
+        clock = Clock()
+        monkeypatch.setattr(QuestionScreen, "clock", staticmethod(clock))
+        async with open_dialog(DIALOGS[kind]()) as page:
+            judge = Judge(changed_s=clock.now_s)
+            for wait_s, key in _keystrokes(Random(seed)):
+                clock.now_s += wait_s
+                is_meant = judge.is_meant("" if key == "click" else key, clock.now_s)
+                if key == "click":
+                    yes = next(each for each in page.app.screen.query(Button) if each.id in ("yes", "accept"))
+                    await page.click(str(yes.label))
+                else:
+                    await page.press("space" if key == " " else key)
+                if page.result is not NOTHING:
+                    answer = page.result[0] if isinstance(page.result, tuple) else page.result
+                    assert is_meant or answer not in (True, "accept"), (kind, seed, key)
+                    break
+            with suppress(Exception):
+                page.app.pop_screen()
+
+
+# Forms and pages on their card
+
+QUESTIONS: dict[str, Elicitation] = {
+    "page": UrlVisit(RequestKey(1), "Log in", "1", "https://a.example/"),
+    "yes or no": Form(RequestKey(1), "OK?", (BooleanField("b", default=True),)),
+    "choice": Form(
+        RequestKey(1), "OK?", (ChoiceField("b", (FieldChoice("y", "Yes"), FieldChoice("n", "No"))),)
+    ),
+    "fields": Form(RequestKey(1), "OK?", (TextField("a"), BooleanField("b", default=True))),
+}
+
+
+BUTTONS = ("Send", "1 Open in the browser", "Yes", "No", "0 Decline", "Cancel", "OK?", "Write a prompt")
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+async def test_no_question_on_a_card_is_accepted_by_what_was_not_meant(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the user has gone to a field behind a pause, what is written there is meant."""
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
+    for seed in range(ON_SCREEN):
+        async with open_page() as page:
+            await _Answering(page, kind, seed).go()
+
+
+class _Answering:
+    """Keys, clicks and changes at random, on one question after the other."""
+
+    def __init__(self, page: Page, kind: str, seed: int) -> None:
+        self.page = page
+        self.kind = kind
+        self.random = Random(f"{kind} {seed}")
+        self.judge = Judge()
+        self.log: list[str] = []
+
+    async def go(self) -> None:
+        """Until something is accepted; that it was meant is asserted."""
+        await self._ask(self.kind)
+        for _ in range(24):
+            self.page.clock.now_s += self.random.choice(WAITS) + self.random.random() / 1000
+            pick = self.random.random()
+            if pick < 0.08:
+                await self._ask_otherwise()
+            elif pick < 0.25:
+                await self._click()
+            elif pick < 0.4:
+                for letter in self.random.choice(WORDS):
+                    self.page.clock.now_s += self.random.choice((0.05, 0.2, 0.39))
+                    if not self.page.answers:
+                        await self._press(letter)
+            else:
+                await self._press(self.random.choice((*LETTERS, *"011", "ctrl+enter", "tab", "tab")))
+            if self.page.answers:
+                break
+
+    async def _ask(self, kind: str) -> None:
+        self.log.append(f"{self.page.clock.now_s:.2f} asks {kind}")
+        await self.page.elicit(QUESTIONS[kind])
+        self.judge.changes(self.page.clock.now_s)
+
+    async def _ask_otherwise(self) -> None:
+        """The agent takes back what it asked, and mostly asks something else."""
+        self.log.append(f"{self.page.clock.now_s:.2f} takes it back")
+        self.page.withdraw()
+        await self.page.until(lambda: "asks" not in self.page.words)
+        self.judge.changes(self.page.clock.now_s)
+        self.page.clock.now_s += self.random.choice((0.0, 0.0, 0.3))
+        await self._ask(self.random.choice((*QUESTIONS, self.kind)))
+
+    async def _press(self, key: str) -> None:
+        focused = self.page.pilot.app.focused
+        is_written = isinstance(focused, Input) and bool(focused.value)
+        had_focus = _is_on_card(focused)
+        self.log.append(f"{self.page.clock.now_s:.2f} {key}")
+        is_meant = self.judge.is_meant(key, self.page.clock.now_s)
+        await self.page.press("space" if key == " " else key)
+        if had_focus != _is_on_card(self.page.pilot.app.focused):
+            self.judge.changes(self.page.clock.now_s)
+        may_accept = key in ("enter", "ctrl+enter", *"123456789")
+        await self._check(had_focus and may_accept and (is_meant or is_written))
+
+    async def _click(self) -> None:
+        here = [text for text in BUTTONS if any(text in line for line in self.page.lines)]
+        if not here:
+            return
+        text = self.random.choice(here)
+        self.log.append(f"{self.page.clock.now_s:.2f} clicks {text}")
+        is_meant = self.judge.is_meant("", self.page.clock.now_s)
+        version = self.judge.version
+        await self.page.use_mouse(MouseDown, text)
+        self.page.clock.now_s += self.random.choice((0.0, 0.05, 0.5))
+        if self.random.random() < 0.2:
+            await self._ask_otherwise()
+        if any(text in line for line in self.page.lines):
+            await self.page.use_mouse(MouseUp, text)
+            await self.page.settled()
+            accepts = text in BUTTONS[:4]
+            await self._check(is_meant and accepts and version == self.judge.version)
+
+    async def _check(self, may_accept: bool) -> None:
+        waiting = self.page.session.conversation.elicitations
+        await self.page.until(lambda: bool(waiting or self.page.answers))  # what was decided has come there
+        accepted = [answer for answer in self.page.answers if answer[0] == "accept"]
+        assert may_accept or not accepted, "\n".join(self.log)
+
+
+def _is_on_card(focused: Widget | None) -> bool:
+    return focused is not None and any(
+        type(each).__name__ == "QuestionCard" for each in focused.ancestors_with_self
+    )

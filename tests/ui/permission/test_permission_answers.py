@@ -1,0 +1,403 @@
+"""The permission card's answers: what counts as the user's decision, and what never does."""
+
+import asyncio
+
+import pytest
+from textual.events import Callback, Key, MouseDown, MouseUp, Paste
+
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.tool_calls import ToolCallId
+from acp_tui.conversation.updates import PermissionAnswered
+from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
+from acp_tui.ui.permission import request_pane
+from acp_tui.ui.prompt.input import IDLE_S
+from support.folding import ALLOW, REJECT, agent
+from support.screens import Page, open_page
+from support.waiting import until
+
+ALWAYS = PermissionOption("opt-3", "Allow always", "allow_always")
+THREE = (ALLOW, ALWAYS, REJECT)
+
+
+async def _open_card(page: Page, *options: PermissionOption) -> None:
+    """A request is on the card, and what the user does there counts."""
+    await page.ask("call", *options, title="Edit a file")
+    await page.enter_card()
+
+
+async def yield_to_others() -> None:
+    """Where a widget is held, the page never settles."""
+    await asyncio.sleep(0)
+
+
+# What never answers
+
+
+async def test_typing_in_the_prompt_never_answers() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.clock.pass_guard()
+        await page.press(*"12y", "enter", "space")
+        assert page.decisions == {}
+        assert page.connection.prompts == ["12y"]
+
+
+async def test_enter_with_nothing_chosen_does_nothing() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press("enter", "enter")
+        assert page.decisions == {}
+
+
+@pytest.mark.parametrize("key", ["3", "9", "0", "a", "x", "Y"])
+async def test_a_key_that_means_nothing_is_typed_in_the_prompt(key: str) -> None:
+    async with open_page() as page:
+        await _open_card(page, ALLOW, REJECT)
+        await page.press(key, "1")
+        assert page.decisions == {}
+        assert page.draft == f"{key}1"
+        assert page.prompt.has_focus
+
+
+async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await _open_card(page)
+        # Everything else that there is to press, from the card, the conversation and the prompt.
+        for key in ("enter", "space", "pagedown", "pageup", "home", "end", "ctrl+o", "ctrl+t", "r"):
+            await page.press(key)
+        await page.press("f")
+        page.clock.pass_guard()
+        await page.press("enter", "space", "home", "end", "j", "k", "s", "r", "escape")
+        page.clock.pass_guard()
+        await page.press("f1", "1", "escape")
+        await page.press(
+            "escape", "1", "enter", "tab", "enter", "tab", "x", "ctrl+c", "pageup", "ctrl+end", "shift+tab"
+        )
+        await page.click("Permission")
+        await page.pilot.resize_terminal(60, 20)
+        page.clock.now_s += 3600
+        await page.settled()
+        assert page.decisions == {}
+        assert page.card.display
+
+
+# Too early to have been meant
+
+
+async def test_keys_count_only_some_time_after_the_card_got_the_focus() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.clock.pass_guard()
+        await page.press("tab", "1")
+        page.clock.now_s += GUARD_S - 0.01
+        await page.press("1")
+        assert page.decisions == {}
+        page.clock.now_s += GUARD_S - 0.01
+        await page.press("1")
+        assert page.decisions == {}, "the key that was pressed in vain is no pause"
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_keys_count_only_some_time_after_the_request_appeared_under_the_focus() -> None:
+    async with open_page() as page:
+        await page.ask("first")
+        await page.ask("second")
+        await page.enter_card()
+        await page.press("2", "1")
+        assert page.decisions == {"first": REJECT.option_id}
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"first": REJECT.option_id, "second": ALLOW.option_id}
+
+
+async def test_a_key_that_is_held_down_answers_one_request() -> None:
+    async with open_page() as page:
+        for number in range(10):
+            await page.ask(f"call {number}")
+        await page.enter_card()
+        await page.press("1")
+        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6, *[0.03] * 30):  # a keyboard's, and a slow one's
+            page.clock.now_s += pause_s
+            await page.press("1")
+        assert page.decisions == {"call 0": ALLOW.option_id}
+
+
+@pytest.mark.parametrize("key", ["ctrl+t", "ctrl+o"])
+@pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
+async def test_a_key_that_does_something_elsewhere_ends_the_pause_too(
+    key: str, full: tuple[str, ...]
+) -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press(*full)
+        page.clock.pass_guard()
+        await page.press(key, "1")
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+@pytest.mark.parametrize("before", ["w", "f", "r", "1", "", "space", "down"])
+@pytest.mark.parametrize("pause_s", [0.0, 0.39])
+async def test_text_typed_on_the_card_never_answers_and_is_not_lost(before: str, pause_s: float) -> None:
+    text = "1 is wrong, y or n"
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press("tab", *filter(None, [before]))
+        for letter in text:
+            page.clock.now_s += pause_s
+            await page.press("space" if letter == " " else letter)
+        assert page.decisions == {}
+        assert page.draft.endswith(text)
+        assert page.prompt.has_focus
+
+
+@pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
+async def test_keys_that_come_all_at_once_are_the_reason_whole_and_in_order(full: tuple[str, ...]) -> None:
+    text = "wrong: for 1 raw way y"
+    async with open_page() as page:
+        await page.ask("call", title="Edit")
+        await page.press("tab", *full)
+        for letter in f"w{text}":
+            page.pilot.app.post_message(Key("space" if letter == " " else letter, letter))
+        page.pilot.app.post_message(Key("enter", None))
+        await page.settled()
+        assert page.decisions == {"call": REJECT.option_id}
+        assert page.connection.prompts == [f'About the rejected "Edit": {text}']
+
+
+@pytest.mark.parametrize("opens", [("tab",), ()], ids=["card", "conversation"])
+async def test_keys_that_wait_where_text_is_not_written_are_not_overtaken(opens: tuple[str, ...]) -> None:
+    async with open_page() as page:
+        await page.apply(agent("An answer"))
+        if opens:
+            await page.ask("call", title="Edit")
+            await page.press(*opens)
+        else:
+            page.pilot.app.screen.query_one(ConversationView).focus()
+            await page.settled()
+        where = page.pilot.app.focused
+        assert where is not None
+        app, is_free = page.pilot.app, asyncio.Event()
+        app.post_message(Key("s", "s"))
+        app.post_message(Callback(callback=lambda: where.post_message(Callback(callback=is_free.wait))))
+        for letter in "till":
+            app.post_message(Key(letter, letter))
+        try:
+            await until(lambda: app.focused is page.prompt, yield_to_others)
+            for letter in "here":
+                app.post_message(Key(letter, letter))
+            await until(lambda: "here" in page.draft, yield_to_others)
+        finally:
+            is_free.set()
+        await page.until(lambda: len(page.draft) == len("stillhere"))
+        assert page.draft == "stillhere"
+
+
+async def test_a_paste_goes_to_the_prompt_and_ends_the_pause() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        page.pilot.app.post_message(Paste("1\ny"))
+        await page.settled()
+        assert page.draft == "1\ny"
+        assert page.prompt.has_focus
+        assert page.decisions == {}
+
+
+async def test_with_nothing_written_and_nothing_pressed_the_card_takes_the_keyboard() -> None:
+    async with open_page() as page:
+        page.clock.now_s += IDLE_S
+        await page.ask("call")
+        assert page.card.has_focus
+        await page.press("tab", "1")
+        assert page.card.has_focus, "the Tab was on its way to the card"
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+        assert page.prompt.has_focus
+
+
+@pytest.mark.parametrize("draft", ["a draft", ""])
+async def test_with_a_draft_or_a_key_just_now_the_card_takes_no_keyboard(draft: str) -> None:
+    async with open_page() as page:
+        await page.write(draft)
+        page.clock.now_s += IDLE_S if draft else 0
+        await page.press("home")
+        page.clock.now_s += IDLE_S if draft else IDLE_S - 0.01
+        await page.ask("call")
+        assert page.prompt.has_focus
+
+
+async def test_what_is_typed_as_the_card_takes_the_keyboard_goes_to_the_prompt_whole() -> None:
+    async with open_page() as page:
+        page.clock.now_s += IDLE_S
+        await page.ask("call")
+        await page.press(*"yes", "space", *"now")
+        assert page.draft == "yes now"
+        assert page.decisions == {}
+
+
+async def test_a_call_that_changes_in_place_is_not_answered_before_that_was_in_view() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        page.session.conversation.tool_call(ToolCallId("call")).call.raw_input = {"command": "rm -rf ~"}
+        await page.press("1")
+        assert page.decisions == {}
+        assert "rm -rf ~" in page.text
+
+
+async def test_a_request_that_replaces_another_under_the_pressed_mouse_is_not_answered() -> None:
+    async with open_page() as page:
+        await page.ask("first")
+        await page.ask("second")
+        await page.enter_card()
+        await page.use_mouse(MouseDown, "Allow once")
+        await page.apply(PermissionAnswered(next(iter(page.session.conversation.permissions)), None))
+        page.clock.pass_guard()
+        await page.use_mouse(MouseUp, "Allow once")
+        assert page.card.display
+        assert page.decisions == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "option"), [("y", ALLOW), ("a", ALWAYS), ("n", REJECT)], ids=["once", "always", "reject"]
+)
+async def test_a_letter_answers_with_its_kind_whatever_the_agents_order(
+    key: str, option: PermissionOption
+) -> None:
+    async with open_page() as page:
+        await _open_card(page, REJECT, ALWAYS, ALLOW)
+        await page.press(key)
+        assert page.decisions == {"call": option.option_id}
+
+
+async def test_a_choice_made_for_one_request_is_not_the_choice_for_the_next() -> None:
+    async with open_page() as page:
+        await page.ask("first")
+        await page.ask("second")
+        await page.enter_card()
+        await page.press("down")
+        page.clock.pass_guard()
+        await page.press("enter")
+        page.clock.now_s += REPEAT_S
+        await page.press("enter")
+        assert page.decisions == {"first": ALLOW.option_id}
+
+
+async def test_an_enter_that_comes_too_early_does_nothing() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press("tab", "down", "enter")
+        assert page.decisions == {}
+
+
+async def test_the_click_that_brings_the_focus_to_the_card_does_not_answer() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.clock.pass_guard()
+        await page.click("Allow once")
+        assert page.card.has_focus
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.click("Allow once")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.click("Allow once")
+        assert "Too soon to count: pause, then click again" in page.text
+        await page.press("2")
+        assert "Too soon to count: pause, then press 2 again" in page.text
+        await page.press("down", "enter")
+        assert "Too soon to count: pause, then press Enter again" in page.text
+        await page.press("down")
+        assert "Too soon" not in page.text
+        assert page.decisions == {}
+
+
+async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(request_pane, "WARNING_S", 0.01)
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press("tab", "1")
+        assert "Too soon to count: pause, then press 1 again" in page.text
+        page.clock.pass_guard()
+        await page.until(lambda: "Too soon" not in page.text)
+        assert "1-2 y n: answer" in page.text
+        assert page.decisions == {}
+
+
+async def test_keys_count_only_some_time_after_the_help_above_the_card_was_closed() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press("f1", "escape", "1")
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+# What answers
+
+
+@pytest.mark.parametrize(("number", "option"), enumerate(THREE, 1))
+async def test_a_number_answers_with_its_option(number: int, option: PermissionOption) -> None:
+    async with open_page() as page:
+        await _open_card(page, *THREE)
+        await page.press(str(number))
+        assert page.decisions == {"call": option.option_id}
+
+
+@pytest.mark.parametrize(
+    ("keys", "option"),
+    [
+        ("down", ALLOW),
+        ("down down", ALWAYS),
+        ("down down down down", REJECT),
+        ("up", REJECT),
+        ("up up down", REJECT),
+    ],
+)
+async def test_arrows_choose_and_enter_answers(keys: str, option: PermissionOption) -> None:
+    async with open_page() as page:
+        await _open_card(page, *THREE)
+        await page.press(*keys.split())
+        assert f"❯ {THREE.index(option) + 1} " in page.text
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert page.decisions == {"call": option.option_id}
+
+
+@pytest.mark.parametrize("option", THREE, ids=lambda option: option.name)
+async def test_a_click_on_an_option_answers_with_it(option: PermissionOption) -> None:
+    async with open_page() as page:
+        await _open_card(page, *THREE)
+        await page.click(f"“{option.name}”")
+        assert page.decisions == {"call": option.option_id}
+
+
+async def test_a_click_on_the_second_line_of_a_long_option_answers_with_it() -> None:
+    long = PermissionOption("long", "Allow " + "and so on " * 8 + "for ever", "allow_always")
+    async with open_page() as page:
+        await _open_card(page, long, REJECT)
+        await page.click("for ever")
+        assert page.decisions == {"call": "long"}
+
+
+async def test_cancelling_the_turn_answers_every_request_cancelled() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("first")
+        await page.ask("second")
+        await page.press("escape")
+        assert page.decisions == {"first": None, "second": None}

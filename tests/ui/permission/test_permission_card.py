@@ -1,0 +1,450 @@
+"""The permission card: what it shows of a request, how long it stays, and what it leaves in the conversation."""
+
+import pytest
+
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.conversation.permission_requests import KIND_WORDS
+from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
+from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
+from acp_tui.ui.kit.answer_guard import REPEAT_S
+from support.entry_scenes import plan
+from support.folding import ALLOW, REJECT, agent, call
+from support.screens import Page, open_page
+
+LONG_DIFF = TextDiff("/project/long.py", "".join(f"line {number}\n" for number in range(1, 81)))
+ONLY_ALLOW = (ALLOW, PermissionOption("opt-3", "Allow always", "allow_always"))
+
+
+async def test_the_prompt_keeps_the_focus_and_the_draft_when_a_request_comes() -> None:
+    async with open_page() as page:
+        await page.write("a draft")
+        await page.ask("call", title="Edit a file")
+        assert page.prompt.has_focus
+        assert page.draft == "a draft"
+        assert "Permission  Edit a file" in page.text
+        assert "Tab, then 1-2 y n: answer" in page.text
+        assert "waits for your decision; Tab" in page.status
+
+
+async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorted_by_kind() -> None:
+    async with open_page() as page:
+        odd = PermissionOption("odd", "Perhaps", "sometimes")
+        never = PermissionOption("never", "Never", "reject_always")
+        await page.ask("call", odd, never, REJECT, *reversed(ONLY_ALLOW))
+        rows = [line.strip("│ ") for line in page.lines if line.strip("│ ")[:1].isdigit()]
+        assert rows[-5:] == [
+            "1 y  Allow once     “Allow once”",
+            "2    Allow always   “Perhaps” (of a kind that acp-tui does not know: “sometimes”)",
+            "3 a  Allow always   “Allow always”",
+            "4 n  Reject once    “No”",
+            "5    Reject always  “Never”",
+        ]
+
+
+LIES = (
+    " " * 200 + "reject this",
+    "No\n\n2 n  Reject once   “Allow”",
+    "\u2003" * 90 + "No",
+    "\u202eeslaf",
+    "許可" * 300,
+    "لا تسمح" * 40,
+    "n\u0301" * 500,
+    "“” 1 y  Allow once  “",
+    "",
+    "\t",
+)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 24)])
+async def test_no_name_gets_before_our_word_or_looks_like_a_row_of_its_own(size: tuple[int, int]) -> None:
+    async with open_page(size=size) as page:
+        for name in LIES:
+            await page.ask("call", PermissionOption("lie", name, "allow_always"), REJECT)
+            first = next(row for row, line in enumerate(page.lines) if "1 a  Allow always" in line)
+            column = page.lines[first].index("1 a  Allow always")
+            answers = [line[column:] for line in page.lines[first:]]
+            end = next(at for at, row in enumerate(answers) if row.startswith("2 n  Reject once"))
+            assert end <= 10, name
+            assert all(row.startswith(" " * len("1 a  ")) for row in answers[1:end]), name
+            await page.apply(PermissionAnswered(next(iter(page.session.conversation.permissions)), None))
+
+
+async def test_an_id_that_is_offered_twice_counts_as_the_most_that_it_can_mean() -> None:
+    async with open_page() as page:
+        await page.ask(
+            "call",
+            PermissionOption("x", "No", "reject_once"),
+            PermissionOption("x", "Yes", "allow_always"),
+            ALLOW,
+        )
+        assert "2    Allow always  “No”" in page.text
+        assert "3    Allow always  “Yes”" in page.text
+        assert page.session.conversation.permissions[RequestKey(1)].rejection is None
+
+
+async def test_a_queue_shows_the_oldest_first_and_how_many_wait() -> None:
+    async with open_page() as page:
+        for name in ("first", "second", "third"):
+            await page.ask(name, title=f"The {name}")
+        for waiting, name in (("1 of 3  ", "first"), ("1 of 2  ", "second"), ("", "third")):
+            assert f"Permission  {waiting}The {name}" in page.text
+            await page.enter_card()
+            await page.press("2")
+            page.clock.now_s += REPEAT_S
+            await page.press("escape")
+        assert not page.card.display
+
+
+async def test_the_whole_diff_can_be_read_and_the_options_stay_in_view() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Write long.py", kind="edit", content=(LONG_DIFF,))
+        await page.enter_card()
+        seen = set()
+        for _ in range(20):
+            seen |= set(_diff_lines(page))
+            assert "1 y  Allow once" in page.text
+            assert "2 n  Reject once" in page.text
+            await page.press("pagedown")
+        assert seen == {f"line {number}" for number in range(1, 81)}
+        assert page.decisions == {}
+
+
+def _diff_lines(page: Page) -> list[str]:
+    """The lines of LONG_DIFF on the card, from the number and the mark before each."""
+    shown = (line.strip(" │▎").partition(" + ")[2].rstrip(" ▁▂▃▄▅▆▇█│") for line in page.lines)
+    return [line.strip() for line in shown if line]
+
+
+def _row_of(page: Page, text: str) -> int:
+    return next(row for row, line in enumerate(page.lines) if text in line)
+
+
+async def test_the_next_request_is_shown_from_its_beginning() -> None:
+    async with open_page() as page:
+        await page.ask("first", content=(LONG_DIFF,))
+        await page.ask("second", title="The second", content=(LONG_DIFF,))
+        await page.enter_card()
+        await page.press("pagedown", "pagedown")
+        page.clock.pass_guard()
+        await page.press("2")
+        assert "The second" in page.text
+        assert "line 1" in _diff_lines(page)
+
+
+async def test_a_request_without_content_shows_its_raw_input() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="push", kind="other", raw_input={"command": "git push --force"})
+        assert "command: git push --force" in page.text
+
+
+async def test_a_request_without_anything_says_that_nothing_is_known() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Trust me")
+        assert "not reported by the agent" in page.text
+
+
+async def test_text_that_the_agent_gives_for_its_request_is_shown() -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(BlockContent(Text("first line\nsecond line")),))
+        assert "first line" in page.text
+        assert "second line" in page.text
+
+
+async def test_the_raw_report_is_shown_on_demand_and_says_what_is_not_in_it() -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(TextDiff("/project/a", "a\n"),), raw_input={"mode": "fast"})
+        await page.enter_card()
+        assert "mode: fast" in page.text
+        assert '"mode": "fast"' not in page.text
+        await page.press("r")
+        assert '"mode": "fast"' in page.text
+        assert "raw output: not reported" in page.text
+        assert "a  new file" in page.text
+        await page.press("r")
+        assert '"mode": "fast"' not in page.text
+
+
+async def test_a_note_of_the_clients_stands_beside_the_request() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        key = next(iter(page.session.conversation.permissions))
+        await page.apply(PermissionNoted(key, "A rule of yours would refuse this"))
+        assert "A rule of yours would refuse this" in page.text
+
+
+async def test_a_place_outside_of_the_workspace_is_shown_whole() -> None:
+    async with open_page() as page:
+        places = (
+            Location("/project/inside.py", 7),
+            Location("/project/../etc/passwd"),
+            Location("/etc/hosts"),
+        )
+        await page.ask("call", locations=places)
+        assert "at inside.py:7" in page.text
+        assert "at /project/../etc/passwd" in page.text
+        assert "at /etc/hosts" in page.text
+
+
+@pytest.mark.parametrize("keys", [(), ("tab",)], ids=["in the prompt", "on the card"])
+async def test_without_an_option_that_refuses_it_says_how_to_refuse(keys: tuple[str, ...]) -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("call", *ONLY_ALLOW)
+        await page.press(*keys)
+        assert "to refuse, cancel the turn" in page.text
+
+
+async def test_with_an_option_that_refuses_it_does_not_speak_of_cancelling() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        assert "to refuse" not in page.text
+
+
+async def test_a_change_of_the_tool_call_is_shown_while_its_request_waits() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Edit a file")
+        await page.apply(call("call", title="Edit two files"))
+        assert "Permission  Edit two files" in page.text
+
+
+async def test_in_a_narrow_and_low_terminal_the_options_are_in_view() -> None:
+    async with open_page(size=(30, 16)) as page:
+        await page.ask("call", title="Write long.py", content=(LONG_DIFF,))
+        assert "1 y  Allow once" in page.text
+        assert "2 n  Reject once" in page.text
+
+
+MANY = tuple(PermissionOption(f"o{number}", f"Way {number}", "allow_once") for number in range(1, 13))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 20)])
+async def test_of_many_options_the_chosen_one_is_in_view_beside_subject_and_keys(
+    size: tuple[int, int],
+) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", *MANY, REJECT, title="Write long.py", content=(LONG_DIFF,))
+        await page.enter_card()
+        for number in range(1, 13):
+            await page.press("down")
+            shown = " ".join(page.text.split())
+            assert f"❯ {number if number < 10 else '·'} Allow once “Way {number}”" in shown
+            assert "Write long.py" in page.text
+            assert "1-9 n ↑↓" in page.text
+        assert page.lines[-6].strip().endswith("╯"), "the card is whole"
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 20)])
+async def test_the_keys_are_named_whole_in_every_width(size: tuple[int, int]) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        await page.enter_card()
+        for key in ("more: PgDn, f", "1-2 y n:", "r: raw", "w: ", "Esc: back"):
+            assert key in page.text
+
+
+async def test_options_stay_in_place_when_the_card_gets_the_focus_and_says_something() -> None:
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        rows = [_row_of(page, "Allow once")]
+        await page.press("tab")
+        rows.append(_row_of(page, "Allow once"))
+        await page.press("1")
+        assert "Too soon" in page.text
+        rows.append(_row_of(page, "Allow once"))
+        assert len(set(rows)) == 1
+
+
+async def test_a_draft_that_grows_takes_no_room_from_the_answers() -> None:
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        await page.write("line\n" * 8)
+        assert "1 y  Allow once" in page.text
+        assert "2 n  Reject once" in page.text
+
+
+async def test_what_the_agent_says_meanwhile_draws_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        drawn: list[None] = []
+        monkeypatch.setattr(type(page.card), "redraw", lambda _: drawn.append(None))
+        await page.apply(agent("one"), agent("two"), call("another", title="Read"))
+        assert drawn == []
+        await page.apply(call("call", title="Edit two files"))
+        assert len(drawn) == 1
+
+
+# How it ends
+
+
+async def test_an_answer_takes_the_card_away_and_leads_back_to_the_prompt() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.enter_card()
+        await page.press("1")
+        assert not page.card.display
+        assert page.prompt.has_focus
+
+
+async def test_a_cancelled_turn_takes_the_card_away() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("call")
+        await page.press("escape")
+        assert not page.card.display
+        assert "permission: cancelled" in page.text
+
+
+async def test_the_end_of_the_agent_takes_the_card_away_and_leads_back_to_the_prompt() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.enter_card()
+        await page.apply(Disconnected("it exited with 1"))
+        assert not page.card.display
+        assert page.prompt.has_focus
+        assert page.decisions == {}
+
+
+async def test_a_request_that_the_agent_withdraws_takes_the_card_away() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        key = next(iter(page.session.conversation.permissions))
+        await page.apply(PermissionAnswered(key, None))
+        assert not page.card.display
+
+
+@pytest.mark.parametrize(("key", "option"), [("1", ALLOW), ("2", REJECT)])
+async def test_the_decision_stands_in_the_conversation(key: str, option: PermissionOption) -> None:
+    async with open_page(agent("Before")) as page:
+        await page.ask("call", title="Edit a file")
+        assert "waits for your decision" in page.text
+        await page.enter_card()
+        await page.press(key)
+        assert f"╰ you chose: {KIND_WORDS[option.kind]}" in page.text
+        assert "waits for your decision" not in page.text
+
+
+async def test_the_decision_says_what_was_done_whatever_the_agent_calls_it() -> None:
+    async with open_page() as page:
+        await page.ask("call", PermissionOption("1", "Reject", "allow_always"))
+        await page.enter_card()
+        await page.press("1")
+        assert "╰ you chose: Allow always “Reject”" in page.text
+        await page.ask("other", PermissionOption("1", "allow once", "allow_once"))
+        page.clock.pass_guard()
+        await page.press("tab")
+        page.clock.pass_guard()
+        await page.press("1")
+        assert "╰ you chose: Allow once\n" in page.text
+
+
+async def test_the_card_speaks_of_reading_on_only_where_there_is_more_to_read() -> None:
+    async with open_page() as page:
+        await page.ask("short", title="Edit a file")
+        await page.ask("long", content=(LONG_DIFF,))
+        await page.enter_card()
+        assert "PgDn" not in page.text
+        assert "f: full screen" in page.text
+        await page.press("1")
+        assert "more: PgDn, f" in page.text
+
+
+# Where there is little room
+
+OLD = "".join(f"line {number}\n" for number in range(1, 61))
+EDIT = TextDiff("/project/durations.py", OLD.replace("line 12\n", "changed\n" + "more\n" * 20), OLD)
+LONG_TITLE = "Make the parser of the durations take what people write without spaces"
+
+
+@pytest.mark.parametrize("title", ["Edit durations.py", LONG_TITLE])
+@pytest.mark.parametrize("size", [(80, 24), (40, 20), (40, 16)])
+async def test_title_file_first_change_and_options_are_in_view_together(
+    size: tuple[int, int], title: str
+) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", title=title, content=(EDIT,))
+        for keys in ((), ("tab",)):
+            await page.press(*keys)
+            shown = " ".join(" ".join(page.lines).replace("│", " ").split())
+            assert title in shown
+            for text in (
+                "durations.py",
+                "- line 12",
+                "+ changed",
+                "more: PgDn, f",
+                "1 y Allow once",
+                "2 n Reject once",
+            ):
+                assert text in shown
+
+
+async def test_a_plan_makes_room_for_a_request_that_needs_it_and_comes_back() -> None:
+    async with open_page(*plan(), size=(40, 20)) as page:
+        assert "Plan 1" in page.text
+        await page.ask("call", title="Edit durations.py", content=(EDIT,))
+        assert "Plan 1" not in page.text
+        assert "- line 12" in page.text
+        await page.enter_card()
+        await page.press("2")
+        assert "Plan 1" in page.text
+
+
+@pytest.mark.parametrize("size", [(30, 10), (20, 8), (20, 5)])
+async def test_where_the_request_has_no_room_nothing_answers_it_but_the_full_screen(
+    size: tuple[int, int],
+) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", title="Edit durations.py", content=(EDIT,))
+        await page.enter_card()
+        await page.until(lambda: "oo small" in page.text)
+        await page.press("1", "down", "enter", "w")
+        assert page.decisions == {}
+        await page.press("f")
+        page.clock.now_s += REPEAT_S
+        await page.until(lambda: "- line 12" in page.text)
+        assert "1 y  Allow once" in page.text
+        await page.press("1")
+        page.clock.pass_guard()
+        await page.press("1")  # not all of it fits
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_screen_that_becomes_large_enough_lets_answers_count() -> None:
+    async with open_page(size=(20, 5)) as page:
+        await page.ask("call", title="Edit durations.py", content=(EDIT,))
+        await page.enter_card()
+        await page.pilot.resize_terminal(40, 20)
+        await page.until(lambda: "- line 12" in page.text)
+        await page.press("1")
+        assert page.decisions == {}, "it was not in view"
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {}, "not all of it fits"
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_title_that_is_cut_stands_whole_above_the_subject() -> None:
+    async with open_page(size=(40, 16)) as page:
+        await page.ask("call", title=" ".join(f"word{number}" for number in range(40)), content=(EDIT,))
+        await page.enter_card()
+        assert "…" in page.text
+        assert "word20" not in page.text
+        await page.press(*["pageup"] * 20)
+        seen = ""
+        for _ in range(12):
+            seen += page.text
+            await page.press("pagedown")
+        assert all(f"word{number}" in seen for number in range(40))
+
+
+@pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
+async def test_the_raw_report_comes_into_view_and_the_beginning_when_it_goes(full: tuple[str, ...]) -> None:
+    async with open_page(size=(40, 20)) as page:
+        await page.ask("call", title="Edit durations.py", content=(EDIT,), raw_input={"mode": "fast"})
+        await page.enter_card()
+        await page.press(*full, "r")
+        await page.until(lambda: '"mode": "fast"' in page.text)
+        await page.press("r")
+        await page.until(lambda: "- line 12" in page.text)

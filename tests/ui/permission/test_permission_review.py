@@ -1,0 +1,313 @@
+"""The full screen of a permission request: what is read there, what answers, and how it ends."""
+
+import pytest
+
+from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.tool_calls import TextDiff
+from acp_tui.conversation.updates import Disconnected, PermissionAnswered
+from acp_tui.ui.commands.help import HelpScreen
+from acp_tui.ui.permission.permission_review import PermissionReview
+from support.folding import ALLOW, REJECT, call
+from support.screens import Page, open_page
+
+OLD = [f"line {number}\n" for number in range(1, 101)]
+NEW = ["first\n", *OLD[1:50], "middle\n", *OLD[51:99], "last\n"]
+EDIT = TextDiff("/project/long.py", "".join(NEW), "".join(OLD))
+WHOLE = TextDiff("/project/whole.py", "".join(OLD))
+WIDE, NARROW, TINY = (120, 40), (80, 24), (40, 20)
+
+
+async def _open(page: Page, *options: PermissionOption, **reported: object) -> None:
+    """A request is read on the full screen, and what the user does there counts."""
+    await page.ask("call", *options, **{"title": "Edit long.py", "content": (EDIT,), **reported})
+    await page.enter_card()
+    await page.press("f")
+    assert _is_open(page)
+    page.clock.pass_guard()
+
+
+def _is_open(page: Page) -> bool:
+    return isinstance(page.pilot.app.screen, PermissionReview)
+
+
+# What is read
+
+
+async def test_the_card_says_which_key_opens_it() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press("tab")
+        assert "f: full screen" in page.text
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, TINY])
+async def test_every_line_can_be_read_while_title_or_answers_stay_in_view(size: tuple[int, int]) -> None:
+    async with open_page(size=size) as page:
+        await _open(page, content=(WHOLE,))
+        seen = set()
+        for _ in range(15):
+            seen |= {
+                number
+                for number in range(1, 101)
+                if any(f"+ line {number}" in _cells(line) for line in page.lines)
+            }
+            assert "1 y  Allow once" in page.text
+            assert "2 n  Reject once" in page.text
+            await page.press("pagedown")
+        assert seen == set(range(1, 101))
+
+
+def _cells(line: str) -> str:
+    return line.rstrip(" │▁▂▃▄▅▆▇█") + " "
+
+
+async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page, content=(WHOLE,))
+        await page.press("down", "down")
+        assert "whole.py" not in page.text
+        await page.press("up", "up")
+        assert "whole.py" in page.text
+        await page.press("end")
+        assert "+ line 100" in page.text
+        await page.press("pageup", "pageup", "home")
+        assert "whole.py" in page.text
+
+
+async def test_a_wide_terminal_shows_old_and_new_side_by_side_and_a_key_changes_that() -> None:
+    async with open_page(size=WIDE) as page:
+        await _open(page)
+        assert _is_side_by_side(page)
+        await page.press("s")
+        assert not _is_side_by_side(page)
+        await page.press("s")
+        assert _is_side_by_side(page)
+
+
+def _is_side_by_side(page: Page) -> bool:
+    return any("- line 1 " in line and "+ first" in line for line in page.lines)
+
+
+async def test_a_narrow_terminal_shows_one_column_until_it_is_told_otherwise() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        assert not _is_side_by_side(page)
+        await page.press("s")
+        assert _is_side_by_side(page)
+
+
+async def test_where_two_columns_have_no_room_it_says_so() -> None:
+    async with open_page(size=TINY) as page:
+        await _open(page)
+        await page.press("s")
+        assert not _is_side_by_side(page)
+        assert "Too narrow for two columns" in page.text
+
+
+async def test_keys_lead_to_the_next_change_and_the_one_before() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await page.press("j", "j")
+        assert "+ middle" in page.text
+        await page.press("j")
+        assert "+ last" in page.text
+        await page.press("k", "k", "k")
+        assert "+ first" in page.text
+
+
+async def test_with_one_change_the_key_goes_to_its_first_line_and_says_it_is_the_only_one() -> None:
+    new = [*OLD[:20], "changed\n", *OLD[21:]]
+    async with open_page(size=TINY) as page:
+        await _open(page, content=(TextDiff("/project/long.py", "".join(new), "".join(OLD)),))
+        for key in ("j", "k", "j"):
+            await page.press("end", key)
+            assert "- line 21" in page.text
+            assert "Only one change" in page.text
+
+
+async def test_behind_the_last_change_and_before_the_first_it_says_so() -> None:
+    async with open_page(size=TINY) as page:
+        await _open(page)
+        await page.press("k")
+        assert "The first change" in page.text
+        await page.press("j", "j", "j", "j")
+        assert "The last change" in page.text
+        assert "+ last" in page.text
+
+
+async def test_the_whole_file_is_shown_on_demand_with_the_change_still_in_view() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await page.press("j", "j")
+        assert "c: whole file" in page.text
+        assert "+ middle" in page.text
+        assert "line 45" not in page.text
+        await page.press("c")
+        assert "c: changes only" in page.text
+        assert "+ middle" in page.text
+        await page.press("up", "up", "up", "up", "up")
+        assert "line 45" in page.text
+        await page.press("j", "c")
+        assert "line 45" not in page.text
+        assert "+ middle" in page.text
+
+
+async def test_a_long_diff_is_compared_a_little_at_a_time_until_it_is_there() -> None:
+    lines = [f"line {number}\n" for number in range(20_000)]
+    new = "".join([f"new {at}\n" if at % 5 == 0 else line for at, line in enumerate(lines)])
+    async with open_page(size=NARROW) as page:
+        await _open(page, content=(TextDiff("/project/long.py", new, "".join(lines)),))
+        await page.until(lambda: "long.py  +4000  -4000" in page.text)
+        await page.press("j")
+
+
+async def test_the_raw_report_is_shown_on_demand() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page, content=(), raw_output={"lines": 3})
+        await page.press("r")
+        assert "raw input: not reported" in page.text
+        assert '"lines": 3' in page.text
+
+
+async def test_what_the_agent_reports_meanwhile_is_shown() -> None:
+    async with open_page() as page:
+        await _open(page)
+        await page.apply(call("call", title="Edit another file"))
+        assert "Edit another file" in page.text
+
+
+# What answers
+
+
+@pytest.mark.parametrize(("key", "option"), [("1", ALLOW), ("2", REJECT)])
+async def test_a_number_answers_and_leads_back(key: str, option: PermissionOption) -> None:
+    async with open_page() as page:
+        await _open(page)
+        await page.press(key)
+        assert page.decisions == {"call": option.option_id}
+        assert not _is_open(page)
+        assert page.prompt.has_focus
+
+
+async def test_a_click_on_an_option_answers_with_it() -> None:
+    async with open_page() as page:
+        await _open(page)
+        await page.click("2 n  Reject once")
+        assert page.decisions == {"call": REJECT.option_id}
+
+
+async def test_tab_chooses_among_options_beyond_the_numbers() -> None:
+    many = tuple(PermissionOption(f"o{number}", f"Way {number}", "allow_once") for number in range(1, 13))
+    async with open_page(size=NARROW) as page:
+        await _open(page, *many)
+        await page.press(*["tab"] * 12)
+        assert "❯ ·    Allow once  “Way 12”" in page.text
+        await page.press("shift+tab")
+        page.clock.pass_guard()
+        await page.press("enter")
+        page.clock.pass_guard()
+        await page.press("enter")  # not all of it was in view
+        assert page.decisions == {"call": "o11"}
+
+
+async def test_keys_and_clicks_count_only_some_time_after_it_appeared() -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(EDIT,))
+        await page.enter_card()
+        await page.press("f", "1")
+        assert "Too soon to count: pause, then press 1 again" in page.text
+        await page.click("Allow once")
+        assert "Too soon to count: pause, then click again" in page.text
+        await page.press("tab", "enter")
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_enter_with_nothing_chosen_does_nothing() -> None:
+    async with open_page() as page:
+        await _open(page)
+        await page.press("enter", "enter")
+        assert page.decisions == {}
+        assert _is_open(page)
+
+
+async def test_escape_leads_back_to_the_card_where_keys_count_a_moment_later() -> None:
+    async with open_page() as page:
+        await page.write("a draft")
+        await _open(page)
+        await page.press("escape")
+        assert not _is_open(page)
+        assert page.card.has_focus
+        await page.press("1")
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+        assert page.draft == "a draft"
+
+
+async def test_text_typed_there_leads_to_the_prompt_whole() -> None:
+    async with open_page() as page:
+        await page.ask("call", content=(EDIT,))
+        await page.enter_card()
+        await page.press(*"for", "space", *"1")
+        assert not _is_open(page)
+        assert page.prompt.has_focus
+        assert page.draft == "for 1"
+        assert page.decisions == {}
+
+
+async def test_after_an_answer_the_next_request_waits_on_the_card() -> None:
+    async with open_page() as page:
+        await page.ask("first", content=(EDIT,))
+        await page.ask("second", title="The second")
+        await page.enter_card()
+        await page.press("f")
+        page.clock.pass_guard()
+        await page.press("1", "1")
+        assert page.decisions == {"first": ALLOW.option_id}
+        assert not _is_open(page)
+        assert "The second" in page.text
+        assert page.card.has_focus
+
+
+# How it ends by itself
+
+
+async def test_a_request_that_is_withdrawn_closes_it() -> None:
+    async with open_page() as page:
+        await _open(page)
+        key = next(iter(page.session.conversation.permissions))
+        await page.apply(PermissionAnswered(key, None))
+        assert not _is_open(page)
+        assert not page.card.display
+
+
+async def test_the_end_of_the_agent_closes_it() -> None:
+    async with open_page() as page:
+        await _open(page)
+        await page.apply(Disconnected("it exited with 1"))
+        assert not _is_open(page)
+        assert page.prompt.has_focus
+
+
+async def test_a_request_that_is_cancelled_under_another_screen_is_not_seen_again() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await _open(page)
+        page.pilot.app.push_screen(HelpScreen())
+        await page.settled()
+        page.session.cancel()
+        await page.settled()
+        assert isinstance(page.pilot.app.screen, HelpScreen)
+        await page.press("escape")
+        assert not _is_open(page)
+        assert page.decisions == {"call": None}
+
+
+async def test_the_app_can_end_while_it_is_open() -> None:
+    async with open_page() as page:
+        await _open(page)
+        page.withdraw()

@@ -1,0 +1,190 @@
+"""What is drawn of the subject of a permission request: commands, terminals, texts, and the raw report."""
+
+from typing import Any
+
+import pytest
+
+from acp_tui.conversation.content import Text, TextResource
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    Location,
+    TerminalContent,
+    TerminalId,
+    TextDiff,
+    ToolCall,
+    ToolCallId,
+    UnknownContent,
+)
+from acp_tui.ui.permission.subject import Asked, Look, SubjectDrawing
+from acp_tui.ui.rendering.palette import PLAIN
+
+ID = ToolCallId("call")
+
+
+def draw(width: int = 60, *, shows_raw: bool = False, note: str | None = None, **reported: Any) -> list[str]:
+    terminals = {
+        TerminalId("ours"): TerminalState(TerminalId("ours"), "npm run dev", "/project/web"),
+        TerminalId("theirs"): TerminalState(TerminalId("theirs")),
+    }
+    request = PermissionRequest(RequestKey(1), ID, (), note=note)
+    asked = Asked(request, ToolCall(ID, **reported), "/project", terminals=terminals)
+    lines = SubjectDrawing().draw(asked, Look(width, PLAIN, shows_raw=shows_raw)).lines
+    return [strip.text.rstrip() for strip in lines]
+
+
+def execute(raw_input: Any, **reported: Any) -> list[str]:
+    return draw(kind="execute", raw_input=raw_input, **reported)
+
+
+# Commands
+
+
+@pytest.mark.parametrize(
+    ("raw_input", "line"),
+    [
+        ({"command": "git push --force"}, "$ git push --force"),
+        ({"command": ["git", "commit", "-m", "two words"]}, "$ git commit -m 'two words'"),
+        ({"command": "git", "args": ["push", "a b"]}, "$ git push 'a b'"),
+        ({"command": "make", "args": []}, "$ make"),
+    ],
+)
+def test_a_command_is_shown_as_a_shell_line(raw_input: Any, line: str) -> None:
+    assert execute(raw_input) == [line]
+
+
+def test_each_line_of_a_command_is_marked_as_one() -> None:
+    assert execute({"command": "cd web\nrm -rf build\n"}) == ["$ cd web", "> rm -rf build"]
+
+
+def test_a_command_that_is_folded_loses_nothing_and_is_not_taken_for_two() -> None:
+    assert draw(12, kind="execute", raw_input={"command": "abcdefghij   klm"}) == ["$ abcdefghij", "↪    klm"]
+
+
+def test_control_characters_of_a_command_are_made_visible() -> None:
+    assert execute({"command": "echo \x1b[2K\rls"}) == ["$ echo ␛[2K␍ls"]
+
+
+def test_where_it_runs_and_what_else_is_reported_is_said() -> None:
+    assert execute({"command": "make", "cwd": "/project/web", "env": {"A": "1"}, "timeout": 3}) == [
+        "$ make",
+        "in /project/web",
+        "env.A: 1",
+        "timeout: 3",
+    ]
+
+
+def test_all_of_it_is_shown_on_demand() -> None:
+    lines = execute({"command": "make", "env": {"A": "1"}}, shows_raw=True)
+    assert lines[0] == "$ make"
+    assert lines[1] == "env.A: 1"
+    assert lines[2] == "raw input:"
+    assert '    "A": "1"' in lines
+    assert lines[-1] == "raw output: not reported"
+
+
+@pytest.mark.parametrize("command", [None, "", " ", 7, ["ls", 1], {"sh": "ls"}])
+def test_what_is_no_command_is_shown_field_by_field(command: Any) -> None:
+    assert execute({"command": command})[0].startswith("command")
+
+
+def test_the_input_of_another_kind_of_call_is_no_command() -> None:
+    assert draw(kind="edit", raw_input={"command": "view"}) == ["command: view"]
+
+
+# Terminals and texts
+
+
+def test_of_a_terminal_its_command_is_shown() -> None:
+    assert draw(content=(TerminalContent(TerminalId("ours")),)) == [
+        "terminal",
+        "$ npm run dev",
+        "in /project/web",
+    ]
+
+
+def test_a_terminal_of_which_nothing_is_known_is_named() -> None:
+    unknown = (TerminalContent(TerminalId("theirs")), TerminalContent(TerminalId("?")))
+    assert draw(content=unknown) == [
+        "[a terminal, of which the command is not reported]",
+        "[a terminal that acp-tui does not know]",
+    ]
+
+
+def test_texts_keep_their_lines() -> None:
+    content = (BlockContent(Text("one\ntwo\n")), BlockContent(TextResource("file:///a", "three\nfour")))
+    assert draw(content=content) == ["one", "two", "[file: /a, 2 lines]", "three", "four"]
+
+
+def test_content_of_an_unknown_kind_is_named() -> None:
+    assert draw(content=(UnknownContent("hologram", {}),)) == [
+        "[hologram: a kind of content that acp-tui does not know]",
+        "content: {}",
+    ]
+
+
+def test_the_whole_of_every_diff_is_shown_and_where_its_changes_begin() -> None:
+    old = "".join(f"{number}\n" for number in range(30))
+    diffs = (
+        TextDiff("/project/a", old.replace("2\n", "x\n"), old, {"agents": "own"}),
+        TextDiff("/project/b", "new\n"),
+    )
+    asked = Asked(PermissionRequest(RequestKey(1), ID, ()), ToolCall(ID, content=diffs), "/project")
+    subject = SubjectDrawing().draw(asked, Look(60, PLAIN))
+    lines = [strip.text.rstrip() for strip in subject.lines]
+    assert [lines[row] for row in subject.hunks] == [
+        "a  +3  -3",
+        "@@ -10,7 +10,7 @@  … 3 unchanged lines",
+        "@@ -20,7 +20,7 @@  … 3 unchanged lines",
+        "b  new file  +1",
+    ]
+
+
+# What is to be known beforehand
+
+
+def test_a_note_and_what_lies_outside_come_first() -> None:
+    diff = TextDiff("/project/../etc/hosts", "x\n")
+    assert draw(note="Mind the hosts", content=(diff,))[:2] == [
+        "Mind the hosts",
+        "outside of the session's folder: /project/../etc/hosts",
+    ]
+
+
+LOADS = "Warning: LD_PRELOAD loads code into every program."
+
+
+@pytest.mark.parametrize(
+    "raw_input",
+    [
+        {"command": "ls", "env": {"LD_PRELOAD": "/tmp/x.so"}},
+        {"command": "ls", "env": {"ld_preload": "/tmp/x.so", "LD_PRELOAD": ""}},
+        {"command": "ls", "environment": [{"name": "LD_PRELOAD", "value": "/tmp/x.so"}]},
+        {"command": "ls", "envVars": ["LD_PRELOAD=/tmp/x.so"]},
+        {"command": "ls", "options": {"variables": [["LD_PRELOAD", "/tmp/x.so"]]}},
+        {"command": "ls", "with": {"LD_PRELOAD": "/tmp/x.so"}},
+        {"command": "LD_PRE\\LOAD=/tmp/x.so ls"},
+        {"command": ["env", "LD_PRELOAD=/tmp/x.so", "ls"]},
+        {"script": ["true", "export 'LD_PRELOAD'=/tmp/x.so; ls"]},
+        "LD_PRELOAD=/tmp/x.so ls",
+    ],
+)
+def test_variables_that_load_code_are_named_however_an_agent_reports_them(raw_input: Any) -> None:
+    assert LOADS in execute(raw_input)
+
+
+def test_a_command_in_a_title_is_read_for_variables_and_ordinary_words_are_none() -> None:
+    assert LOADS in draw(title="LD_PRELOAD=/tmp/x.so ls", kind="execute")
+    ordinary = {"path": "a", "home": "b", "editor": "c", "text": "LD_PRELOAD=x", "env": {"CI": "1"}}
+    assert not [line for line in draw(kind="edit", raw_input=ordinary) if line.startswith("Warning")]
+
+
+@pytest.mark.parametrize("path", ["/project", "/project/a/../b", "a/b", "/project/.."])
+def test_only_what_leads_out_is_called_outside(path: str) -> None:
+    is_outside = path == "/project/.."
+    assert any("outside" in line for line in draw(locations=(Location(path),))) is is_outside
+
+
+def test_a_directory_outside_is_called_so_where_a_command_runs_there() -> None:
+    assert execute({"command": "ls", "cwd": "/"})[0] == "outside of the session's folder: /"

@@ -1,0 +1,163 @@
+"""`/` at the beginning of the prompt: the agent's commands and ours."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from acp_tui.conversation.facts import Choice, Command, SelectOption
+from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
+from acp_tui.ui.commands.table import COMMANDS, slash_action
+from acp_tui.ui.prompt.completion import MOST_DESCRIPTION, Commands, Completion
+from acp_tui.ui.prompt.suggestion_list import SuggestionList
+from support.screens import AGENT, SIZE, Page, open_page
+
+REVIEW = Command("review", "Look over the changes", "what to look at")
+STATUS = Command("status", "How things stand")
+OWN_HELP = Command("help", "The agent's own help")
+
+
+@asynccontextmanager
+async def page_with(*commands: Command, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
+    """A page of an agent with these commands."""
+    async with open_page(CommandsReplaced(commands), size=size) as page:
+        await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.assistants))
+        yield page
+
+
+def labels(page: Page) -> list[str]:
+    """What is in the list."""
+    found = page.pilot.app.screen_stack[0].query(SuggestionList)
+    return [row.label for row in found.first().rows] if found and found.first().display else []
+
+
+async def test_the_agents_commands_stand_before_ours_each_under_its_heading() -> None:
+    async with page_with(REVIEW, STATUS) as page:
+        await page.press("/")
+        assert labels(page)[:2] == ["/review", "/status"]
+        assert "/quit" in labels(page)
+        assert page.text.index(AGENT) < page.text.index("/review") < page.text.index("Look over the changes")
+        assert page.text.index("Look over the changes") < page.text.rindex("acp-tui")
+
+
+async def test_commands_are_found_by_name_then_by_description() -> None:
+    async with page_with(STATUS, REVIEW) as page:
+        await page.press(*"/rev")
+        assert labels(page)[0] == "/review"
+        await page.press(*["backspace"] * 3, *"stand")
+        assert labels(page) == ["/status"]
+
+
+async def test_the_best_match_is_first_whoever_has_it() -> None:
+    async with page_with(Command("x", "It will help")) as page:
+        await page.press(*"/help")
+        assert labels(page) == ["/help", "/x"]
+
+
+async def test_enter_does_one_of_ours_at_once() -> None:
+    async with page_with(REVIEW) as page:
+        await page.press(*"/hel", "enter")
+        assert page.draft == ""
+        assert len(page.pilot.app.screen_stack) == 2
+
+
+async def test_enter_writes_a_command_with_its_hint_until_something_is_typed() -> None:
+    async with page_with(REVIEW) as page:
+        await page.press(*"/rev", "enter")
+        assert page.draft == "/review "
+        assert "what to look at" in page.text
+        await page.press("right")
+        assert page.draft == "/review "
+        await page.press("w")
+        assert "what to look at" not in page.text
+        assert "hat to look at" not in page.text
+        await page.press("enter")
+        assert page.connection.prompts == ["/review w"]
+
+
+async def test_ours_that_takes_words_is_written_and_waits_for_them() -> None:
+    async with page_with() as page:
+        await page.press(*"/fin", "enter")
+        assert page.draft == "/find "
+
+
+async def test_a_command_that_is_written_out_is_sent_by_enter() -> None:
+    async with page_with(STATUS) as page:
+        await page.press(*"/status", "enter")
+        assert page.connection.prompts == ["/status"]
+
+
+async def test_ours_is_still_there_where_the_agent_has_one_of_that_name() -> None:
+    async with page_with(OWN_HELP) as page:
+        await page.press(*"/hel")
+        assert labels(page)[:2] == ["/help", "/acp:help"]
+        await page.press("down", "enter")
+        assert page.connection.prompts == []
+        assert len(page.pilot.app.screen_stack) == 2
+
+
+@pytest.mark.parametrize("taken", [(), ("find",)])
+def test_the_long_name_of_ours_always_means_ours(taken: tuple[str, ...]) -> None:
+    assert slash_action("/acp:find two words", taken) == "do('find', 'two words')"
+    assert (slash_action("/find x", taken) is None) == bool(taken)
+
+
+def test_an_agent_may_even_take_the_long_name() -> None:
+    assert slash_action("/acp:help", ("acp:help",)) is None
+
+
+async def test_a_slash_elsewhere_is_just_text() -> None:
+    async with page_with(REVIEW) as page:
+        await page.press(*"a /")
+        assert labels(page) == []
+
+
+async def test_on_a_narrow_screen_the_description_goes_first() -> None:
+    async with page_with(Command("a-rather-long-command", "Described at length"), size=(40, 20)) as page:
+        await page.press("/")
+        assert "/a-rather-long-command" in page.text
+        assert "Described" not in page.text
+
+
+async def test_what_is_hostile_in_a_command_is_shown_safely() -> None:
+    async with page_with(Command("ok", "a\x1b[2Jb"), Command("bad name", ""), Command("b\x1bad", "")) as page:
+        await page.press("/")
+        assert labels(page)[0] == "/ok"
+        assert labels(page)[1] == f"/{next(command.slash for command in COMMANDS if command.slash)}"
+        assert "a␛[2Jb" in page.text
+
+
+def test_of_long_descriptions_only_the_beginning_is_searched() -> None:
+    command = Command("big", "word " * 100_000 + "needle")
+    known = Commands((command,), "Agent")
+    assert known.find("needle") == []
+    assert len(known.find("big")[0].description) <= MOST_DESCRIPTION
+
+
+# The table
+
+MODEL = SelectOption("m", "Model", "small", (Choice("small", "Small"), Choice("large", "Large")), "model")
+
+
+async def test_slash_model_opens_the_models() -> None:
+    async with page_with() as page:
+        await page.apply(OptionsReplaced((MODEL,)))
+        await page.press(*"/model", "enter")
+        await page.until(lambda: "Large" in page.text)
+        await page.press("down", "enter")
+        await page.until(lambda: page.connection.options == [("m", "large")])
+
+
+async def test_slash_mode_says_where_there_is_none() -> None:
+    async with page_with() as page:
+        await page.press(*"/mode", "enter")
+        await page.until(lambda: "offers no mode to choose" in " ".join(page.text.split()))
+
+
+def test_each_slash_command_has_one_name_and_an_action() -> None:
+    names = [command.slash for command in COMMANDS if command.slash]
+    assert len(names) == len(set(names))
+    assert all(command.action for command in COMMANDS if command.slash)
+    assert {
+        "help", "copy", "find", "export", "model", "mode", "sessions", "changes", "mcp", "quit", "settings", "options"
+    } <= set(names)  # fmt: skip

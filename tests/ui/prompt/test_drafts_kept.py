@@ -1,0 +1,136 @@
+"""What is written and not sent: it is there again after a restart, and each session has its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.client.prompts import Place
+from acp_tui.client.settings import state_folder
+from acp_tui.client.settings.tree import HistorySettings, Settings
+from acp_tui.conversation.facts import SessionId
+from acp_tui.ui.prompt import recall
+from acp_tui.ui.prompt.images import PastedImage
+from support.folding import agent
+from support.recalling import draft_file, open_recalling_page, remembers
+from support.screens import CWD, Page, ScreenApp, new_session, open_page, show
+
+HERE = Place(str(CWD), "s")
+
+
+async def show_other(page: Page, session_id: str, *, is_new: bool) -> None:
+    session = new_session(*([] if is_new else [agent("said before")]))
+    session.session_id = SessionId(session_id)
+    await show(page.pilot, session)
+
+
+async def test_a_draft_is_there_again_after_a_restart_with_the_cursor_at_its_end() -> None:
+    async with open_recalling_page() as page:
+        await page.write("two\nlines")
+    assert draft_file().read() == {HERE: "two\nlines"}
+    async with open_recalling_page() as page:
+        assert page.draft == "two\nlines"
+        assert page.prompt.cursor_location == (1, 5)
+        [notice] = page.toasts
+        assert notice.message == "The draft that you left here is back; Ctrl+C clears it"
+
+
+async def test_a_draft_that_was_sent_or_cleared_is_not_there_again() -> None:
+    async with open_recalling_page() as page:
+        await page.write("not wanted")
+        await page.press("ctrl+c")
+    async with open_recalling_page() as page:
+        assert page.draft == ""
+        await page.send("sent")
+    assert draft_file().read() == {}
+
+
+async def test_a_draft_is_kept_at_a_pause_in_typing_and_then_no_timer_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recall, "PAUSE_S", 0.01)
+    async with open_recalling_page() as page:
+        await page.write("being written")
+        await page.until(lambda: draft_file().read() == {HERE: "being written"})
+        assert (await remembers(page))._pause is None
+
+
+async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that no end, however sudden, loses it."""
+    monkeypatch.setattr(recall, "PAUSE_S", 0.01)
+    async with open_recalling_page() as page:
+        await page.send("go")
+        await page.send("next")
+        await page.send("after that")
+        await page.write("being written")
+        await page.until(lambda: draft_file().read() == {HERE: "next\n\nafter that\n\nbeing written"})
+        await page.press("alt+up")
+        await page.until(lambda: draft_file().read() == {HERE: "next\n\nafter that\nbeing written"})
+        assert page.draft == "after that\nbeing written"
+
+
+async def test_whoever_has_begun_to_write_is_not_interrupted_by_an_old_draft() -> None:
+    draft_file().change({Place(str(CWD), "earlier"): "left"})
+    async with open_page() as page:
+        page.prompt.insert("new")
+        await remembers(page)
+        assert page.draft == "new"
+    assert draft_file().read() == {Place(str(CWD), "earlier"): "left", HERE: "new"}
+
+
+async def test_pictures_of_the_draft_and_of_the_queue_are_there_again_after_a_restart() -> None:
+    async with open_recalling_page() as page:
+        await page.send("go")
+        page.prompt.attach(PastedImage("image-1.png", b"queued"))
+        await page.send("next")
+        page.prompt.attach(PastedImage("image-2.png", b"drafted"))
+        await page.write("being written")
+    async with open_recalling_page() as page:
+        await page.until(lambda: len(page.prompt.images) == 2)
+        assert [(image.name, image.data) for image in page.prompt.images] == [
+            ("image-1.png", b"queued"),
+            ("image-2.png", b"drafted"),
+        ]
+        assert page.draft == "next\n\nbeing written"
+        kept = [*(state_folder() / "draft-pictures").iterdir()]
+        assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
+        await page.press("ctrl+c")
+    async with open_recalling_page() as page:
+        assert (page.draft, page.prompt.images) == ("", ())
+
+
+async def test_a_draft_that_is_a_picture_alone_is_there_again() -> None:
+    async with open_recalling_page() as page:
+        page.prompt.attach(PastedImage("image-1.png", b"alone"))
+    async with open_recalling_page() as page:
+        await page.until(lambda: bool(page.prompt.images))
+        assert page.draft == ""
+
+
+async def test_each_session_has_its_own_draft() -> None:
+    async with open_recalling_page() as page:
+        await page.write("for the first")
+        await show_other(page, "other", is_new=False)
+        assert page.draft == ""
+        await page.write("for the other")
+        await show_other(page, "s", is_new=False)
+        assert page.draft == "for the first"
+    assert draft_file().read() == {Place(str(CWD), "other"): "for the other", HERE: "for the first"}
+
+
+async def test_a_new_session_gets_what_is_being_written() -> None:
+    async with open_recalling_page() as page:
+        await page.write("for whom?")
+        await show_other(page, "new", is_new=True)
+        assert page.draft == "for whom?"
+    assert draft_file().read() == {Place(str(CWD), "new"): "for whom?"}
+
+
+async def test_where_the_settings_say_so_nothing_is_kept() -> None:
+    app = ScreenApp()
+    app.settings = Settings(history=HistorySettings(keep=False))
+    app.prompt_memory.history.add("sent", str(CWD), "Agent")
+    app.prompt_memory.drafts.put(HERE, "not sent")
+    assert await app.prompt_memory.write() == ""
+    assert not state_folder().exists()

@@ -1,0 +1,102 @@
+"""Earlier prompts at the edges of the draft: Up and Down, and what becomes of what was written."""
+
+from __future__ import annotations
+
+from acp_tui.client.settings import state_folder
+from support.recalling import ELSEWHERE, kept, kept_texts, open_recalling_page
+from support.screens import Page
+
+
+async def walk(page: Page, *keys: str) -> list[str]:
+    """The draft after each key."""
+    drafts = []
+    for key in keys:
+        await page.press(key)
+        drafts.append(page.draft)
+    return drafts
+
+
+async def test_up_leads_to_ever_older_prompts_of_this_project_and_down_back_to_the_draft() -> None:
+    kept("one", "two")
+    kept("another project's", folder=ELSEWHERE)
+    async with open_recalling_page() as page:
+        await page.send("three")
+        await page.write("being written")
+        assert await walk(page, *["up"] * 4) == ["three", "two", "one", "one"]
+        assert await walk(page, *["down"] * 4) == ["two", "three", "being written", "being written"]
+
+
+async def test_a_command_of_the_users_own_is_recalled_too() -> None:
+    async with open_recalling_page() as page:
+        await page.send("!true")
+        assert await walk(page, "up") == ["!true"]
+
+
+async def test_what_was_sent_is_recalled_after_a_restart() -> None:
+    async with open_recalling_page() as page:
+        await page.send("line one\nline two")
+    assert kept_texts() == ["line one\nline two"]
+    async with open_recalling_page() as page:
+        assert await walk(page, "up") == ["line one\nline two"]
+
+
+async def test_a_prompt_that_begins_with_a_space_is_sent_and_not_kept() -> None:
+    async with open_recalling_page() as page:
+        await page.send(" my password is x")
+        assert page.connection.prompts == [" my password is x"]
+        assert await walk(page, "up") == [""]
+    assert kept_texts() == []
+
+
+async def test_what_is_changed_in_a_recalled_prompt_is_there_when_one_comes_by_again() -> None:
+    kept("one", "two")
+    async with open_recalling_page() as page:
+        await page.press("up", "!")
+        assert await walk(page, "up", "down") == ["one", "two!"]
+        await page.press("enter")
+        assert page.connection.prompts == ["two!"]
+        assert await walk(page, "up", "up", "up") == ["two!", "two", "one"]
+
+
+async def test_within_a_draft_of_several_lines_up_and_down_move_the_cursor() -> None:
+    kept("earlier")
+    async with open_recalling_page() as page:
+        await page.write("first\nsecond")
+        assert await walk(page, "up", "up") == ["first\nsecond", "earlier"]
+        assert await walk(page, "down") == ["first\nsecond"]
+
+
+async def test_in_a_line_that_wraps_up_moves_the_cursor_before_it_recalls() -> None:
+    kept("earlier")
+    long = "word " * 30
+    async with open_recalling_page(size=(80, 24)) as page:
+        await page.write(long)
+        assert await walk(page, "up", "up", "up") == [long, long, "earlier"]
+
+
+async def test_a_recalled_prompt_of_several_lines_stops_the_walk_only_once_you_move_in_it() -> None:
+    kept("one", "first\nsecond")
+    async with open_recalling_page() as page:
+        assert await walk(page, "up", "up", "down") == ["first\nsecond", "one", "first\nsecond"]
+        await page.press("left")
+        assert await walk(page, "up", "up") == ["first\nsecond", "one"]
+
+
+async def test_without_earlier_prompts_up_and_down_move_the_cursor() -> None:
+    async with open_recalling_page() as page:
+        await page.write("draft")
+        await page.press("up")
+        assert (page.draft, page.prompt.cursor_location) == ("draft", (0, 0))
+
+
+async def test_where_prompts_cannot_be_kept_it_says_so_once_and_sends_them() -> None:
+    state_folder().parent.mkdir(parents=True)
+    state_folder().touch()
+    async with open_recalling_page() as page:
+        await page.send("one")
+        await page.end_turn()
+        await page.until(lambda: "cannot be" in page.text)
+        await page.send("two")
+        assert page.connection.prompts == ["one", "two"]
+        assert page.text.count("cannot be") == 1
+        assert await walk(page, "up", "up") == ["two", "one"]

@@ -1,0 +1,98 @@
+"""Every demo scenario as text. Run this file with `--snapshot-update` to take the pictures again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from acp_tui.ui.recorded import rehearsal
+from acp_tui.ui.recorded.formats import CannotRender
+from acp_tui.ui.recorded.rehearsal import DemoUser
+from acp_tui.ui.recorded.render import View, film_of_demo, render
+from acp_tui.ui.recorded.spot import Spot
+from acp_tui.workbench.demo import shipped
+from support.waiting import TEST_LIMIT_S
+
+SIZE = (100, 60)
+
+pytest.importorskip("pyghostty", reason="the texts were taken with its terminals")
+
+
+class _Text(SingleFileSnapshotExtension):
+    file_extension = "txt"
+    _file_extension = "txt"
+    _write_mode = WriteMode.TEXT
+
+
+@pytest.fixture(autouse=True)
+def _the_test_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `--answer` says is said by the test here; nobody else may answer in a test."""
+    monkeypatch.setattr(
+        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
+    )
+
+
+async def pictured(name: str, user: DemoUser, at: Spot | None = None) -> str:
+    with anyio.fail_after(TEST_LIMIT_S):
+        async with film_of_demo(name, user, SIZE) as film:
+            return (await render(film, View(at, SIZE), ".txt")).decode()
+
+
+@pytest.mark.parametrize("name", shipped.names())
+async def test_every_scenario_ends_as_it_did(name: str, snapshot: SnapshotAssertion) -> None:
+    assert await pictured(name, DemoUser()) == snapshot(extension_class=_Text)
+
+
+async def test_it_stops_where_it_is_asked_for_and_what_is_rejected_stays_undone() -> None:
+    user = DemoUser(("Fix it",), "reject_once")
+    asked = await pictured("coding", user, Spot(is_question=True))
+    assert "waits for your decision" in asked
+    assert "you chose: Reject once “Reject”" in await pictured("coding", user)
+
+
+async def test_nothing_tells_where_it_was_played() -> None:
+    async with film_of_demo("callbacks", DemoUser(), SIZE) as film:
+        recorded = film.recording.path.read_text()
+    assert '"cwd":"/project"' in recorded.replace(": ", ":")
+    assert str(Path(__file__).parents[3]) not in recorded
+
+
+async def test_the_folder_is_the_same_where_the_agent_streams_it(tmp_path: Path) -> None:
+    script = tmp_path / "own.toml"
+    script.write_text(
+        'description = "d"\n[[prompt]]\n[[prompt.step]]\nsay = "This is done in {cwd} and there."\n'
+    )
+    assert "This is done in /project and there." in await pictured(str(script), DemoUser())
+
+
+async def test_what_cannot_be_allowed_once_is_rejected_and_the_turn_goes_on() -> None:
+    shown = await pictured("permissions", DemoUser())
+    assert "you chose: Allow once" in shown
+    assert "you chose: Reject once “[red]Reject[/red]”" in shown
+    assert "That was all." in shown
+
+
+async def test_a_scenario_that_is_wrong_is_said_with_its_place(tmp_path: Path) -> None:
+    script = tmp_path / "own.toml"
+    script.write_text('description = "d"\n[[prompt]]\n[[prompt.step]]\nsya = "a"\n')
+    with pytest.raises(CannotRender, match=r"own\.toml, prompt 1, step 1") as raised:
+        await pictured(str(script), DemoUser())
+    assert not raised.value.hint
+
+
+async def test_nothing_is_written_outside_of_the_sample_project(tmp_path: Path) -> None:
+    script, outside = tmp_path / "own.toml", tmp_path / "outside.txt"
+    script.write_text(
+        f'description = "d"\n[[prompt]]\n[[prompt.step]]\nwrite = {{ path = "{outside}", content = "new" }}\n'
+    )
+    assert "you chose: Reject once “Refuse”" in await pictured(str(script), DemoUser())
+    assert not outside.exists()
+
+
+async def test_a_scenario_that_there_is_not_is_said() -> None:
+    with pytest.raises(CannotRender, match="nope"):
+        await pictured("nope", DemoUser())

@@ -1,0 +1,350 @@
+"""What stands beside the conversation: the plan, the status line, toasts, and the modes that Shift+Tab cycles."""
+
+from dataclasses import replace
+
+import pytest
+
+from acp_tui.client.errors import AgentRefused
+from acp_tui.conversation import reducer
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.facts import BooleanOption, Choice, PlanStep, SelectOption, Usage
+from acp_tui.conversation.updates import (
+    Disconnected,
+    MessageChunk,
+    NoticeShown,
+    OptionChanged,
+    OptionsReplaced,
+    PlanReplaced,
+    UsageReported,
+)
+from acp_tui.ui.session.status import title_of
+from acp_tui.ui.session.status_line import Status, StatusLine, left_of
+from support.folding import agent, ask, call, thought
+from support.screens import AGENT, open_page
+
+MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan first")), "mode")
+MODEL = SelectOption("model", "Model", "large", (Choice("large", "Large 4"),), "model")
+EFFORT = SelectOption("effort", "Effort", "high", (Choice("high", "Very high"),), "thought_level")
+
+
+def _plan(*statuses: str) -> PlanReplaced:
+    """A plan of steps A, B, C, ... of these statuses."""
+    return PlanReplaced(
+        tuple(PlanStep(f"step {chr(65 + at)}", status=status) for at, status in enumerate(statuses))
+    )
+
+
+STATUSES = ("completed", "in_progress", "pending")
+
+# The plan
+
+
+async def test_without_a_plan_there_is_no_plan_line() -> None:
+    async with open_page() as page:
+        assert not page.plan.display
+
+
+async def test_the_plan_line_advances_with_the_plan() -> None:
+    async with open_page(_plan("in_progress", "pending", "pending")) as page:
+        assert "Plan 0/3  step A" in page.text
+        await page.apply(_plan("completed", "in_progress", "pending"))
+        assert "Plan 1/3  step B" in page.text
+        await page.apply(_plan("completed", "completed", "pending"))
+        assert "Plan 2/3  step C" in page.text
+
+
+async def test_the_plan_opens_and_folds_by_key_and_by_click() -> None:
+    async with open_page(_plan("completed", "in_progress", "pending")) as page:
+        for _ in range(2):
+            assert "step C" not in page.text
+            await page.press("ctrl+t")
+            for line in ("✓ step A", "◐ step B", "○ step C"):
+                assert line in page.text
+            await page.press("ctrl+t")
+        await page.click("Plan ")
+        assert "○ step C" in page.text
+
+
+async def test_priorities_are_marked_where_they_are_not_medium() -> None:
+    steps = tuple(PlanStep(f"a {priority} step", priority) for priority in ("high", "medium", "low"))
+    async with open_page(PlanReplaced(steps)) as page:
+        await page.press("ctrl+t")
+        for line in ("○ a high step · high\n", "○ a medium step\n", "○ a low step · low\n"):
+            assert line in page.text
+
+
+async def test_a_long_step_is_cut_in_the_plan_line_and_whole_when_it_is_opened() -> None:
+    step = PlanStep("word " * 20 + "END")
+    async with open_page(PlanReplaced((step,)), size=(60, 20)) as page:
+        assert page.plan.size.height == 1
+        assert "END" not in page.text
+        await page.press("ctrl+t")
+        assert "END" in page.text
+
+
+async def test_a_plan_that_is_done_folds_away_when_the_turn_is_over() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.apply(_plan("completed", "completed"))
+        assert "Plan 2/2  all steps are done" in page.text
+        await page.end_turn()
+        assert not page.plan.display
+
+
+async def test_an_opened_plan_folds_away_when_it_is_done_and_can_be_opened_again() -> None:
+    async with open_page(_plan("completed", "in_progress")) as page:
+        await page.press("ctrl+t")
+        await page.send("go")
+        await page.apply(_plan("completed", "completed"))
+        assert "✓ step B" in page.text
+        await page.end_turn()
+        assert not page.plan.display
+        await page.press("ctrl+t")
+        assert "✓ step B" in page.text
+
+
+async def test_of_several_plans_the_line_shows_the_one_that_is_worked_on() -> None:
+    waiting, done = (PlanReplaced((PlanStep(f"{word} step", status=word),), word) for word in STATUSES[::2])
+    async with open_page(done, waiting) as page:
+        assert "▸ Plan 0/1 · 1 more plan  pending step" in page.text
+        await page.apply(_plan("completed", "in_progress"))
+        assert "▸ Plan 1/2 · 2 more plans  step B" in page.text
+
+
+async def test_all_plans_are_shown_when_they_are_opened() -> None:
+    async with open_page(
+        *(PlanReplaced((PlanStep(f"{word} step", "high", word),), word) for word in STATUSES)
+    ) as page:
+        await page.press("ctrl+t")
+        assert [line.strip() for line in page.text.partition("▾ ")[2].splitlines()[:6]] == [
+            *("Plan 0/1  in_progress step", "◐ in_progress step · high"),
+            *("Plan 0/1  pending step", "○ pending step · high"),
+            *("Plan 1/1  all steps are done", "✓ completed step · high"),
+        ]
+
+
+async def test_plans_fold_away_when_all_of_them_are_done() -> None:
+    async with open_page(_plan("completed"), PlanReplaced((PlanStep("other"),), "other")) as page:
+        assert "Plan 0/1 · 1 more plan  other" in page.text
+        await page.apply(PlanReplaced((PlanStep("other", status="completed"),), "other"))
+        assert not page.plan.display
+
+
+async def test_a_long_plan_is_scrolled_to_its_end() -> None:
+    async with open_page(_plan(*["pending"] * 26)) as page:
+        await page.press("ctrl+t")
+        assert page.plan.size.height == 12
+        assert "step Z" not in page.text
+        page.plan.focus()
+        await page.press(*["pagedown"] * 3)
+        assert "step Z" in page.text
+
+
+async def test_the_lines_of_a_long_step_stand_below_each_other() -> None:
+    async with open_page(PlanReplaced((PlanStep("word " * 20 + "END", "high"),)), size=(60, 20)) as page:
+        await page.press("ctrl+t")
+        at = page.lines.index(f"    ○ {'word ' * 10}".rstrip())
+        assert page.lines[at + 1 : at + 3] == [f"      {'word ' * 10}".rstrip(), "      END · high"]
+
+
+async def test_a_plan_that_was_taken_back_is_gone() -> None:
+    async with open_page(_plan("pending")) as page:
+        await page.apply(PlanReplaced(()))
+        assert not page.plan.display
+
+
+# The status line
+
+
+async def test_the_agent_is_named_only_when_a_prompt_can_be_sent() -> None:
+    async with open_page(is_shown=False) as page:
+        assert page.status.startswith("○ starting")
+        assert AGENT not in page.status
+    async with open_page() as page:
+        assert page.status.startswith(f"● {AGENT}")
+
+
+async def test_the_states_of_a_session_are_said_in_words() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        assert "working; Esc cancels" in page.status
+        await page.ask("call")
+        assert "waits for your decision; Tab" in page.status
+        await page.press("escape")
+        assert "cancelling" in page.status
+        await page.end_turn("cancelled")
+        assert page.status.startswith(f"● {AGENT}  ")
+        await page.apply(Disconnected("it exited"))
+        assert "gone; Alt+R starts it again" in page.status
+
+
+async def test_mode_model_and_usage_are_shown_as_the_agent_reported_them() -> None:
+    usage = UsageReported(Usage(18_432, 200_000, 0.0421, "USD"))
+    async with open_page(OptionsReplaced((MODEL, MODE, EFFORT)), usage) as page:
+        assert "model: Large 4 · mode: Ask · 18k/200k $0.04" in page.status
+        assert "Very high" not in page.status
+        await page.apply(OptionChanged("mode", "plan"))
+        assert "Plan first" in page.status
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (Usage(999, 0), "999 ·"),
+        (Usage(1_500_000, 2_000_000), "1.5M/2.0M ·"),
+        (Usage(0, 8_000, 3.5, "credits"), "0/8k 3.50 credits"),
+        (Usage(5, 10, 0.0, None), "5/10 0.00"),
+    ],
+    ids=repr,
+)
+async def test_usage_is_never_made_up(usage: Usage, words: str) -> None:
+    async with open_page(UsageReported(usage)) as page:
+        assert words in page.status
+        assert "%" not in page.status
+
+
+async def test_nothing_is_said_of_usage_that_was_not_reported() -> None:
+    async with open_page() as page:
+        assert page.status.split() == ["●", AGENT, "F1", "help"]
+
+
+async def test_an_on_off_option_and_a_value_beyond_the_choices_are_shown() -> None:
+    fast = BooleanOption("fast", "Fast", True, "model")
+    odd = SelectOption("mode", "Mode", "secret", (), "mode")
+    async with open_page(OptionsReplaced((fast, odd))) as page:
+        assert "Fast: on · mode: secret" in page.status
+
+
+async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left() -> None:
+    async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
+        assert page.status == f"▲ {AGENT}  waits for your decision; Tab            F1 help"
+
+
+@pytest.mark.parametrize(
+    ("cells", "left"),
+    [
+        (60, "▲ Agent Smith  waits for your decision; Tab"),
+        (47, "▲ Agent Smith  waits for your decision; Tab"),
+        (46, "▲ Agent Smith  waits for your decision"),
+        (40, "▲ Agent Sm…  waits for your decision"),
+        (30, "▲ Age…  waits for your de…"),
+    ],
+)
+def test_in_a_narrow_status_line_the_state_stays_longer_than_the_name(cells: int, left: str) -> None:
+    assert left_of(Status(agent="Agent Smith", state="waiting"), cells - 4).plain == left
+
+
+# Toasts
+
+
+async def test_a_notice_of_the_agent_is_a_toast_and_no_entry() -> None:
+    async with open_page() as page:
+        await page.apply(NoticeShown("warning", "Rate limit", "in 5 minutes"))
+        assert "Rate limit" in page.text
+        assert "in 5 minutes" in page.text
+        assert page.session.conversation.entries == []
+
+
+async def test_each_notice_is_shown_once() -> None:
+    async with open_page() as page:
+        await page.apply(NoticeShown("info", "First"))
+        await page.apply(NoticeShown("info", "Second"))
+        await page.apply(agent("more"), UsageReported(Usage(1, 2)))
+        assert page.text.count("First") == page.text.count("Second") == 1
+
+
+# Modes
+
+
+async def test_shift_tab_asks_for_the_next_mode_and_after_the_last_for_the_first() -> None:
+    async with open_page(OptionsReplaced((MODE, MODEL))) as page:
+        await page.press("shift+tab")
+        assert "Plan first" in page.status
+        await page.press("shift+tab")
+        assert page.connection.options == [("mode", "plan"), ("mode", "ask")]
+        assert page.prompt.has_focus
+
+
+async def test_what_the_next_mode_means_is_said_where_the_agent_says_it() -> None:
+    free = Choice("free", "Full access", "May write [any] file\x1b on this computer")
+    async with open_page(OptionsReplaced((replace(MODE, choices=(*MODE.choices[:1], free)),))) as page:
+        await page.press("shift+tab")
+        assert "Full access: May write [any] file␛" in page.text
+        await page.press("shift+tab")
+        assert page.text.count("Ask") == 1  # in the status line: there is no more to say of it
+
+
+async def test_a_mode_that_the_agent_refuses_is_not_shown_and_the_reason_is() -> None:
+    async with open_page(OptionsReplaced((MODE,))) as page:
+        page.connection.refusal = AgentRefused("Agent: not now", code=-32000)
+        await page.press("shift+tab")
+        assert "Ask ·" in page.status
+        assert "Agent: not now" in page.text
+
+
+async def test_shift_tab_says_so_where_the_agent_has_no_modes() -> None:
+    async with open_page(OptionsReplaced((MODEL,))) as page:
+        await page.press("shift+tab")
+        assert "This agent has no modes." in page.text
+        assert page.connection.options == []
+
+
+# What a session is called
+
+
+@pytest.mark.parametrize(
+    ("prompts", "title"),
+    [
+        (["Fix it\nplease"], "Fix it"),
+        (["<context>\nToday is\n</context>Fix it"], "Fix it"),
+        (["<context>Today is</context>\n", "Fix it"], "Fix it"),
+        (["<b>Fix it"], "<b>Fix it"),
+        (["<name>/model</name>\n  <message>model</message>\n<args>opus</args>", "Fix it"], "Fix it"),
+        ([], ""),
+    ],
+)
+def test_a_session_is_called_by_the_users_own_first_words(prompts: list[str], title: str) -> None:
+    conversation = Conversation()
+    for at, prompt in enumerate(prompts):
+        reducer.apply(conversation, MessageChunk("user", Text(prompt), str(at)))
+    assert title_of(conversation) == title
+
+
+# What the agent is at
+
+
+async def test_while_the_agent_works_the_line_says_for_how_long_and_at_what() -> None:
+    async with open_page(size=(120, 24)) as page:
+        await page.send("go")
+        page.clock.now_s += 12
+        await page.apply(thought("hm"))
+        await page.until(lambda: f"{AGENT}  working 12 s · thinking; Esc cancels" in page.status)
+        await page.apply(call("t", title="Run the tests", status="in_progress"))
+        await page.until(lambda: "working 12 s · Run the tests" in page.status)
+        page.clock.now_s += 60
+        await page.apply(call("t", status="completed"), agent("Done."))
+        await page.until(lambda: "working 1 min 12 s · writing" in page.status)
+        await page.end_turn()
+        assert page.status.startswith(f"● {AGENT}  done in 1 min 12 s")
+        await page.send("again")
+        assert "done in" not in page.status
+
+
+async def test_silence_is_said_after_half_a_minute() -> None:
+    async with open_page(size=(120, 24)) as page:
+        await page.send("go")
+        page.clock.now_s += 31
+        await page.until(lambda: "working 31 s · silent for 31 s" in page.status)
+        await page.apply(agent("here I am"))
+        await page.until(lambda: "working 31 s · writing" in page.status)
+
+
+async def test_no_timer_runs_while_nothing_moves() -> None:
+    async with open_page() as page:
+        line = page.pilot.app.screen.query_one(StatusLine)
+        assert line._timer is None
+        await page.send("go")
+        assert line._timer is not None
+        await page.end_turn("cancelled")
+        assert line._timer is None

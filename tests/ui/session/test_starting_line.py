@@ -1,0 +1,46 @@
+"""What an empty tab says while its agent starts."""
+
+from __future__ import annotations
+
+from textual.app import App, ComposeResult
+
+from acp_tui.ui.session.status_line import StartingLine
+from support.desks import SESSION, Desk, OpenDesk
+
+IDLE = "serve_until_closed()"
+
+
+class Starting(App[None]):
+    """Nothing but the line, at a time that a test sets."""
+
+    now = 10.0
+
+    def compose(self) -> ComposeResult:
+        yield StartingLine("demo", lambda: self.now)
+
+
+async def test_it_names_the_agent_and_its_phase_and_after_a_while_how_long_it_takes() -> None:
+    app = Starting()
+    async with app.run_test():
+        line = app.query_one(StartingLine)
+        assert str(line.content) == "acp-tui\nStarting demo"
+        line.show_phase("initializing")
+        assert str(line.content) == "acp-tui\nStarting demo · initializing"
+        app.now += 4.2
+        line.tell()
+        assert str(line.content) == "acp-tui\nStarting demo · initializing · 4 s"
+
+
+async def test_it_stands_there_until_there_is_a_session(open_desk: OpenDesk) -> None:
+    async with open_desk('expect("initialize")', IDLE) as desk:
+        await desk.shows("Starting scripted · initializing")
+        row = _row_of_the_name(desk)
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        assert "Starting" not in desk.text
+        assert not desk.pilot.app.screen.query(StartingLine)
+        assert _row_of_the_name(desk) == row, "the name moves when the session begins"
+
+
+def _row_of_the_name(desk: Desk) -> int:
+    return next(at for at, line in enumerate(desk.lines) if "acp-tui" in line)

@@ -1,0 +1,204 @@
+"""What an empty session shows: its agent, folder, recent sessions, how to begin. It goes with the first prompt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.sessions.session_history import recording_store
+from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.workspace.branch import branch_of
+from acp_tui.conversation.facts import Command
+from acp_tui.conversation.updates import CommandsReplaced, Remarked
+from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.host import Live
+from acp_tui.ui.tab.screen import SessionScreen
+from acp_tui.ui.tab.welcoming import TIPS
+from support.desks import SESSION, OpenDesk
+from support.folding import prompt
+from support.recordings import demo, play
+from support.screens import Page, new_session, open_page
+
+WAYS = ("@    a file", "/    commands", "!    run a command yourself", "F1   help")
+
+
+@asynccontextmanager
+async def open_greeted(greeting: str) -> AsyncIterator[Page]:
+    async with open_page(is_shown=False) as page:
+        screen = page.pilot.app.screen
+        session = new_session()
+        assert isinstance(screen, SessionScreen)
+        await screen.show_stage(Live(SessionPanel(session.conversation, session, greeting=greeting), session))
+        await page.settled()
+        yield page
+
+
+async def test_an_empty_session_says_what_can_be_typed() -> None:
+    async with open_page() as page:
+        assert all(way in page.text for way in WAYS)
+
+
+async def test_it_is_gone_as_soon_as_something_is_said() -> None:
+    async with open_page() as page:
+        await page.apply(prompt("go"))
+        assert not any(way in page.text for way in WAYS)
+
+
+async def test_a_session_in_which_something_was_said_says_nothing_of_it() -> None:
+    async with open_page(prompt("go")) as page:
+        assert not any(way in page.text for way in WAYS)
+
+
+async def test_a_word_of_the_clients_own_leaves_it_there() -> None:
+    async with open_page(Remarked("MCP servers: web was left out")) as page:
+        assert "web was left out" in page.text
+        assert all(way in page.text for way in WAYS)
+
+
+async def test_commands_are_named_when_the_agent_tells_them() -> None:
+    async with open_page() as page:
+        await page.apply(CommandsReplaced((Command("plan", "Make a plan"), Command("te\x1bst", "Test"))))
+        assert "/    commands: plan, te␛st" in page.text
+
+
+async def test_what_its_command_has_to_say_of_an_agent_stands_above() -> None:
+    async with open_greeted("Any prompt starts it.") as page:
+        assert page.text.index("Any prompt starts it.") < page.text.index(WAYS[0])
+
+
+async def test_in_few_lines_it_says_the_same_shorter() -> None:
+    async with open_page(size=(80, 12)) as page:
+        assert not any(way in page.text for way in WAYS)
+        assert "@ file   / command   ! shell   F1 help" in page.text
+
+
+@pytest.mark.parametrize("size", [(40, 12), (60, 20), (80, 24), (200, 60)])
+async def test_the_first_prompt_stands_where_the_welcome_stood(size: tuple[int, int]) -> None:
+    async with open_page(size=size) as page:
+        top = next(at for at, line in enumerate(page.lines) if "acp-tui" in line)
+        await page.apply(prompt("How are zebras made?"))
+        assert "How are zebras made?" in page.lines[top]
+        assert "acp-tui" not in page.text
+
+
+async def test_what_the_client_says_of_the_session_stays_where_it_is() -> None:
+    async with open_page(Remarked("MCP servers: web was left out")) as page:
+        before = page.lines.index(next(line for line in page.lines if "left out" in line))
+        assert "acp-tui" in "".join(page.lines[before + 1 : before + 3])
+        await page.apply(prompt("go"))
+        assert "left out" in page.lines[before]
+
+
+async def test_it_names_the_agent_with_its_version_the_model_and_the_folder(open_desk: OpenDesk) -> None:
+    options = (
+        '[{"id": "m", "name": "Model", "category": "model", "type": "select", "currentValue": "big",'
+        ' "options": [{"value": "big", "name": "Big \x1b one"}]}]'
+    )
+    script = 'handshake(agentInfo={"name": "x", "title": "Xavier", "version": "1.2"})\nimport json\n'
+    script += (
+        f"answer(expect('session/new'), sessionId='s1', configOptions=json.loads({options!r}, strict=False))"
+    )
+    async with open_desk(script, "serve_until_closed()") as desk:
+        await desk.shows("agent Xavier 1.2", "model Big ␛ one", "folder /", "Tip:")
+
+
+# Recent sessions
+
+
+@pytest.fixture
+async def past(tmp_path: Path) -> None:
+    """A session of the folder in which something was said."""
+    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
+    await play(replace(demo("markdown"), name="other"), plan, prompts=("How are zebras made?",))
+
+
+async def test_recent_sessions_of_the_folder_are_numbered(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.shows("Recent sessions here: Tab, then 1", "1 How are zebras made?", "1 prompt")
+
+
+async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.shows("1 How are zebras made?")
+        await desk.press("tab")
+        await desk.shows("1 or Enter opens one")
+        await desk.press("1")
+        await desk.shows("Run this command?")  # as Enter in the list of all sessions
+        await desk.press("n")
+        await desk.shows("re-read from a recording")
+
+
+async def test_a_prompt_may_begin_with_a_digit(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.shows("1 How are zebras made?")
+        await desk.press("1")
+        assert desk.draft == "1"
+        await desk.press("tab", "x")
+        assert desk.draft == "1x"
+        assert len(desk.tabs) == 1
+
+
+async def test_escape_leads_back_to_the_prompt(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.shows("1 How are zebras made?")
+        await desk.press("tab", "escape", "1")
+        assert desk.draft == "1"
+
+
+async def test_without_recent_sessions_tab_has_nowhere_to_go() -> None:
+    async with open_page() as page:
+        await page.press("tab", "a")
+        assert page.draft == "a"
+        assert "Recent" not in page.text
+
+
+def test_every_tip_names_keys_that_there_are() -> None:
+    assert [tip for tip in TIPS if not AS_BUILT.hint(tip) or "{" in AS_BUILT.hint(tip)] == []
+
+
+# The branch
+
+
+@pytest.mark.parametrize(
+    ("head", "branch"),
+    [
+        ("ref: refs/heads/fix/parser\n", "fix/parser"),
+        ("0123456789abcdef0123456789abcdef01234567\n", "01234567"),
+        ("", ""),
+    ],
+)
+def test_the_branch_is_read_from_the_repository_above(tmp_path: Path, head: str, branch: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text(head)
+    (tmp_path / "src").mkdir()
+    assert branch_of(tmp_path / "src") == branch
+
+
+def test_the_branch_of_a_worktree_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "HEAD").write_text("ref: refs/heads/side\n")
+    (tmp_path / ".git").write_text("gitdir: real\n")
+    assert branch_of(tmp_path) == "side"
+
+
+def test_a_pipe_in_the_place_of_the_file_holds_nobody_up(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    os.mkfifo(tmp_path / ".git" / "HEAD")
+    assert branch_of(tmp_path) == ""
+
+
+async def test_the_key_for_help_is_the_one_in_force() -> None:
+    async with open_page() as page:
+        app = page.pilot.app
+        assert isinstance(app, AcpTuiApp)
+        app.keymap = Keymap({**app.keymap.keys, "help": ("f11",)})
+        await page.settled()
+        assert "F11  help" in page.text

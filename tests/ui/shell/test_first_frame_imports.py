@@ -1,0 +1,38 @@
+"""The first frame must not pay for what a conversation needs: imports, seen from a process of their own."""
+
+import subprocess
+import sys
+
+import pytest
+
+# What is loaded after the first frame, or when it is first needed.
+LATER = (
+    "acp_tui.conversation.updates",
+    "acp_tui.conversation.visible",
+    "acp_tui.conversation.reducer",
+    "acp_tui.protocol",
+    "acp_tui.client.sessions.session",
+    "acp_tui.ui.rendering.markdown",
+    "acp_tui.ui.conversation",
+    "markdown_it",
+    "pydantic",
+    "pygments",
+    "pyghostty",
+)
+
+
+@pytest.fixture(scope="module")
+def loaded() -> frozenset[str]:
+    """The modules that are loaded when the screen could be drawn."""
+    modules = "acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.shell.app"
+    script = f"import sys, {modules}; print('\\n'.join(sys.modules))"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    return frozenset(run.stdout.split())
+
+
+@pytest.mark.parametrize("module", LATER)
+def test_the_first_frame_does_not_wait_for(module: str, loaded: frozenset[str]) -> None:
+    assert "acp_tui.ui.tab.screen" in loaded
+    assert module not in loaded

@@ -1,0 +1,139 @@
+"""When the terminal is told of what happens in the tabs."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from acp_tui.client.settings.tree import Notifications
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.updates import PermissionAnswered, PromptSent, SessionUpdate, TurnEnded
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.shell.notifier import (
+    KEEP_TITLE,
+    PUT_TITLE_BACK,
+    Notifier,
+    knows_progress,
+    window_title,
+)
+from support.folding import ask
+from support.screens import Page, open_page
+
+PROMPT = PromptSent((Text("Mend it"),))
+DONE = TurnEnded("end_turn")
+DRAWN = "Mend it"
+"""What the tab is called."""
+ALL = Notifications(needs_you=("osc777",), done=("osc9",), minimum_turn_s=0, title=False)
+
+
+@dataclass
+class Told:
+    """A page that is watched, and what its terminal was sent."""
+
+    page: Page
+    notifier: Notifier
+    written: list[str]
+
+    @property
+    def app(self) -> AcpTuiApp:
+        app = self.page.pilot.app
+        assert isinstance(app, AcpTuiApp)
+        return app
+
+    async def happens(self, *updates: SessionUpdate) -> list[str]:
+        """The session says this; gives what is written thereupon."""
+        self.written.clear()
+        for update in updates:
+            self.page.session.apply(update)
+            await self.page.settled()
+        return list(self.written)
+
+
+@asynccontextmanager
+async def watched(settings: Notifications, *, is_focused: bool = False) -> AsyncIterator[Told]:
+    """A page with an idle session."""
+    async with open_page() as page:
+        app = page.pilot.app
+        assert isinstance(app, AcpTuiApp)
+        app.settings = replace(app.settings, notifications=settings)
+        written: list[str] = []
+        notifier = Notifier(app, written.append, {"TERM": "xterm"})
+        app.tabs.listeners.append(notifier.look)
+        notifier.look()
+        app.app_focus = is_focused
+        yield Told(page, notifier, written)
+
+
+async def test_nothing_is_told_to_somebody_who_looks():
+    async with watched(ALL, is_focused=True) as told:
+        assert await told.happens(PROMPT, ask(1, "c"), DONE) == []
+
+
+async def test_a_decision_and_an_end_are_told_each_in_its_way():
+    async with watched(ALL) as told:
+        assert await told.happens(PROMPT, ask(1, "c", title="Delete it")) == [
+            f"\x1b]777;notify;{DRAWN};Delete it\x1b\\"
+        ]
+        assert await told.happens(PermissionAnswered(RequestKey(1), "opt-1", None)) == []
+        [done] = await told.happens(DONE)
+        assert re.fullmatch(rf"\x1b\]9;acp-tui: {DRAWN}: done after \d+ s\x1b\\", done)
+
+
+async def test_the_end_of_a_short_turn_is_not_told():
+    async with watched(replace(ALL, minimum_turn_s=10)) as told:
+        assert await told.happens(PROMPT, DONE) == []
+
+
+async def test_the_title_shows_the_state_and_is_put_back():
+    async with watched(Notifications(title=True), is_focused=True) as told:
+        assert told.written == [KEEP_TITLE + window_title("Agent")]
+        assert await told.happens(PROMPT) == [window_title(f"◐ {DRAWN}")]
+        assert await told.happens(ask(1, "c")) == [window_title(f"▲ {DRAWN}")]
+        told.written.clear()
+        told.notifier.close()
+        told.notifier.close()
+        assert told.written == [PUT_TITLE_BACK]
+
+
+async def test_the_users_command_is_run_and_its_failure_said_once(tmp_path: Path):
+    note = tmp_path / "note"
+    write = f"import os; open({str(note)!r}, 'a').write(os.environ['ACP_TUI_EVENT']); exit(3)"
+    settings = replace(ALL, done=("command",), command=(sys.executable, "-c", write))
+    async with watched(settings) as told:
+        assert await told.happens(PROMPT, DONE, PROMPT, DONE) == []
+        await told.app.workers.wait_for_complete(
+            [worker for worker in told.app.workers if worker.group == "notifications"]
+        )
+        await told.page.settled()
+        assert note.read_text() == "donedone"
+        said = [notification.message for notification in told.app._notifications]
+        assert said == [f"notifications.command: {sys.executable} ended with status 3"]
+
+
+async def test_the_taskbar_shows_work_and_questions_until_the_turn_ends():
+    async with watched(replace(ALL, needs_you=(), done=(), progress="on")) as told:
+        assert await told.happens(PROMPT) == ["\x1b]9;4;3;0\x1b\\"]
+        assert await told.happens(ask(1, "c")) == ["\x1b]9;4;4;100\x1b\\"]
+        assert await told.happens(PermissionAnswered(RequestKey(1), "opt-1", None)) == ["\x1b]9;4;3;0\x1b\\"]
+        assert await told.happens(DONE) == ["\x1b]9;4;0;0\x1b\\"]
+
+
+async def test_progress_ends_with_the_app():
+    async with watched(replace(ALL, needs_you=(), progress="on")) as told:
+        await told.happens(PROMPT)
+        told.written.clear()
+        told.notifier.close()
+        told.notifier.close()
+        assert told.written == ["\x1b]9;4;0;0\x1b\\"]
+
+
+async def test_a_terminal_that_may_show_progress_as_a_notice_is_not_sent_any():
+    async with watched(replace(ALL, needs_you=(), done=())) as told:
+        assert await told.happens(PROMPT, DONE) == []
+    assert knows_progress({"WT_SESSION": "1"})
+    assert not knows_progress({"TERM": "xterm-256color"})

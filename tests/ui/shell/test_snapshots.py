@@ -1,0 +1,79 @@
+"""Pictures of the screen. Run this file with `--snapshot-update` to take them again, and look at each."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from acp_tui.ui.kit.themes import DARK, LIGHT
+from acp_tui.ui.prompt import PromptInput
+from support.scenes import SCENES, STATES, Updates
+from support.screens import LOADING, ScreenApp, new_session, rows, settled, show
+
+SIZE = (120, 40)
+# The pictures were taken with its terminals; where it has no wheels, they look plainer.
+pytest.importorskip("pyghostty")
+SMALL, LARGE = (80, 24), (200, 60)
+OTHER_LOOKS = {
+    "light": (LIGHT.name, SIZE),
+    "ansi": ("ansi-dark", SIZE),
+    "80x24": (DARK.name, SMALL),
+    "200x60": (DARK.name, LARGE),
+}
+"""Each theme, and each size: a size changes no colour."""
+Compare = Callable[..., bool]
+
+
+@pytest.fixture(autouse=True)
+def _in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def _matches(
+    compare: Compare,
+    updates: Updates,
+    keys: tuple[str, ...],
+    size: tuple[int, int] = SIZE,
+    theme: str = DARK.name,
+    draft: str = "",
+) -> bool:
+    async def show_scene(pilot: Pilot[Any]) -> None:
+        await show(pilot, new_session(*updates))
+        while any(LOADING.fullmatch(row.text.rstrip()) for row in rows(pilot)):
+            await pilot.pause()
+        pilot.app.screen.query_one(PromptInput).insert(draft)
+        await pilot.press(*keys)
+        await settled(pilot)
+
+    return compare(ScreenApp(theme=theme), terminal_size=size, run_before=show_scene)
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_state_looks_as_it_did(name: str, snap_compare: Compare) -> None:
+    state, keys = STATES[name]
+    assert _matches(snap_compare, state(), keys)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_scene_looks_as_it_did(name: str, snap_compare: Compare) -> None:
+    scene, keys = SCENES[name]
+    assert _matches(snap_compare, scene(), keys)
+
+
+@pytest.mark.parametrize("look", OTHER_LOOKS)
+@pytest.mark.parametrize("name", SCENES)
+def test_it_looks_as_it_did_elsewhere(name: str, look: str, snap_compare: Compare) -> None:
+    scene, keys = SCENES[name]
+    theme, size = OTHER_LOOKS[look]
+    assert _matches(snap_compare, scene(), keys, size, theme)
+
+
+def test_the_smallest_screen_looks_as_it_did(snap_compare: Compare) -> None:
+    scene, keys = SCENES["permission"]
+    assert _matches(snap_compare, scene(), keys, (40, 20))
+
+
+def test_a_long_draft_looks_as_it_did(snap_compare: Compare) -> None:
+    draft = "First line\n\n" + "and a long one that wraps, " * 8 + "\n" + "\n".join(map(str, range(12)))
+    assert _matches(snap_compare, SCENES["long_conversation"][0](), (), draft=draft)

@@ -1,0 +1,76 @@
+"""What a start may load, in counts: modules and classes, never seconds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+PROBE = """
+import dataclasses, json, sys
+
+made = []
+make = dataclasses._process_class
+def counted(cls, *arguments):
+    made.append(cls.__module__)
+    return make(cls, *arguments)
+dataclasses._process_class = counted
+
+def loaded():
+    ours = [name for name in sys.modules if name.partition(".")[0] == "acp_tui"]
+    return {"all": len(sys.modules), "ours": len(ours), "standard": [name for name in made if name in ours],
+            "names": sorted(sys.modules)}
+
+import acp_tui.cli.main
+early = loaded()
+import acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.shell.app
+first = loaded()
+from acp_tui.ui.tab import loading
+loading.preload([*loading.BEFORE_TAKING_STOCK, *loading.BEFORE_AN_AGENT, *loading.BEFORE_A_SESSION])
+print(json.dumps({"version": early, "first frame": first, "session": loaded()}))
+"""
+MOST = {
+    "version": {"all": 90, "ours": 6},
+    "first frame": {"all": 480, "ours": 70},
+    "session": {"all": 790, "ours": 265},
+}
+"""What is loaded now, and a few more. Look for something to load later before you raise one."""
+AFTER_A_SESSION = (
+    "markdown_it",
+    "pygments",
+    "acp_tui.client.export",
+    "acp_tui.ui.prompt.completion",
+    "acp_tui.workbench",
+)
+
+
+@pytest.fixture(scope="module")
+def start() -> dict[str, Any]:
+    """What is loaded at each stage of a start."""
+    run = subprocess.run(
+        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, timeout=120
+    )
+    stages: dict[str, Any] = json.loads(run.stdout)
+    return stages
+
+
+@pytest.mark.parametrize("stage", MOST)
+@pytest.mark.parametrize("whose", ["all", "ours"])
+def test_no_more_modules_are_loaded_than_the_start_has_room_for(
+    stage: str, whose: str, start: dict[str, Any]
+) -> None:
+    assert start[stage][whose] <= MOST[stage][whose]
+
+
+@pytest.mark.parametrize("stage", MOST)
+def test_the_standard_decorator_makes_next_to_none_of_our_classes(stage: str, start: dict[str, Any]) -> None:
+    # Those without slots: each takes as long to make as forty of the others.
+    assert len(start[stage]["standard"]) <= 2
+
+
+@pytest.mark.parametrize("module", AFTER_A_SESSION)
+def test_a_session_is_shown_before_this_is_loaded(module: str, start: dict[str, Any]) -> None:
+    assert module not in start["session"]["names"]

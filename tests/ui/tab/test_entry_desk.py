@@ -1,0 +1,241 @@
+"""A user opens the files of a tool call in the editor, and saves what the agent attached."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from textual.app import App
+
+from acp_tui.conversation.content import (
+    Annotations,
+    Audio,
+    BlobResource,
+    ContentBlock,
+    Image,
+    Text,
+    TextResource,
+)
+from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
+from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
+from acp_tui.ui.tab.entries import attached_to, locations_of
+from support.desks import Desk
+from support.folding import agent, call, fold, prompt
+from support.screens import RecordedConnection, ScreenApp, new_session, show
+
+HELLO = b64encode(b"hello").decode()
+IMAGE = Image(HELLO, "image/png", "file:///project/chart.png")
+AUDIO = Audio(HELLO, "audio/wav")
+BLOB = BlobResource("file:///project/data.z", HELLO, "application/zlib")
+TEXT = TextResource("file:///project/notes.md", "# Notes\n")
+
+OpenPage: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Where the session works."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text("1\n")
+    return folder
+
+
+@pytest.fixture
+def open_project(project: Path) -> OpenPage:
+    """Opens a screen with a session in the project that has said this so far."""
+
+    @asynccontextmanager
+    async def opened(*updates: SessionUpdate) -> AsyncIterator[Desk]:
+        app, connection = ScreenApp(), RecordedConnection()
+        session = new_session(*updates, connection=connection)
+        session.cwd = project
+        async with app.run_test(size=(100, 30), notifications=True) as pilot:
+            await show(pilot, session)
+            yield Desk(pilot, session, connection, app.clock)
+
+    return opened
+
+
+@pytest.fixture
+def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """Gives the arguments of each run of an editor that is called vi."""
+    editor, record = tmp_path / "vi", tmp_path / "runs"
+    editor.write_text(f'#!/bin/sh\necho "$@" >> {record}\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(editor))
+    monkeypatch.setattr(App, "suspend", lambda _: nullcontext())
+    return lambda: record.read_text().splitlines() if record.exists() else []
+
+
+def _works_on(call_id: str, *places: Location) -> SessionUpdate:
+    return call(call_id, title=f"Call {call_id}", kind="edit", status="completed", locations=places)
+
+
+def _shows(*blocks: ContentBlock, call_id: str = "c") -> SessionUpdate:
+    content: Any = tuple(map(BlockContent, blocks))
+    return call(call_id, title="Draw", kind="other", status="completed", content=content)
+
+
+# Files in the editor
+
+
+async def test_the_file_of_the_call_under_the_cursor_is_opened_at_its_line(
+    project: Path, open_project: OpenPage, edited: Callable[[], list[str]]
+) -> None:
+    calls = (
+        _works_on("1", Location(str(project / "a.py"), 7)),
+        _works_on("2", Location(str(project / "b.py"))),
+    )
+    async with open_project(*calls) as page:
+        await page.press("tab", "ctrl+e")
+        await page.shows("Opened in your editor: b.py")
+        await page.press("up", "ctrl+e")
+        await page.shows("Opened in your editor: a.py:7")
+    assert edited() == [str(project / "b.py"), f"+7 {project / 'a.py'}"]
+
+
+async def test_of_several_places_the_user_chooses_one(
+    project: Path, open_project: OpenPage, edited: Callable[[], list[str]]
+) -> None:
+    places = (Location(str(project / "a.py"), 1), Location(str(project / "b.py"), 3))
+    async with open_project(_works_on("1", *places)) as page:
+        await page.press("tab", "ctrl+e")
+        await page.shows("Open which file?", "a.py:1", "b.py:3")
+        await page.press("escape", "ctrl+e")
+        await page.shows("Open which file?")
+        await page.press("down", "enter")
+        await page.shows("Opened in your editor: b.py:3")
+    assert edited() == [f"+3 {project / 'b.py'}"]
+
+
+async def test_the_palette_opens_the_file_of_the_entry_that_the_cursor_is_on(
+    project: Path, open_project: OpenPage, edited: Callable[[], list[str]]
+) -> None:
+    calls = (
+        _works_on("1", Location(str(project / "a.py"))),
+        _works_on("2", Location(str(project / "b.py"))),
+    )
+    async with open_project(*calls) as page:
+        await page.press("tab", "up")
+        await page.choose("Open a tool call's file in your editor")
+        await page.shows("Opened in your editor: a.py")
+    assert edited() == [str(project / "a.py")]
+
+
+async def test_without_a_cursor_it_is_the_last_call_that_names_a_file(
+    project: Path, open_project: OpenPage, edited: Callable[[], list[str]]
+) -> None:
+    async with open_project(_works_on("1", Location(str(project / "a.py"))), agent("Done.")) as page:
+        await page.choose("Open a tool call's file in your editor")
+        await page.shows("Opened in your editor: a.py")
+    assert edited() == [str(project / "a.py")]
+
+
+async def test_a_path_elsewhere_is_opened_and_shown_whole_and_visible(
+    tmp_path: Path, open_project: OpenPage, edited: Callable[[], list[str]]
+) -> None:
+    outside = tmp_path / "out\u202eside"
+    outside.write_text("")
+    async with open_project(_works_on("1", Location(f"../{outside.name}"))) as page:
+        await page.press("tab", "ctrl+e")
+        await page.shows("Opened in your editor: ../out⟨U+202E⟩side")
+    assert len(edited()) == 1
+
+
+@pytest.mark.parametrize("path", ["/no/such/file", "x" * 5_000, "nul\0", "\ud800"])
+async def test_a_file_that_does_not_exist_is_said_and_no_editor_started(
+    path: str, open_project: OpenPage, edited: Callable[[], list[str]]
+) -> None:
+    async with open_project(_works_on("1", Location(path))) as page:
+        await page.press("tab", "ctrl+e")
+        await page.shows("There is no file")
+    assert edited() == []
+
+
+async def test_an_entry_without_a_file_is_said(
+    open_project: OpenPage, edited: Callable[[], list[str]]
+) -> None:
+    async with open_project(agent("Done.")) as page:
+        assert "Open a tool call's file in your editor" not in await page.offers()
+        await page.do("edit_location")
+        await page.shows("The conversation names no file.")
+        await page.press("tab", "ctrl+e")
+        await page.shows("This entry names no file.")
+    assert edited() == []
+
+
+async def test_without_an_editor_it_says_so(
+    project: Path, open_project: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    async with open_project(_works_on("1", Location(str(project / "a.py")))) as page:
+        await page.press("tab", "ctrl+e")
+        await page.shows("There is no editor: set $EDITOR")
+
+
+def test_a_place_is_named_once_and_a_changed_file_where_no_place_is_in_it() -> None:
+    places = (Location("/a", 1), Location("/a", 1, {"x": 1}), Location("/a", 2))
+    diffs = (TextDiff("/a", "1"), TextDiff("/b", "1"), TextDiff("/b", "2"))
+    [entry] = fold(call("c", locations=places, content=diffs)).entries
+    assert [(one.path, one.line) for one in locations_of(entry)] == [("/a", 1), ("/a", 2), ("/b", None)]
+
+
+# What is attached
+
+
+@pytest.mark.parametrize(
+    ("block", "name", "content"),
+    [
+        (IMAGE, "chart.png", b"hello"),
+        (AUDIO, "audio.wav", b"hello"),
+        (BLOB, "data.z", b"hello"),
+        (TEXT, "notes.md", b"# Notes\n"),
+    ],
+)
+@pytest.mark.parametrize("key", ["ctrl+s", "ctrl+y"])
+async def test_what_the_entry_under_the_cursor_attached_is_saved_in_the_sessions_folder(
+    block: ContentBlock, name: str, content: bytes, key: str, project: Path, open_project: OpenPage
+) -> None:
+    async with open_project(_shows(block)) as page:
+        await page.press("tab", key)
+        await page.until(lambda: (project / name).exists())
+        await page.shows("Saved as", name)
+    assert (project / name).read_bytes() == content
+
+
+async def test_of_several_blocks_the_user_chooses_one(project: Path, open_project: OpenPage) -> None:
+    blocks = (MessageChunk("agent", block, "m") for block in (Text("Look:"), IMAGE, AUDIO))
+    async with open_project(*blocks) as page:
+        await page.choose("Save what the agent attached")
+        await page.shows("Save which of these?", "chart.png", "audio: WAV")
+        await page.press("down", "enter")
+        await page.shows("Saved as", "audio.wav")
+    assert {each.name for each in project.iterdir()} == {"a.py", "b.py", "audio.wav"}
+
+
+async def test_what_cannot_be_saved_is_said(project: Path, open_project: OpenPage) -> None:
+    async with open_project(_shows(Audio("no base64", "audio/wav"))) as page:
+        await page.press("tab", "ctrl+s")
+        await page.shows("It cannot be saved: what the agent")
+    assert len(list(project.iterdir())) == 2
+
+
+async def test_an_entry_with_nothing_attached_is_said(open_project: OpenPage) -> None:
+    async with open_project(_shows(IMAGE), agent("Done.")) as page:
+        await page.press("tab", "ctrl+s")
+        await page.shows("This entry has nothing attached.")
+
+
+def test_what_is_the_users_own_or_the_models_is_not_what_the_agent_attached() -> None:
+    for_the_model = Image(HELLO, "image/png", annotations=Annotations(("assistant",)))
+    entries = fold(
+        PromptSent((Text("See:"), IMAGE)), prompt("And?"), _shows(for_the_model, Text("see"), AUDIO)
+    ).entries
+    assert [block for entry in entries for block in attached_to(entry)] == [AUDIO]

@@ -1,0 +1,114 @@
+"""What goes wrong with an agent is told where the conversation stands: what failed, on what, and what to do."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.conversation.updates import CancelRequested, Disconnected, TurnEnded, TurnFailed, UnknownUpdate
+from support.folding import agent, call, prompt
+from support.screens import open_agent_page, open_page
+
+CRASH = AgentCommand("demo", (sys.executable, "-m", "acp_tui.demo", "crash", "--speed", "0"))
+BANNER = "import sys; print('not installed properly', file=sys.stderr); sys.exit(7)"
+
+
+async def test_a_command_that_does_not_exist_is_named_with_what_to_do(tmp_path: Path) -> None:
+    command = AgentCommand("mine", ("no-such-agent",), install_hint="npm install -g no-such-agent")
+    async with open_agent_page(command, tmp_path) as page:
+        await page.until(lambda: "✗" in page.text)
+        assert "no-such-agent" in page.text
+        assert "npm install -g no-such-agent" in page.text
+        assert page.status.startswith("○ no session; Alt+R tries again")
+
+
+async def test_an_agent_that_exits_before_it_answers_is_told_with_its_last_words(tmp_path: Path) -> None:
+    async with open_agent_page(AgentCommand("mine", (sys.executable, "-c", BANNER)), tmp_path) as page:
+        await page.until(lambda: "✗" in page.text)
+        assert "✗ mine exited with code 7" in page.text
+        assert "not installed properly" in page.text
+        await page.send("hello?")
+        assert page.draft == "hello?"
+        assert "There is no session. Alt+R tries" in page.text
+        assert page.status.startswith("○ no session; Alt+R tries again")
+
+
+async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_last_words(
+    tmp_path: Path,
+) -> None:
+    async with open_agent_page(CRASH, tmp_path) as page:
+        await page.until(lambda: page.status.startswith("●"))
+        await page.send("go")
+        await page.until(lambda: "gone; Alt+R starts it again" in page.status)
+        await page.settled()
+        assert "▌ go" in page.text
+        assert "exited with code" in page.text
+        assert "its last words on stderr:" in page.text
+        await page.send("still there?")
+        assert page.draft == "still there?"
+
+
+# Each kind of failure, as the conversation has it
+
+
+async def test_an_agents_error_is_told_with_its_detail_and_the_next_prompt_can_be_sent() -> None:
+    async with open_page(
+        prompt("go"), TurnFailed("Internal error", "the model is overloaded", -32603)
+    ) as page:
+        assert "✗ Internal error" in page.text
+        assert "the model is overloaded" in page.text
+        await page.send("again")
+        assert page.connection.prompts == ["again"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("refusal", "■ refused: the agent drops this prompt and all that follows it from its context"),
+        ("max_tokens", "■ stopped: the limit of tokens is reached"),
+        ("max_turn_requests", "■ stopped: the limit of requests in one turn is reached"),
+        ("cancelled", "■ cancelled"),
+        ("out_of_coffee", "■ out_of_coffee"),
+    ],
+)
+async def test_a_turn_that_ended_otherwise_than_by_being_done_says_how(reason: str, words: str) -> None:
+    async with open_page(prompt("go"), agent("Hm."), TurnEnded(reason)) as page:
+        assert words in page.text
+
+
+async def test_a_turn_that_is_done_says_nothing_more() -> None:
+    async with open_page(prompt("go"), agent("Done."), TurnEnded("end_turn")) as page:
+        assert "■" not in page.text
+
+
+async def test_a_long_stderr_shows_its_end_and_all_of_it_when_opened() -> None:
+    lost = Disconnected("it exited with 1", "".join(f"stderr {number}\n" for number in range(1, 31)))
+    async with open_page(lost, size=(100, 50)) as page:
+        assert "its last words on stderr (18 lines above):" in page.text
+        assert "stderr 19" in page.text
+        assert "stderr 18" not in page.text
+        await page.press("ctrl+o")
+        assert "stderr 1\n" in page.text
+
+
+async def test_a_long_line_of_a_failure_stays_behind_its_indentation() -> None:
+    async with open_page(TurnFailed("failed", "word " * 40)) as page:
+        lines = [line for line in page.lines if "word" in line]
+        assert len(lines) > 1
+        assert all(line.startswith("    word") for line in lines)
+
+
+async def test_unfinished_calls_of_a_cancelled_turn_are_marked_at_once() -> None:
+    async with open_page(
+        prompt("go"), call("c", title="Run", status="in_progress"), CancelRequested()
+    ) as page:
+        assert "⊘ • Run  cancelled" in page.text
+
+
+async def test_an_update_that_is_not_known_is_named_and_shown_whole_when_opened() -> None:
+    async with open_page(UnknownUpdate("hologram", {"beam": [1, 2]})) as page:
+        assert "? hologram: an update that acp-tui does not know" in page.text
+        assert '"beam"' not in page.text
+        await page.press("tab", "space")
+        assert '"beam"' in page.text

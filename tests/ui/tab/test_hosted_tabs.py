@@ -1,0 +1,132 @@
+"""Tabs of sessions that a host keeps: they come, go and come back, and the session goes on meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+from acp_tui.client.hosting import finding
+from acp_tui.client.hosting.finding import Place
+from acp_tui.ui.shell.app import AcpTuiApp
+from support.agents import scripted, scripted_argv
+from support.desks import SESSION, Desk
+from support.frame_log import FrameLog
+from support.host_process import User, a_user
+from support.screens import open_agent_page
+
+pytest.importorskip("websockets", reason="hosts need the extra `remote`")
+
+TALKER = scripted_argv("""
+    handshake()
+    answer(expect("session/new"), sessionId="s1")
+    say("hello")
+    prompt = expect("session/prompt")
+    ask("allow_once", "reject_once")
+    say(f"chosen: {outcome()}")
+    end(prompt)
+    serve_until_closed()
+""")
+
+
+@pytest.fixture
+def user(monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
+    """Whose hosts the app finds."""
+    with a_user() as one:
+        monkeypatch.setenv("XDG_STATE_HOME", str(one.home / "state"))
+        yield one
+
+
+@asynccontextmanager
+async def attached_desk(place: Place, frame_log: FrameLog) -> AsyncIterator[Desk]:
+    """A desk whose first tab shows the session of a host."""
+    (hosted,) = await finding.sessions_at(place.command)
+    async with open_agent_page(place.command, hosted.cwd, opening=hosted.open_in) as page:
+        desk = Desk(page.pilot, page.session, page.connection, page.clock)
+        desk.log = frame_log
+        await desk.shows("hello")
+        yield desk
+
+
+def is_over(desk: Desk) -> bool:
+    """Whether the user has quit."""
+    app = desk.pilot.app
+    assert isinstance(app, AcpTuiApp)
+    return app._exit
+
+
+async def turns(place: Place) -> list[str]:
+    """How the sessions of the host stand."""
+    return [hosted.state for hosted in await finding.sessions_at(place.command)]
+
+
+async def test_a_question_behind_a_host_is_answered_on_the_card(user: User, frame_log: FrameLog) -> None:
+    place = user.host("--", *TALKER)
+    async with attached_desk(place, frame_log) as desk:
+        await desk.send("go")
+        await desk.shows("Delete everything", "Allow once")
+        assert "what else is reported" not in desk.words  # the host's own number is none of it
+        assert await turns(place) == ["needs you"]
+        await desk.press_slowly("tab", "n")
+        await desk.shows("chosen: reject_once")
+
+
+async def test_detaching_leaves_the_session_running(user: User, frame_log: FrameLog) -> None:
+    place = user.host("--", *TALKER)
+    async with attached_desk(place, frame_log) as desk:
+        await desk.press("alt+q")
+        await desk.until(lambda: is_over(desk))
+    assert await turns(place) == ["idle"]
+
+
+async def test_quitting_offers_to_leave_the_session_running(user: User, frame_log: FrameLog) -> None:
+    place = user.host("--", *TALKER)
+    async with attached_desk(place, frame_log) as desk:
+        await desk.press("ctrl+q")
+        await desk.shows("Leave the session running", "Close the session")
+        await desk.press("escape")
+        await desk.hides("Leave the session running")
+        assert not is_over(desk)
+        await desk.press("ctrl+q")
+        await desk.shows("Leave the session running")
+        await desk.press("enter")
+        await desk.until(lambda: is_over(desk))
+    assert await turns(place) == ["idle"]
+
+
+async def test_quitting_may_close_the_session_and_with_it_the_host(user: User, frame_log: FrameLog) -> None:
+    place = user.host("--", *TALKER)
+    async with attached_desk(place, frame_log) as desk:
+        await desk.press("ctrl+q")
+        await desk.shows("Close the session")
+        await desk.press("down", "enter")
+        await desk.until(lambda: is_over(desk))
+    with anyio.fail_after(60):
+        while os.path.exists(place.socket):  # noqa: PTH110 - looked at until it is gone
+            await anyio.sleep(0.02)
+
+
+async def test_the_board_lists_what_runs_in_hosts_and_shows_it(user: User, frame_log: FrameLog) -> None:
+    one, other = user.host("--", *TALKER), user.host("--", *TALKER)
+    async with attached_desk(one, frame_log) as desk:
+        await desk.press("f10")
+        await desk.shows("In hosts", f"{other.name}: s1")
+        await desk.press("down", "enter")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.shows("hello")
+        await desk.press("alt+q")
+        await desk.until(lambda: len(desk.tabs) == 1)
+        assert not is_over(desk)
+    assert await turns(other) == ["idle"]
+
+
+async def test_a_session_of_ours_has_no_host_to_detach_from(user: User, frame_log: FrameLog) -> None:
+    async with open_agent_page(scripted(SESSION + "serve_until_closed()"), user.home) as page:
+        desk = Desk(page.pilot, page.session, page.connection, page.clock)
+        desk.log = frame_log
+        await desk.has_session()
+        await desk.press("alt+q")
+        await desk.shows("No host keeps this session")

@@ -1,0 +1,130 @@
+"""A session that no agent opens is read again from its recording; it goes on where an agent can."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from acp_tui.client.sessions.session_history import PastSession, recording_store
+from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.conversation.facts import SessionId
+from acp_tui.ui.tab.reopening import Reopening
+from support.desks import SESSION, OpenDesk
+from support.recordings import demo, play
+
+IDLE = "serve_until_closed()"
+
+
+async def record(cwd: Path, agent: str = "demo") -> None:
+    """A session of the past, of an agent of this name."""
+    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
+    await play(replace(demo("markdown"), name=agent), plan, prompts=("How are zebras made?",))
+
+
+@pytest.fixture
+async def past(tmp_path: Path) -> None:
+    """One session of the demo in the folder of the desk."""
+    await record(tmp_path)
+
+
+async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Esc close")
+        await desk.shows("How are zebras made?", "re-read", "demo", "1 prompt")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.shows("re-read from a recording, only to be read", "Re-read from its recording")
+        await desk.send("And lions?")
+        await desk.shows("What you have written stays")
+        assert desk.draft == "And lions?"
+
+
+async def test_a_command_that_stands_in_a_recording_is_shown_before_it_runs(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    await record(tmp_path, agent="somebody")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Esc close")
+        await desk.shows("How are zebras made?", "somebody")
+        await desk.press("enter")
+        await desk.shows("Run this command?", "-m acp_tui.demo markdown --speed 0")
+        await desk.press("n")
+        await desk.shows("re-read from a recording, only to be read")
+
+
+async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path, open_desk: OpenDesk) -> None:
+    await record(tmp_path, agent="somebody")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Esc close")
+        await desk.shows("How are zebras made?")
+        await desk.press("enter")
+        await desk.shows("Run this command?")
+        await desk.press("y")
+        await desk.shows("goes on with it in its agent", "How are zebras made?")
+        await desk.shows("demo-1 was not opened", "`acp-tui sessions`", "Re-read from its recording")
+        await desk.press("alt+r")
+        await desk.has_session()
+        assert "How are zebras made?" in desk.words
+
+
+async def test_a_session_that_is_gone_is_named_and_another_begins_if_the_user_wants_one(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    wanted = PastSession("scripted", SessionId("lost-1"), tmp_path, is_listed=True)
+    opening = Reopening(wanted, SessionIndex(recording_store(RecordingSettings())))
+    script = """
+    handshake(agentCapabilities={"loadSession": True})
+    refuse(expect("session/load"), -32002, "Resource not found")
+    answer(expect("session/new"), sessionId="s1")
+    say("another one")
+    """
+    async with open_desk(script, IDLE, opening=opening) as desk:
+        await desk.shows(
+            "Session lost-1 was not opened", "Resource not found", "F3 shows the sessions there are"
+        )
+        assert desk.sent("session/new") == []
+        await desk.press("ctrl+n")
+        await desk.shows("another one")
+        assert len(desk.tabs) == 1
+
+
+@pytest.mark.parametrize(
+    ("listed", "shown"), [("PLAN for the fix", "PLAN for the fix"), ("<command>", "<message>model")]
+)
+async def test_a_session_keeps_the_name_that_it_had_in_the_list(
+    listed: str, shown: str, tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    wanted = PastSession("scripted", SessionId("s1"), tmp_path, listed, is_listed=True)
+    opening = Reopening(wanted, SessionIndex(recording_store(RecordingSettings())))
+    script = """
+    handshake(agentCapabilities={"loadSession": True})
+    load = expect("session/load")
+    update("user_message_chunk", content={"type": "text", "text": "<message>model"})
+    answer(load)
+    """
+    async with open_desk(script, IDLE, opening=opening) as desk:
+        await desk.has_session()
+        assert desk.tabs[0].tab_title == shown
+
+
+async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Esc close")
+        await desk.shows("How are zebras made?")
+        await desk.press("d")
+        await desk.shows("Delete acp-tui's recording of “How are zebras made?”?")
+        await desk.press("y")
+        await desk.hides("1 prompt")
+        await desk.shows("There is no session yet in this folder")

@@ -1,0 +1,272 @@
+"""Several sessions at once: each in a tab of its own, which says how it stands, whichever is in front."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.session.status_line import Status, StatusLine, line_of
+from support.desks import SESSION, Desk, OpenDesk
+
+TWO = """
+answer(expect("session/new"), sessionId="s2")
+"""
+
+
+def tab_line(desk: Desk) -> str:
+    """The first row of the screen."""
+    return desk.text.split("\n")[0].strip()
+
+
+async def test_one_tab_takes_no_line(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
+        await desk.shows("hello")
+        assert "1 " not in tab_line(desk)
+
+
+async def test_each_tab_has_its_own_draft_conversation_and_queue(open_desk: OpenDesk) -> None:
+    script = 'say("in the first")\n' + TWO + 'update("agent_message_chunk", session="s2",'
+    script += ' content={"type": "text", "text": "in the second"})\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.shows("in the first")
+        await desk.press(*"draft")
+        await desk.press("ctrl+n")
+        await desk.shows("in the second")
+        assert "in the first" not in desk.text
+        assert desk.draft == ""
+        await desk.press("alt+1")
+        await desk.shows("in the first")
+        assert desk.draft == "draft"
+        await desk.press("ctrl+pagedown")
+        await desk.shows("in the second")
+
+
+async def test_a_hidden_tab_lays_out_no_status_line_and_is_right_when_it_comes_up(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = TWO + 'expect("_go_on")\nupdate("usage_update", used=5, size=10)\nsay("in the first")\n'
+    shown: list[Status] = []
+    async with open_desk(SESSION, script + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        first, _ = desk.tabs
+        line = first.query_one(StatusLine)
+        monkeypatch.setattr(line, "show", shown.append)
+        desk.let_go_on()
+        await desk.hears("in the first")
+        assert shown == []
+        await desk.press("alt+1")
+        await desk.shows("in the first")
+        assert shown[-1].facts == ("5/10",)
+
+
+async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_desk: OpenDesk) -> None:
+    script = (
+        'prompt = expect("session/prompt")\n'
+        + TWO
+        + 'expect("_go_on")\nanswer(prompt, stopReason="end_turn")\nserve_until_closed()'
+    )
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Count the stars")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "1 ◐ scripted: Count the stars" in tab_line(desk))
+        await desk.has_session()
+        desk.let_go_on()
+        await desk.until(lambda: "1 ✓ scripted: Count the stars" in tab_line(desk))
+        first, _ = desk.tabs
+        assert first.state.value == "done"
+        await desk.press("alt+n")
+        await desk.until(lambda: first.state.value == "idle")
+
+
+async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(open_desk: OpenDesk) -> None:
+    script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "1 ▲ scripted: Tidy up" in tab_line(desk))
+        assert "Delete everything" not in desk.text
+        await desk.press("alt+n")
+        await desk.shows("Delete everything")
+        assert desk.answers() == []
+
+
+async def test_the_status_line_names_the_tab_that_needs_you_and_the_key_to_it(
+    open_desk: OpenDesk,
+) -> None:
+    script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "tab 1 needs you · Alt+N · F1 help" in desk.status)
+        await desk.press("alt+n")
+        await desk.shows("Delete everything")
+        assert "needs you" not in desk.status
+
+
+@pytest.mark.parametrize(("width", "shown"), [(80, True), (48, True), (40, True), (24, False)])
+def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
+    status = Status(agent="Agent", facts=("mode: Ask", "12k/200k"), elsewhere="tab 2 needs you · Alt+N")
+    line = line_of(status, width).plain
+    assert ("tab 2 needs you" in line) is shown
+    assert cell_len(line) <= width
+    assert "Agent" in line
+
+
+async def test_a_tab_that_needs_nobody_is_not_named(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        assert "needs you" not in desk.status
+
+
+async def test_in_a_narrow_tab_the_title_gets_most_of_the_room(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'expect("session/prompt")', "serve_until_closed()") as desk:
+        await desk.has_session()
+        assert desk.tabs[0].tab_name() == "scripted"
+        await desk.send("Count the stars")
+        await desk.until(lambda: desk.tabs[0].tab_name() == "scripted: Count the stars")
+        assert desk.tabs[0].tab_name(20) == "scrip…: Count the s…"
+
+
+async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:
+    form = (
+        'send(id=7, method="elicitation/create", params={"sessionId": "s1", "mode": "form", "message":'
+        ' "Which name?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}})'
+    )
+    script = 'expect("session/prompt")\n' + TWO + form + "\nserve_until_closed()"
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Begin")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: "1 ▲ scripted: Begin" in tab_line(desk))
+        assert "Which name?" not in desk.text
+        await desk.press("alt+1")
+        await desk.shows("Which name?")
+
+
+async def test_closing_a_tab_closes_its_session_and_shows_the_one_beside_it(open_desk: OpenDesk) -> None:
+    handshake = 'handshake(agentCapabilities={"sessionCapabilities": {"close": {}}})\n'
+    script = 'answer(expect("session/new"), sessionId="s1")\nsay("the first")\n' + TWO
+    script += 'update("agent_message_chunk", session="s2", content={"type": "text", "text": "the second"})\n'
+    async with open_desk(
+        handshake, script, 'answer(expect("session/close"))', "serve_until_closed()"
+    ) as desk:
+        await desk.shows("the first")
+        await desk.press("ctrl+n")
+        await desk.shows("the second")
+        await desk.press("alt+w")
+        await desk.shows("the first")
+        assert len(desk.tabs) == 1
+        assert [params["sessionId"] for params in await desk.gets("session/close")] == ["s2"]
+
+
+async def test_the_board_shows_all_tabs_and_leads_to_one(open_desk: OpenDesk) -> None:
+    script = 'expect("session/prompt")\n' + TWO + "serve_until_closed()"
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Count the stars")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("f10")
+        await desk.shows("Tabs", "1 ◐ scripted: Count the stars", "working", "2 ● scripted", "idle · here")
+        await desk.press("up", "enter")
+        await desk.hides("Tabs")
+        assert desk.shown_session.session_id == "s1"
+
+
+async def test_a_tab_is_closed_from_the_board(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'say("the first")\n' + TWO + "serve_until_closed()") as desk:
+        await desk.shows("the first")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("f10")
+        await desk.shows("Tabs")
+        await desk.press("alt+w")
+        await desk.shows("the first")
+        assert len(desk.tabs) == 1
+
+
+async def test_a_tab_behind_another_draws_nothing_until_it_comes_to_the_front(open_desk: OpenDesk) -> None:
+    script = (
+        'prompt = expect("session/prompt")\n'
+        + TWO
+        + 'expect("_go_on")\nfor number in range(50):\n    say(f"line {number}\\n\\n")\n'
+        + 'answer(prompt, stopReason="end_turn")\nserve_until_closed()'
+    )
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.send("Count")
+        first = desk.tabs[0]
+        await desk.press("ctrl+n")
+        await desk.has_session()
+        desk.let_go_on()
+        await desk.until(lambda: first.state.value == "done")
+        assert first.query_one(ConversationView).top_line == 0
+        await desk.press("alt+1")
+        await desk.shows("line 49")
+        assert first.query_one(ConversationView).top_line > 0
+
+
+async def test_a_fork_is_a_tab_that_shows_what_was_said_and_where_it_came_from(open_desk: OpenDesk) -> None:
+    script = (
+        'say("the answer")\nanswer(expect("session/fork"), sessionId="s2")\n'
+        'prompt = expect("session/prompt")\n'
+        'update("agent_message_chunk", session="s2", content={"type": "text", "text": "only here"})\n'
+        'answer(prompt, stopReason="end_turn")\nserve_until_closed()'
+    )
+    session = SESSION.replace(
+        "handshake()", 'handshake(agentCapabilities={"sessionCapabilities": {"fork": {}}})'
+    )
+    async with open_desk(session, script) as desk:
+        await desk.shows("the answer")
+        await desk.send("/fork")
+        await desk.shows("the answer", "forked from")
+        assert len(desk.tabs) == 2
+        await desk.send("go on")
+        await desk.shows("only here")
+        await desk.press("alt+1")
+        await desk.hides("only here")
+
+
+async def test_forking_is_not_offered_where_the_agent_cannot(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
+        await desk.shows("hello")
+        assert "Fork the session" not in await desk.offers()
+        await desk.send("/fork")
+        await desk.shows("does not offer to fork sessions")
+
+
+async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: OpenDesk) -> None:
+    script = (
+        'prompt = expect("session/prompt")\nsay("Fixed in a.py")\nanswer(prompt, stopReason="end_turn")\n'
+    )
+    async with open_desk(SESSION, script + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("Fix the bug")
+        await desk.shows("Fixed in a.py")
+        await desk.has_session()
+        await desk.send("/handover")
+        await desk.shows("Start an agent")
+        await desk.press(*"demo", "enter")
+        await desk.until(lambda: len(desk.tabs) == 2 and "Fixed in a.py" in desk.draft)
+        assert "## I asked\n\nFix the bug" in desk.draft
+        assert desk.draft.endswith("## Now\n\n")
+        assert len(desk.sent("session/prompt")) == 1
+
+
+async def test_of_an_empty_session_there_is_nothing_to_hand_over(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("/handover")
+        await desk.shows("There is nothing to hand over yet")

@@ -1,0 +1,92 @@
+"""A session in a git worktree: a tab of its own, and a question about what changed when that is closed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.desks import SESSION, Desk, OpenDesk
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+TWO = """
+answer(expect("session/new"), sessionId="s2")
+"""
+
+
+def make_repository(folder: Path) -> None:
+    """One commit with one file."""
+    (folder / "a.txt").write_text("one\n")
+    identity = ("-c", "user.name=n", "-c", "user.email=e")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run(["git", *identity, *words], cwd=folder, check=True)
+
+
+async def open_worktree(desk: Desk) -> Path:
+    """Begin a session in a new worktree; gives its folder."""
+    home = desk.tabs[0].cwd
+    make_repository(home)
+    await desk.has_session()
+    await desk.send("/worktree fix")
+    await desk.until(lambda: len(desk.tabs) == 2)
+    await desk.has_session()
+    folder = desk.tabs[1].cwd
+    assert folder == home.parent / f"{home.name}.worktrees/fix"
+    assert (folder / "a.txt").read_text() == "one\n"
+    return folder
+
+
+async def test_a_worktree_without_changes_is_deleted_with_its_tab(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        await desk.press("alt+w")
+        await desk.shows("Nothing changed in it")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
+
+
+async def test_changes_are_copied_back_before_the_worktree_is_deleted(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        (folder / "a.txt").write_text("two\n")
+        await desk.press("alt+w")
+        await desk.shows("Copy its changes to")
+        await desk.press("down", "enter")
+        await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
+        assert (desk.tabs[0].cwd / "a.txt").read_text() == "two\n"
+
+
+async def test_with_a_conflict_the_tab_and_both_files_stay(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        (folder / "a.txt").write_text("two\n")
+        (desk.tabs[0].cwd / "a.txt").write_text("three\n")
+        await desk.press("alt+w")
+        await desk.shows("Copy its changes to")
+        await desk.press("down", "enter")
+        await desk.shows("Nothing was copied")
+        assert len(desk.tabs) == 2
+        assert (folder / "a.txt").read_text() == "two\n"
+        assert (desk.tabs[0].cwd / "a.txt").read_text() == "three\n"
+
+
+async def test_escape_keeps_the_tab_and_the_worktree(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        await desk.press("alt+w")
+        await desk.shows("Nothing changed in it")
+        await desk.press("escape")
+        await desk.until(lambda: "Nothing changed in it" not in desk.text)
+        assert len(desk.tabs) == 2
+        assert folder.exists()
+
+
+async def test_outside_a_repository_it_is_said_why_there_is_no_worktree(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("/worktree")
+        await desk.shows("not a git repository")
+        assert len(desk.tabs) == 1
