@@ -28,7 +28,7 @@ MOST_NAME: Final = 24
 
 def run(given: Given) -> int:
     """List them as it was asked for."""
-    return list_agents(update=given.update, as_json=given.json, is_verbose=given.verbose)
+    return list_agents(update=given.update, as_json=given.format == "json", is_verbose=given.verbose)
 
 
 def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:
@@ -55,7 +55,7 @@ def _update() -> ExitCode:
 
 def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
     width = max(12, *(len(agent.name) for agent in catalogue.agents if len(agent.name) <= MOST_NAME))
-    yield "Which agent? acp-tui knows these:\n"
+    yield "acp-tui knows these agents:\n"
     for agent in catalogue.agents:
         state, about = _how(agent)
         line = (
@@ -65,8 +65,8 @@ def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
         if is_verbose:
             yield from (f"          {'':<{width}}   {make_visible_line(line)}" for line in _details(agent))
     yield "\nAny command that speaks ACP is an agent: acp-tui -- COMMAND"
-    yield "No agent at hand? acp-tui demo shows how it looks and works."
-    yield f"Names of your own go into {config_file()}"
+    yield "No agent installed? Try acp-tui demo."
+    yield f"To add your own: {config_file()}"
     yield _registry_line(catalogue)
 
 
@@ -93,9 +93,9 @@ def _details(agent: ListedAgent) -> Iterator[str]:
 
 def _registry_line(catalogue: Catalogue) -> str:
     if catalogue.fetched_at is None:
-        return "More are in the agent registry: acp-tui agents --update fetches it"
+        return "The agent registry has more. To fetch it: acp-tui agents --update"
     fetched = datetime.fromtimestamp(catalogue.fetched_at).strftime("%Y-%m-%d %H:%M")
-    return f"The agent registry is of {fetched}: acp-tui agents --update fetches it anew"
+    return f"The agent registry is from {fetched}. To update it: acp-tui agents --update"
 
 
 def _as_json(catalogue: Catalogue) -> dict[str, object]:

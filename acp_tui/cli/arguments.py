@@ -1,6 +1,8 @@
-"""Reads the command line into a command and what was given to it, and makes the help; starts nothing.
+"""Reads the command line into a command and what was given to it. It starts nothing.
 
-What can be given is described in `command_table`; what belongs together, each command knows.
+`command_table` describes what can be given; each command checks what goes together. argparse it is, though click would
+save some lines of this file: importing click takes 35 ms of processor time more, at every start, and the help, the man
+page, and completion that knows agents and their command lines would still be ours.
 """
 
 from __future__ import annotations
@@ -9,11 +11,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
-from acp_tui.cli.command_table import COMMANDS, Command, Kind, Value
+from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Kind, Value, split_command
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client.transcript.record_to import RecordTo
 
@@ -21,32 +24,28 @@ Given: TypeAlias = argparse.Namespace
 """What was given: `word`, each option by its long name; where the command takes them, `agent` (an AgentChoice, None for
 none) instead of the word, and `record` as a RecordTo."""
 
-AGENT: Final = "AGENT is a known name, or -- and any command that speaks ACP on its stdio."
-EXAMPLES: Final = """\
-  acp-tui -- npx -y @google/gemini-cli --acp
-"""
-_BY_NAME: Final = {command.name: command for command in COMMANDS}
-
 
 class WrongUse(Exception):
-    """The command line is wrong in a way that is said in one line."""
+    """The command line is wrong; the message says how in one line."""
 
 
 class AgentChoice(NamedTuple):
-    """Which agent: just one of the two is set."""
+    """Which agent: just one of name and argv is set."""
 
     name: str | None = None
     argv: tuple[str, ...] = ()
+    protocol: Literal[1, 2] | None = None
+    """The version of ACP to speak with it, where the user says so."""
 
 
 def read_arguments(argv: Sequence[str]) -> tuple[Command, Given]:
-    """What `argv` (without the program) stands for. Raises SystemExit for --help, --version and errors."""
-    words, agent_argv = _split_off_command(argv)
-    command, rest = _split_off_name(words)
+    """What `argv` (without the program) stands for. Raises SystemExit for --help, --version, and errors."""
+    words, agent_argv = _split_off_agent(argv)
+    command, rest = split_command(words)
     parser = _Parser(command)
     given, left = parser.parse_known_args(rest)
     if left:
-        parser.error(_too_much(command, left))
+        parser.error(_too_much(command, getattr(given, "word", None), left))
     try:
         _complete(given, command, agent_argv)
     except WrongUse as error:
@@ -55,19 +54,19 @@ def read_arguments(argv: Sequence[str]) -> tuple[Command, Given]:
 
 
 def say_wrong_use(command: Command, message: str) -> ExitCode:
-    """Say what is wrong and where the help is; gives the exit status."""
+    """Say what is wrong and where to find help; returns the exit status."""
     called = f"acp-tui {command.name}".rstrip()
-    sys.stderr.write(f"acp-tui: {message}\n{called} --help shows how to call it\n")
+    sys.stderr.write(f"acp-tui: {message}\nFor help: {called} --help\n")
     return ExitCode.USAGE
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints the help that we make, and errors of one line."""
+    """Prints our own help, and errors of one line."""
 
     def __init__(self, command: Command) -> None:
         super().__init__(prog="acp-tui", allow_abbrev=False)
         self._command = command
-        self.add_argument("--version", action="version", version=f"acp-tui {__version__}")
+        self.add_argument("--version", "-V", action="version", version=f"acp-tui {__version__}")
         if command.word is not None:  # `-- COMMAND` can stand for it
             self.add_argument("word", metavar=command.word.name, nargs="?", **_reading(command.word))
         for option in command.options:
@@ -82,7 +81,9 @@ class _Parser(argparse.ArgumentParser):
             self.add_argument(*option.flags, default=option.default, metavar=option.value.name, **reading)
 
     def format_help(self) -> str:
-        return help_of(self._command) if self._command.name else overview(COMMANDS)
+        from acp_tui.cli.help_text import help_of, overview  # most runs print none
+
+        return help_of(self._command) if self._command.name else overview()
 
     def error(self, message: str) -> NoReturn:
         raise SystemExit(say_wrong_use(self._command, message))
@@ -93,8 +94,8 @@ def _reading(value: Value) -> dict[str, Any]:
     return {"type": reads, "choices": (value.choices or None) if value.is_closed else None}
 
 
-def _split_off_command(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | None]:
-    """Everything behind the first `--` is the agent's, further `--` included; None where there is no `--`."""
+def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | None]:
+    """Everything after the first `--` is the agent's command line, any further `--` included; None without one."""
     words = list(argv)
     if "--" not in words:
         return words, None
@@ -102,64 +103,81 @@ def _split_off_command(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] 
     return words[:at], tuple(words[at + 1 :])
 
 
-def _split_off_name(words: list[str]) -> tuple[Command, list[str]]:
-    """Our command, of which the name can only be the first word, and the words without it."""
-    if words and words[0] and words[0] in _BY_NAME:
-        return _BY_NAME[words[0]], words[1:]
-    return _BY_NAME[""], words
-
-
 def _complete(given: Given, command: Command, agent_argv: tuple[str, ...] | None) -> None:
-    """Put what belongs together into one value, and see that nothing is missing. Raises WrongUse."""
+    """Join the values that belong together, and check that none is missing. Raises WrongUse."""
     if command.takes_agent:
-        given.agent = _choice(given.word, agent_argv)
+        given.agent = _choice(given.word, agent_argv, getattr(given, "protocol", None))
     elif agent_argv is not None:
-        raise WrongUse(f"{command.name} takes no command behind --")
+        raise WrongUse(f"{command.name} doesn't take a command after --")
     if "record" in given:
         given.record = _recording(given)
     required = [option.flags[0].removeprefix("--") for option in command.options if option.is_required]
     required.append("agent" if command.takes_agent else "word")
-    if command.wants and any(getattr(given, name) is None for name in required):
-        raise WrongUse(f"{command.name} wants {command.wants}")
+    if command.needs and any(getattr(given, name) is None for name in required):
+        raise WrongUse(f"{command.name} needs {command.needs}")
 
 
-def _choice(name: str | None, argv: tuple[str, ...] | None) -> AgentChoice | None:
+def _choice(name: str | None, argv: tuple[str, ...] | None, protocol: str | None) -> AgentChoice | None:
+    version = _VERSIONS[protocol]
     if argv is None:
-        return None if name is None else AgentChoice(name=name)
+        if name is None and version is not None:
+            raise WrongUse("--protocol says how to speak with an agent: name it too")
+        return None if name is None else AgentChoice(name=name, protocol=version)
     if name is not None:
-        raise WrongUse(f"an agent was named twice: {name}, and the command behind --")
+        raise WrongUse(f"two agents: {name}, and the command after --")
     if not argv:
-        raise WrongUse("there is no command behind --")
-    return AgentChoice(argv=argv)
+        raise WrongUse("no command follows --")
+    return AgentChoice(argv=argv, protocol=version)
+
+
+_VERSIONS: Final[dict[str | None, Literal[1, 2] | None]] = {None: None, "1": 1, "2": 2}
 
 
 def _recording(given: Given) -> RecordTo | None:
     if given.record is None:
         if given.record_raw:
-            raise WrongUse("--record-raw says how to record: name the file with --record")
+            raise WrongUse("--record-raw needs --record FILE")
         return None
     return RecordTo(given.record, given.record_raw)
 
 
-def _too_much(command: Command, left: list[str]) -> str:
-    """What was given beyond what the command takes, and where it goes if it is what it looks like."""
+def _too_much(command: Command, word: str | None, left: list[str]) -> str:
+    """Which words belong nowhere, and what was probably meant."""
     said = f"unrecognized arguments: {' '.join(left)}"
-    if not command.takes_agent or any(word.startswith("-") for word in left):
+    if flag := next((each for each in left if each.startswith("-")), ""):
+        return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
+    if not command.name and (near := nearest(word or "", (each.name for each in COMMANDS))):
+        return f"{said}; did you mean acp-tui {near}?"
+    if not command.takes_agent:
         return said
     if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - a Path raises for a name that is too long
-        return f"{said}; a folder goes behind --cwd"
+        return f"{said}; to name a folder, use --cwd"
     if command.name == "exec":
-        return f"{said}; the prompt goes behind --prompt, in quotes"
+        return f"{said}; to give a prompt, use --prompt with quotes around it"
     if command.name in ("", "run"):
-        return f"{said}; a prompt is typed once the agent runs, or given to acp-tui exec"
+        return f"{said}; type your prompt once the agent runs, or use acp-tui exec"
     return said
+
+
+def _advice_on_flag(command: Command, flag: str) -> str:
+    if near := nearest(flag, (each for option in (*command.options, *ALWAYS) for each in option.flags)):
+        return f"; did you mean {near}?"
+    owners = [
+        each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)
+    ]
+    return f"; {flag} is an option of {', '.join(owners)}" if owners else ""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant; "" if none is close."""
+    return next(iter(get_close_matches(word, [each for each in known if each], n=1, cutoff=0.7)), "")
 
 
 # Values
 
 
 def absolute(path: Path) -> Path:
-    """Without `..` in it; what stands before that may be a link, so it is looked up."""
+    """The absolute path without `..`; what comes before a `..` may be a link, so it is resolved."""
     parts = path.absolute().parts
     if ".." not in parts:
         return Path(*parts)
@@ -170,19 +188,19 @@ def absolute(path: Path) -> Path:
 def _folder(text: str) -> Path:
     try:
         path = absolute(Path(text).expanduser())
-    except (RuntimeError, OSError) as error:  # the home of nobody; a folder that was deleted under us
+    except (RuntimeError, OSError) as error:  # an unknown user's home; a folder that was deleted meanwhile
         raise argparse.ArgumentTypeError(f"{text}: {error}") from error
     if not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is not a folder")
+        raise argparse.ArgumentTypeError(f"{text} isn't a folder")
     return path
 
 
 def _new_file(text: str) -> Path:
     path = absolute(Path(text))
     if path.exists():
-        raise argparse.ArgumentTypeError(f"{text} exists: recordings overwrite nothing")
+        raise argparse.ArgumentTypeError(f"{text} exists, and recordings never overwrite a file")
     if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
+        raise argparse.ArgumentTypeError(f"the folder {path.parent} doesn't exist")
     return path
 
 
@@ -193,7 +211,7 @@ def _source(text: str) -> Path | str:
         return Path(text)
     if not name:
         raise argparse.ArgumentTypeError(
-            "demo: wants a scenario, as in demo:coding; acp-tui demo --list shows them"
+            "demo: needs a scenario, such as demo:coding; to list them: acp-tui demo --list"
         )
     return name
 
@@ -201,7 +219,7 @@ def _source(text: str) -> Path | str:
 def _size(text: str) -> tuple[int, int]:
     columns, _, rows = text.partition("x")
     if not (columns.isdecimal() and rows.isdecimal() and 0 < int(columns) <= 1000 and 0 < int(rows) <= 1000):
-        raise argparse.ArgumentTypeError(f"{text} is no size: COLUMNSxROWS, as in 120x40")
+        raise argparse.ArgumentTypeError(f"{text} isn't a size such as 120x40 (columns x rows)")
     return int(columns), int(rows)
 
 
@@ -211,7 +229,7 @@ def _number(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text} isn't a number of 0 or more")
     return number
 
 
@@ -224,33 +242,3 @@ _READERS: Final[dict[Kind, Callable[[str], object]]] = {
     Kind.FOLDER: _folder,
 }
 """The others are texts."""
-
-
-# Help, which fits a screen of 80x24
-
-
-def overview(commands: Iterable[Command]) -> str:
-    """All commands; what each takes stands in its own help."""
-    named = [command for command in commands if command.name]
-    nameless = next(command for command in commands if not command.name)
-    return (
-        f"usage: acp-tui {nameless.shown} [OPTIONS]        {nameless.about}: acp-tui run --help\n"
-        "       acp-tui COMMAND [OPTIONS]       acp-tui COMMAND --help\n\n"
-        + _columns((command.shown, command.about) for command in named)
-        + f"\n{AGENT}\n{EXAMPLES}"
-    )
-
-
-def help_of(command: Command) -> str:
-    """What one command does and takes."""
-    about = command.about[:1].upper() + command.about[1:]
-    usage = f"usage: acp-tui {command.shown}{' [OPTIONS]' if command.options else ''}\n\n{about}.\n"
-    options = _columns((option.shown, option.about) for option in command.options)
-    parts = [usage, options, f"{AGENT}\n" if command.takes_agent else "", command.notes]
-    return "\n".join(part for part in parts if part)
-
-
-def _columns(rows: Iterable[tuple[str, str]]) -> str:
-    rows = list(rows)
-    width = max((len(name) for name, _ in rows), default=0)
-    return "".join(f"  {name:<{width}}  {about}\n" for name, about in rows)

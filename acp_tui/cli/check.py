@@ -38,9 +38,9 @@ def run(given: Given) -> int:
     if given.rules:
         return _print_rules(given.format)
     if given.timeout <= 0:
-        raise WrongUse("--timeout wants more than 0 seconds")
+        raise WrongUse("--timeout needs more than 0 seconds")
     if given.agent is None:
-        raise WrongUse("check wants an agent: a known name, or -- COMMAND")
+        raise WrongUse("check needs an agent: a name, or -- COMMAND")
     command = ready_to_run(command_of(given.agent))
     plan = Plan(PROMPT if given.prompt is None else given.prompt, limit_s=given.timeout)
     clean = cleaning(command.env)
@@ -49,7 +49,7 @@ def run(given: Given) -> int:
     try:
         anyio.run(examination.run)
     except KeyboardInterrupt:
-        report.left_out.append("the rest: it was interrupted")
+        report.left_out.append("the rest: you interrupted it")
         code = ExitCode.CANCELLED
     _show_step("")
     broken = ExitCode.ERROR if report.has_errors else ExitCode.DONE
@@ -155,7 +155,7 @@ def _as_text(report: Report, clean: Clean) -> Iterator[str]:
         yield wrapped(f"The check ended early: {clean(str(report.failure))}", "")
         yield from (wrapped(clean(line), "  ") for line in report.failure.hint.splitlines())
     if report.last_words:
-        yield "The last that it said on stderr:"
+        yield "Its last lines on stderr:"
         yield from (wrapped(clean(line), "  ", "    ") for line in report.last_words)
     yield from (wrapped(clean(each), "Left out: ", "          ") for each in report.left_out)
     yield from _summary(report)
@@ -169,7 +169,7 @@ def _of_rule(report: Report, rule: Rule, found: list[Finding], clean: Clean) -> 
         yield from _frames(report, finding, behind + "  ", clean)
     more = report.times[rule.rule_id] - SHOWN_BREACHES
     if more > 0:
-        yield f"{behind}- and {more} more like that"
+        yield f"{behind}- and {more} more like it"
     yield wrapped(rule.advice, behind, behind)
     yield f"{behind}{rule.reference}{_requirement(rule)}"
 
@@ -190,7 +190,7 @@ def _summary(report: Report) -> Iterator[str]:
         f"{number} {severity.value}{'' if number == 1 else 's'}" for severity, number in counts.items()
     )
     unseen = report.not_looked_at
-    yield wrapped(f"{broken}. {len(RULES) - len(unseen)} of {len(RULES)} rules had an occasion.", "")
+    yield wrapped(f"{broken}. {len(RULES) - len(unseen)} of {len(RULES)} rules were checked.", "")
     if unseen:
         names = " ".join(rule.rule_id for rule in unseen)
-        yield wrapped(f"Neither kept nor broken, for want of one: {names}", "")
+        yield wrapped(f"Not checked, since they never applied: {names}", "")

@@ -1,10 +1,11 @@
 """The command line as plain data: every command, what it takes, and the function that runs it.
 
-The parser, the help and the shells' completion read this table; it loads no command.
+The parser, the help, the man page, and shell completion read this table. It loads no command.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -25,6 +26,8 @@ class Kind(Enum):
     NEW_FILE = "new file"
     """It must not exist, and its folder must."""
     FOLDER = "folder"
+    TOPIC = "topic"
+    """A page of `acp_tui/docs`, or a command."""
 
 
 # Named tuples: every start waits for these classes, and a dataclass takes five times as long to make.
@@ -81,11 +84,13 @@ class Command(NamedTuple):
     It takes what was given, gives the exit status, and raises WrongUse for what does not go together.
     """
     word: Value | None = None
-    wants: str = ""
-    """What is said to be missing without the word or a required option; "": the word may be left out."""
+    needs: str = ""
+    """What the error names when the word or a required option is missing; "": the word is optional."""
     options: tuple[Option, ...] = ()
     notes: str = ""
-    """Stands below the options in the help of the command."""
+    """Paragraphs below the options in the command's help; an indented line is not wrapped."""
+    group: str = ""
+    """The heading of the overview that lists it."""
 
     @property
     def takes_agent(self) -> bool:
@@ -97,136 +102,175 @@ class Command(NamedTuple):
         """The name and the word, as the help has them."""
         if self.word is None:
             return self.name
-        return f"{self.name} {self.word.name if self.wants else f'[{self.word.name}]'}".strip()
+        return f"{self.name} {self.word.name if self.needs else f'[{self.word.name}]'}".strip()
 
 
 SHELLS: Final = ("bash", "zsh", "fish")
 DOCTORS_PROMPT: Final = "Reply with the one word: ready. Use no tools."
 
 _AGENT = Value("AGENT", Kind.AGENT)
-_WANTS_AGENT = "an agent: a known name, or -- COMMAND"
+_NEEDS_AGENT = "an agent: a name, or -- COMMAND"
 _SOURCE = Value("SOURCE", Kind.SOURCE)
-_REPORT_FORMAT = Option(
-    ("--format",), "a report to read, or JSON", Value("FORMAT", choices=("text", "json")), "text"
-)
+
+
+def _format(*choices: str, about: str = "how to print it") -> Option:
+    return Option(("--format",), about, Value("FORMAT", choices=choices), choices[0])
+
+
 _CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", Kind.FOLDER), ".")
+_PROTOCOL = Option(("--protocol",), "speak only this version of ACP", Value("VERSION", choices=("1", "2")))
 _RECORDING = (
-    Option(
-        ("--record",), "record all that passes between acp-tui and the agent", Value("FILE", Kind.NEW_FILE)
-    ),
-    Option(("--record-raw",), "leave secrets in that recording"),
+    Option(("--record",), "record everything sent and received", Value("FILE", Kind.NEW_FILE)),
+    Option(("--record-raw",), "keep secrets in that recording"),
 )
-_PLAIN = Option(("--plain",), "lines, not a screen: for screen readers, TERM=dumb")
+_PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
+_WEB = Option(
+    ("--web",), "show it in a browser on this machine", Value("PORT", Kind.NUMBER), value_when_bare="0"
+)
 _RESUME = Option(
-    ("--resume",), "go on with the last session here, or with this one", Value("ID"), value_when_bare=""
+    ("--resume",), "reopen this folder's last session, or the one named", Value("ID"), value_when_bare=""
 )
-_RUN_OPTIONS = (_CWD, _RESUME, _PLAIN, *_RECORDING)
+_WORKTREE = Option(
+    ("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare=""
+)
+_RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, _PROTOCOL, *_RECORDING)
+_SPEED = Option(("--speed",), "times as fast; 0 doesn't wait (default: 1)", Value("X", Kind.NUMBER), 1.0)
+_MAX_WAIT = Option(
+    ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", Kind.NUMBER), 2.0
+)
 _SESSIONS_NOTES = """\
-WORDS are looked for in titles, prompts and replies; several go in quotes. ID is
-a session's id, or how it begins. FILE ends in .md, .html or .jsonl.
+WORDS searches titles, prompts, and replies; quote more than one. ID is a session's ID or the beginning of one. FILE \
+ends in .md, .html, or .jsonl.
 """
-_MARKDOWN = Option(("--markdown",), "as a Markdown table")
+_HOST_NOTES = """\
+It listens on a Unix socket that only you can use, and ends with its last
+session. Over TCP a client shows a token, which stands in a file that only you
+read, or which ACP_TUI_HOST_TOKEN holds; beyond this machine, TLS is needed.
+"""
+_ATTACH_NOTES = """\
+ID is a host's name, or a session's id or how it begins; it may be left out
+where there is one session. wss://HOST:PORT leads to a host elsewhere, with its
+token in ACP_TUI_HOST_TOKEN.
+"""
 _REDACT_NOTES = """\
-Names, addresses, home folders, keys and tokens are replaced by texts of the
-same length, the same one wherever they stand. GLOB is as in src/*.py, .env or
-secrets/**; a file's contents become lines of the same length. It ends with 0,
-or with 1 when nothing was written.
+Names, addresses, home folders, keys, and tokens become text of the same length, the same text everywhere. GLOB is a \
+pattern such as src/*.py, .env, or secrets/**; a dropped file's contents become lines of the same length.
+
+Exits with 0, or with 1 if nothing was written.
 """
 _MOCK_NOTES = """\
-SOURCE is a recording, demo:NAME or a scenario's .toml file. What the client
-does otherwise than in the recording is said on stderr, with the frame and its
-time: acp-tui replay SOURCE --until 12.5s shows that moment. Prompts may have
-other words; only kinds, fields and their order count.
+SOURCE is a recording, demo:NAME, or a scenario's .toml file. When the client does something that isn't in the \
+recording, stderr says what, with the frame and its time. To see that moment: acp-tui replay SOURCE --until 12.5s. \
+Prompts may differ in wording; only kinds, fields, and order count.
 
-It ends with 0 when the client goes, with 1 when it departs with --strict, on a
-timeout or when the recording was cut off, with 2 on a wrong command line, and
-as the recorded agent did where that one died.
+Exits with 0 when the client disconnects; 1 when it departs from the recording with --strict, on a timeout, or when \
+the recording is incomplete; 2 on a usage error; and as the recorded agent did if that one died.
 """
 _EXEC_NOTES = """\
-It ends with 0 when the turn is done, 1 on an error, 2 on a wrong command
-line, 3 refused by the agent, 4 limit reached, 5 a permission was rejected,
-6 login needed, 7 the agent died or broke the protocol, 126/127 the command
-cannot be run / is not found, 130 cancelled.
+Exits with 0 when the turn is done, 1 on an error, 2 on a usage error, 3 if the agent refused, 4 if it reached a \
+limit, 5 if a permission was rejected, 6 if it needs a login, 7 if the agent died or broke the protocol, 126 or 127 \
+if its command can't be run or found, and 130 if the turn was cancelled.
 """
 _DOCTOR_NOTES = """\
-Secrets are left out of the report, so that it can be shown to others. It ends
-with 0 when all is ready, 1 when something is wrong, 6 when the agent wants a
-login, 7 when it died or broke the protocol, 126/127 when its command cannot
-be run / is not found.
+The report leaves out secrets, so you can paste it into an issue.
+
+Exits with 0 when everything is ready, 1 when something is wrong, 6 if the agent needs a login, 7 if it died or broke \
+the protocol, and 126 or 127 if its command can't be run or found.
 """
-_SOURCE_NOTE = """\
-SOURCE is a recording, or demo:NAME: the scripted agent plays that scenario first.
-"""
+_SOURCE_NOTE = "SOURCE is a recording, or demo:NAME to play that scenario first.\n\n"
 _MOMENTS = """\
-A moment is a number of events (120), a time (12.5s, 1:05), or "question": when
-a permission is asked for first.
+MOMENT is a number of events (120), a time (12.5s, 1:05), or "question": the first permission request.
 """
-_MAX_WAIT = Option(("--max-wait",), "no pause is longer than so many seconds", Value("S", Kind.NUMBER), 2.0)
 _CHECK_NOTES = """\
-The agent works in a temporary folder, and nothing that it asks for is allowed.
-It ends with 0 when no rule of severity error is broken, 1 when one is, 6 when
-the agent wants a login, 7 when it died or went silent, 126/127 when its
-command cannot be run / is not found.
+The agent works in a temporary folder, and nothing it asks for is allowed.
+
+Exits with 0 when it breaks no rule of severity error, 1 when it does, 6 if it needs a login, 7 if it died or went \
+silent, and 126 or 127 if its command can't be run or found.
 """
 _COMPLETION_NOTES = """\
-  bash  eval "$(acp-tui completion bash)"     in ~/.bashrc
-  zsh   eval "$(acp-tui completion zsh)"      in ~/.zshrc, behind compinit
-  fish  acp-tui completion fish | source     in ~/.config/fish/config.fish
+Add a line to ~/.bashrc, to ~/.zshrc after compinit, or to config.fish:
 
-agents and scenarios print the names that these scripts ask for.
+  eval "$(acp-tui completion bash)"
+  eval "$(acp-tui completion zsh)"
+  acp-tui completion fish | source
+
+The scripts call `acp-tui completion agents` and `acp-tui completion scenarios` for names.
 """
 
+_WORK: Final = "Work with an agent"
+_LOOK_BACK: Final = "Look back"
+_BUILD: Final = "Build an agent or a client"
+_LOOK_UP: Final = "Look things up"
+
 COMMANDS: Final[tuple[Command, ...]] = (
-    Command("", "work with an agent", "acp_tui.cli.work", _AGENT, options=_RUN_OPTIONS),
+    Command("", "work with an agent", "acp_tui.cli.work", _AGENT, options=_RUN_OPTIONS, group=_WORK),
     Command(
         "run",
-        'work with an agent, also with one called "exec"',
+        "work with an agent, even one named like a command",
         "acp_tui.cli.work",
         _AGENT,
-        _WANTS_AGENT,
+        _NEEDS_AGENT,
         _RUN_OPTIONS,
+        group=_WORK,
     ),
     Command(
         "exec",
-        "do one turn without a screen",
+        "run one turn without a screen",
         "acp_tui.cli.exec",
         _AGENT,
-        wants=_WANTS_AGENT,
+        needs=_NEEDS_AGENT,
         options=(
             _CWD,
-            Option(("--prompt", "-p"), "what to ask for (default: it is read from stdin)", Value("TEXT")),
-            Option(
-                ("--format",),
-                "the agent's message, or all its updates as JSON lines",
-                Value("FORMAT", choices=("text", "ndjson")),
-                "text",
-            ),
+            Option(("--prompt", "-p"), "what to ask for (default: read stdin)", Value("TEXT")),
+            _format("text", "ndjson", about="the agent's message, or every update as a line of JSON"),
+            _PROTOCOL,
             *_RECORDING,
         ),
         notes=_EXEC_NOTES,
+        group=_WORK,
     ),
     Command(
-        "sessions",
-        "list the sessions that were recorded, or export one",
-        "acp_tui.cli.sessions",
-        Value("WORDS"),
+        "host",
+        "keep an agent in the background, or --stop that",
+        "acp_tui.cli.host",
+        _AGENT,
         options=(
             _CWD,
-            Option(("--all",), "of all folders"),
-            Option(("--json",), "as JSON"),
-            Option(("--export",), "write this session to FILE: --export ID FILE", Value("ID")),
+            Option(("--stop",), "end the host of this name, or all", Value("NAME"), value_when_bare=""),
+            Option(("--listen",), "for clients over TCP too, with a token", Value("HOST:PORT")),
+            Option(("--tls-cert",), "what shows who it is, in PEM", Value("FILE", Kind.FILE)),
+            Option(("--tls-key",), "the key of that", Value("FILE", Kind.FILE)),
+            Option(("--foreground",), "do not go to the background"),
         ),
-        notes=_SESSIONS_NOTES,
+        notes=_HOST_NOTES,
+        group=_WORK,
+    ),
+    Command(
+        "attach",
+        "show a session that a host keeps",
+        "acp_tui.cli.attach",
+        Value("ID"),
+        options=(_CWD,),
+        notes=_ATTACH_NOTES,
+        group=_WORK,
+    ),
+    Command(
+        "hosts",
+        "list the sessions that hosts keep",
+        "acp_tui.cli.attach:list_hosts",
+        options=(_format("text", "json"),),
+        group=_WORK,
     ),
     Command(
         "agents",
-        "list the agents that can run here",
+        "list the agents you can run",
         "acp_tui.cli.agents",
         options=(
             Option(("--update",), "fetch the agent registry first"),
-            Option(("--json",), "as JSON"),
-            Option(("--verbose",), "all there is to say of each, and what is wrong in the registry"),
+            Option(("--verbose",), "show every detail, and problems in the registry"),
+            _format("text", "json"),
         ),
+        group=_WORK,
     ),
     Command(
         "demo",
@@ -234,49 +278,65 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "acp_tui.cli.work:demo",
         Value("SCENARIO", Kind.SCENARIO),
         options=(
-            Option(("--list",), "say which scenarios there are"),
-            Option(("--speed",), "how many times as fast; 0: without waiting", Value("X", Kind.NUMBER), 1.0),
+            Option(("--list",), "list the scenarios"),
+            _format("text", "json", about="how to print that list"),
+            _SPEED,
             _PLAIN,
+            _WEB,
         ),
+        group=_WORK,
+    ),
+    Command(
+        "sessions",
+        "list recorded sessions, or export one",
+        "acp_tui.cli.sessions",
+        Value("WORDS"),
+        options=(
+            _CWD,
+            Option(("--all",), "include every folder"),
+            Option(("--export",), "write a session to FILE: --export ID FILE", Value("ID")),
+            _format("text", "json"),
+        ),
+        notes=_SESSIONS_NOTES,
+        group=_LOOK_BACK,
     ),
     Command(
         "replay",
-        "show a recording: no agent, no file is touched",
+        "play back a recording",
         "acp_tui.cli.replay",
         _SOURCE,
-        wants="a recording or demo:NAME: acp-tui replay FILE",
+        needs="a recording or demo:NAME: acp-tui replay FILE",
         options=(
-            Option(("--speed",), "how many times as fast; 0: without waiting", Value("X", Kind.NUMBER), 1.0),
+            _SPEED,
             _MAX_WAIT,
             Option(("--until",), "where to pause", Value("MOMENT")),
-            Option(("--follow",), "begin at the end, and show what is being recorded"),
+            Option(("--follow",), "start at the end and show what is being recorded"),
         ),
         notes=_SOURCE_NOTE + _MOMENTS,
-    ),
-    Command(
-        "inspect",
-        "show the frames of a recording, and the rules they break",
-        "acp_tui.cli.replay:inspect",
-        _SOURCE,
-        wants="a recording or demo:NAME: acp-tui inspect FILE",
-        notes=_SOURCE_NOTE,
+        group=_LOOK_BACK,
     ),
     Command(
         "render",
-        "make a picture, text or film of a recording",
+        "turn a recording into a picture, text, or film",
         "acp_tui.cli.render",
         _SOURCE,
-        wants="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
+        needs="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
         options=(
             Option(
                 ("--output", "-o"),
-                "to write: .svg .txt .png .html .md .cast",
+                "write a .svg, .txt, .png, .html, .md, or .cast file",
                 Value("FILE", Kind.FILE),
                 is_required=True,
             ),
+            Option(("--animate",), "make an .svg that plays the recording"),
             Option(("--at",), "which moment (default: the end)", Value("MOMENT")),
-            Option(("--at-text",), "the moment when this was said first", Value("TEXT")),
-            Option(("--size",), "of the screen (default: 120x40)", Value("CxR", Kind.SIZE), (120, 40)),
+            Option(("--at-text",), "the moment this text first appeared", Value("TEXT")),
+            Option(
+                ("--size",),
+                "columns and rows of the screen (default: 120x40)",
+                Value("CxR", Kind.SIZE),
+                (120, 40),
+            ),
             Option(("--theme",), "acp-dark, acp-light, ... (default: acp-dark)", Value("THEME"), ""),
             Option(("--scroll",), "which end is in view", Value("END", choices=("top", "bottom")), "bottom"),
             Option(
@@ -286,17 +346,18 @@ COMMANDS: Final[tuple[Command, ...]] = (
                 "allow_once",
             ),
             Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
-            Option(("--speed",), "how many times as fast a .cast is", Value("X", Kind.NUMBER), 1.0),
+            Option(("--speed",), "times as fast, for a film (default: 1)", Value("X", Kind.NUMBER), 1.0),
             _MAX_WAIT,
         ),
-        notes=f"SOURCE is a recording, or demo:NAME for what the scripted agent plays.\n{_MOMENTS}",
+        notes=_SOURCE_NOTE + _MOMENTS,
+        group=_LOOK_BACK,
     ),
     Command(
         "redact",
-        "make a recording that can be given away",
+        "make a recording you can share",
         "acp_tui.cli.redact",
         Value("FILE", Kind.FILE),
-        wants="a recording and a file to write: acp-tui redact FILE -o FILE",
+        needs="a recording and a file to write: acp-tui redact FILE -o FILE",
         options=(
             Option(
                 ("--output", "-o"),
@@ -304,35 +365,63 @@ COMMANDS: Final[tuple[Command, ...]] = (
                 Value("FILE", Kind.NEW_FILE),
                 is_required=True,
             ),
-            Option(("--secret",), "a text to replace as well", Value("TEXT"), is_repeated=True),
-            Option(("--drop-contents",), "leave out what these files hold", Value("GLOB"), is_repeated=True),
-            Option(("--keep-contents",), "leave out what all others hold", Value("GLOB"), is_repeated=True),
-            Option(("--drop-media",), "leave out images and sounds"),
+            Option(("--secret",), "also replace this text", Value("TEXT"), is_repeated=True),
+            Option(("--drop-contents",), "drop the contents of these files", Value("GLOB"), is_repeated=True),
+            Option(
+                ("--keep-contents",), "drop the contents of all other files", Value("GLOB"), is_repeated=True
+            ),
+            Option(("--drop-media",), "drop images and sounds"),
         ),
         notes=_REDACT_NOTES,
+        group=_LOOK_BACK,
+    ),
+    Command(
+        "check",
+        "find the protocol rules an agent breaks",
+        "acp_tui.cli.check",
+        _AGENT,
+        options=(
+            Option(("--prompt", "-p"), "what to ask for (default: about a file)", Value("TEXT")),
+            Option(("--timeout",), "seconds for each step (default: 120)", Value("S", Kind.NUMBER), 120.0),
+            _PROTOCOL,
+            _format("text", "json"),
+            Option(("--rules",), "list the rules instead"),
+            *_RECORDING,
+        ),
+        notes=_CHECK_NOTES,
+        group=_BUILD,
+    ),
+    Command(
+        "inspect",
+        "browse a recording's frames and the rules they break",
+        "acp_tui.cli.replay:inspect",
+        _SOURCE,
+        needs="a recording or demo:NAME: acp-tui inspect FILE",
+        notes=_SOURCE_NOTE,
+        group=_BUILD,
     ),
     Command(
         "mock",
-        "be the agent of a recording or a scenario, for any client",
+        "play a recording or scenario as an agent, for any client",
         "acp_tui.cli.mock",
         _SOURCE,
-        wants="a recording or a scenario: acp-tui mock FILE",
+        needs="a recording or a scenario: acp-tui mock FILE",
         options=(
+            _SPEED,
+            Option(("--strict",), "stop when the client departs from the recording"),
             Option(
-                ("--speed",),
-                "how many times as fast; 0: without waiting (default: 1)",
-                Value("X", Kind.NUMBER),
-                1.0,
+                ("--timeout",),
+                "stop when the client sends or reads nothing this long",
+                Value("S", Kind.NUMBER),
             ),
-            Option(("--strict",), "end at the first thing that the client does otherwise"),
-            Option(("--timeout",), "end when the client says or reads nothing", Value("S", Kind.NUMBER)),
-            Option(("--login",), "log in on this terminal, as some scenarios want it"),
+            Option(("--login",), "log in on this terminal, for scenarios that need it"),
         ),
         notes=_MOCK_NOTES,
+        group=_BUILD,
     ),
     Command(
         "doctor",
-        "say whether this machine and an agent are ready",
+        "check that this machine and an agent are ready",
         "acp_tui.cli.doctor",
         _AGENT,
         options=(
@@ -343,40 +432,69 @@ COMMANDS: Final[tuple[Command, ...]] = (
                 Value("PROMPT"),
                 value_when_bare=DOCTORS_PROMPT,
             ),
-            _REPORT_FORMAT,
+            _PROTOCOL,
+            _format("text", "json"),
         ),
         notes=_DOCTOR_NOTES,
-    ),
-    Command(
-        "check",
-        "say which rules of the protocol an agent breaks",
-        "acp_tui.cli.check",
-        _AGENT,
-        options=(
-            Option(("--prompt", "-p"), "what to ask for (default: about a file)", Value("TEXT")),
-            Option(("--timeout",), "for each step", Value("SECONDS", Kind.NUMBER), 120.0),
-            _REPORT_FORMAT,
-            Option(("--rules",), "list the rules instead"),
-            *_RECORDING,
-        ),
-        notes=_CHECK_NOTES,
+        group=_LOOK_UP,
     ),
     Command(
         "settings",
-        "print all settings, and what holds here",
+        "show every setting and its value",
         "acp_tui.cli.reference:print_settings",
-        options=(_CWD, _MARKDOWN),
+        options=(_CWD, _format("text", "json", "markdown")),
+        group=_LOOK_UP,
     ),
     Command(
-        "keys", "print all commands, and their keys", "acp_tui.cli.reference:print_keys", options=(_MARKDOWN,)
+        "keys",
+        "show every key and what it does",
+        "acp_tui.cli.reference:print_keys",
+        options=(_format("text", "json", "markdown"),),
+        group=_LOOK_UP,
     ),
     Command(
         "completion",
-        "print a script that completes this command line",
+        "print a shell completion script",
         "acp_tui.cli.completion",
         Value("SHELL", choices=SHELLS, is_closed=False),
-        wants="a shell: bash, zsh or fish",
+        needs="a shell: bash, zsh, or fish",
         notes=_COMPLETION_NOTES,
+        group=_LOOK_UP,
+    ),
+    Command(
+        "help",
+        "show help for a command or topic",
+        "acp_tui.cli.help",
+        Value("TOPIC", Kind.TOPIC),
+        options=(_format("text", "man", about="text, or the man page"),),
+        group=_LOOK_UP,
     ),
 )
 """A new command is a row here, and a module that runs it."""
+
+ALWAYS: Final = (
+    Option(("--help", "-h"), "show help"),
+    Option(("--version", "-V"), "show the version"),
+)
+"""Options of every command."""
+NAMELESS: Final = next(command for command in COMMANDS if not command.name)
+
+
+def command_named(name: str) -> Command | None:
+    """The command of that name, if there is one."""
+    return next((command for command in COMMANDS if name and command.name == name), None)
+
+
+def split_command(words: Sequence[str]) -> tuple[Command, list[str]]:
+    """The command and the other words. Its name is the first word that is neither an option nor an option's value."""
+    for at, word in enumerate(words):
+        if word.startswith("-") or (at and words[at - 1] in _FLAGS_WITH_VALUE):
+            continue
+        command = command_named(word)
+        return (NAMELESS, list(words)) if command is None else (command, [*words[:at], *words[at + 1 :]])
+    return NAMELESS, list(words)
+
+
+_FLAGS_WITH_VALUE: Final = frozenset(
+    flag for command in COMMANDS for option in command.options if option.value for flag in option.flags
+)

@@ -13,7 +13,18 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from acp_tui.cli.command_table import COMMANDS, SHELLS, Command, Kind, Option, Value
+from acp_tui.cli.command_table import (
+    ALWAYS,
+    COMMANDS,
+    NAMELESS,
+    SHELLS,
+    Command,
+    Kind,
+    Option,
+    Value,
+    command_named,
+    split_command,
+)
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
@@ -25,11 +36,6 @@ PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+@-]*")
 FILES: Final = ":files"
 FOLDERS: Final = ":folders"
 BEHIND: Final = ":behind"
-ALWAYS: Final = (
-    Option(("--help", "-h"), "show help"),
-    Option(("--version",), "show the version"),
-)
-
 BASH: Final = r"""# bash completion for acp-tui, made by `acp-tui completion bash`
 _acp_tui() {
     local IFS=$'\n' current=${COMP_WORDS[COMP_CWORD]}
@@ -106,7 +112,7 @@ def run(given: Given) -> int:
     elif given.word in LISTS:
         print("\n".join(_plain_names(LISTS[given.word])))
     else:
-        raise WrongUse(f"there is no completion for {given.word}: bash, zsh or fish")
+        raise WrongUse(f"no completion for {given.word}: choose bash, zsh, or fish")
     return 0
 
 
@@ -132,32 +138,23 @@ def offers(shell: str, words: Sequence[str]) -> Iterator[Offer]:
     if "--" in before:
         yield Offer(f"{BEHIND} {len(before) - before.index('--')}")
         return
-    command = _named(before[0]) if before else None
-    if command is not None:
-        del before[0]
-    option = _option_of_value(command or _NAMELESS, before)
+    command, before = split_command(before)
+    option = _option_of_value(command, before)
     flag, equals, _ = current.partition("=")
     if option is not None:
         yield from _of_value(option.value)
     elif equals and flag.startswith("--"):
-        option = _with_flag(command or _NAMELESS, flag)
+        option = _with_flag(command, flag)
         start = f"{flag}=" if shell == "fish" else ""
         for offer in _of_value(option.value) if option is not None else ():
             yield offer if offer.value.startswith(":") else Offer(start + offer.value, offer.about)
     elif current.startswith("-"):
-        for option in (*(command or _NAMELESS).options, *ALWAYS):
+        for option in (*command.options, *ALWAYS):
             yield from (Offer(each, option.about) for each in option.flags)
-    elif not _has_word(command or _NAMELESS, before):
-        yield from _of_value((command or _NAMELESS).word)
-        if command is None and not before:
+    elif not _has_word(command, before):
+        yield from _of_value(command.word)
+        if command is NAMELESS:
             yield from (Offer(each.name, each.about) for each in COMMANDS if each.name)
-
-
-_NAMELESS: Final = next(command for command in COMMANDS if not command.name)
-
-
-def _named(word: str) -> Command | None:
-    return next((command for command in COMMANDS if word and command.name == word), None)
 
 
 def _with_flag(command: Command, flag: str) -> Option | None:
@@ -193,6 +190,11 @@ def _of_value(value: Value | None) -> Iterator[Offer]:
             yield Offer(FILES)
         case Kind.FOLDER:
             yield Offer(FOLDERS)
+        case Kind.TOPIC:
+            from acp_tui.docs import topics  # only where it is asked for
+
+            yield from (Offer(each.name, each.about) for each in COMMANDS if each.name)
+            yield from (Offer(name, title) for name, title in topics().items() if not command_named(name))
 
 
 def _plain_names(kind: Kind) -> list[str]:

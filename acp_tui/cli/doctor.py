@@ -58,7 +58,7 @@ TMUX_LIMIT_S: Final = 2.0
 def run(given: Given) -> int:
     """Look at everything and print it; returns the exit status."""
     if given.agent is None and given.turn is not None:
-        raise WrongUse("--turn wants an agent before it: acp-tui doctor AGENT --turn")
+        raise WrongUse("--turn needs an agent before it: acp-tui doctor AGENT --turn")
     command = ready_to_run(command_of(given.agent)) if given.agent is not None else None
     sections: list[Section] = [
         ("machine", tuple(look_at_machine(os.environ, _unusable))),
@@ -147,7 +147,7 @@ def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
     """What it is and what it can do, as far as it says so. It may take a second: the terminal is asked."""
     yield _terminal(environ)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        yield note("Screen", "this is no terminal, so there is no more to say of it")
+        yield note("Screen", "not a terminal")
     else:
         yield _size()
         yield _keys(environ)
@@ -170,30 +170,36 @@ def _size() -> Finding:
     columns, rows = os.get_terminal_size(sys.stderr.fileno())
     text = f"{columns}x{rows}"
     if columns < LEAST_SIZE[0] or rows < LEAST_SIZE[1]:
-        return note("Size", f"{text}: it works, but from {LEAST_SIZE[0]}x{LEAST_SIZE[1]} on more can be read")
+        return note(
+            "Size", f"{text}: it works, but {LEAST_SIZE[0]}x{LEAST_SIZE[1]} or more is easier to read"
+        )
     return ok("Size", text)
 
 
 def _colours(environ: Mapping[str, str]) -> Finding:
     if environ.get("NO_COLOR"):
-        return ok("Colours", "none, as NO_COLOR says")
+        return ok("Colours", "none, because NO_COLOR is set")
     if environ.get("COLORTERM") in ("truecolor", "24bit"):
         return ok("Colours", "16 million")
     count = "256" if "256" in environ.get("TERM", "") else "16"
-    return ok("Colours", f"{count}; COLORTERM=truecolor says that there are more")
+    return ok("Colours", f"{count}; if it has more, set COLORTERM=truecolor")
 
 
 def _letters(environ: Mapping[str, str]) -> Finding:
     if has_unicode(environ):
         return ok("Letters", "UTF-8")
-    return note("Letters", "ASCII only, as the locale says", "for more: LANG=C.UTF-8, or your own in UTF-8")
+    return note(
+        "Letters",
+        "ASCII only, because of the locale",
+        "for more, set LANG=C.UTF-8 or your own locale in UTF-8",
+    )
 
 
 def _keys(environ: Mapping[str, str]) -> Finding:
     if environ.get("TERM", "") in MUTE:
         return note("Keys", "not asked")
     if KITTY_ANSWER.search(_answer_to(KITTY_QUERY)):
-        return ok("Keys", "told apart, Shift+Enter too (Kitty's protocol)")
+        return ok("Keys", "all reported, including Shift+Enter (kitty's protocol)")
     return note("Keys", "Shift+Enter may look like Enter here: Ctrl+J makes a new line everywhere")
 
 
@@ -219,14 +225,14 @@ def _answer_to(query: bytes) -> bytes:
 def _tmux() -> Iterator[Finding]:
     passthrough = _tmux_option("allow-passthrough", "-gv")
     if passthrough in ("on", "all"):
-        yield ok("tmux", "hands sequences on (allow-passthrough)")
+        yield ok("tmux", "passes sequences on (allow-passthrough)")
     else:
         hint = "tmux set -g allow-passthrough on"
-        yield note("tmux", "keeps pictures, copies and notices from the terminal around it", hint)
+        yield note("tmux", "keeps pictures, copies, and notifications from the outer terminal", hint)
     if _tmux_option("focus-events", "-gv") != "on":
         yield note(
             "tmux",
-            "does not tell which window has the focus, so nothing is told",
+            "doesn't report focus, so acp-tui sends no notifications",
             "tmux set -g focus-events on",
         )
 

@@ -8,14 +8,14 @@ import select
 import signal
 import stat
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exec_output import NdjsonOutput, Output, Streams, TextOutput
 from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.permissions import PermissionDesk
@@ -56,9 +56,13 @@ def run(given: Given) -> int:
     command = ready_to_run(command)
     for note in notes_of(read):
         say(note)
+    if given.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(given.agent.argv)):
+        raise WrongUse(f"{flag} went to the agent, since it follows --; put {flag} before --")
     prompt = _read_prompt(given.prompt)
     if not prompt.strip():
-        sys.stderr.write("acp-tui: the prompt is empty\n")
+        flag = "" if given.prompt is not None else _prompt_flag(given.agent.argv)
+        advice = f"; {flag} went to the agent, since it follows --" if flag else ""
+        say(f"the prompt is empty{advice}")
         return ExitCode.USAGE
 
     async def take_turn() -> int:
@@ -68,11 +72,16 @@ def run(given: Given) -> int:
     return anyio.run(take_turn)
 
 
+def _prompt_flag(agent_argv: Sequence[str]) -> str:
+    """Our option that stands in the agent's command line, where it was perhaps not meant to be."""
+    return next((word for word in agent_argv if word in ("-p", "--prompt")), "")
+
+
 def _read_prompt(given: str | None) -> str:
     """`given` with what stdin holds behind it, where that is a pipe or a file; without one, all that stdin holds."""
     if given is None:
         if sys.stdin.isatty():
-            sys.stderr.write("The prompt, ended by Ctrl+D:\n")
+            sys.stderr.write("Type your prompt, then press Ctrl+D:\n")
         return _read_stdin()
     piped = _read_stdin() if _has_input() else ""
     return f"{given}\n\n{piped}" if piped.strip() else given
@@ -89,7 +98,7 @@ def _has_input() -> bool:
         return False
     if select.select([sys.stdin], [], [], STDIN_LIMIT_S)[0]:
         return True
-    say(f"nothing came on stdin in {STDIN_LIMIT_S:g} s: going on without it (< /dev/null says so at once)")
+    say(f"nothing on stdin after {STDIN_LIMIT_S:g} s, so it is ignored (to skip the wait: < /dev/null)")
     return False
 
 
@@ -159,7 +168,7 @@ class _Turn:
     def _stop_without_stdout(self, error: OSError) -> None:
         if not isinstance(error, BrokenPipeError):  # that one is `| head`, which has all that it wants
             self._codes.add(ExitCode.ERROR)
-            self._output.say(f"stdout cannot be written: {error.strerror}")
+            self._output.say(f"can't write to stdout: {error.strerror}")
         self._stop()
 
     def _stop(self) -> None:
@@ -185,7 +194,7 @@ class _Turn:
     def _say_last_words(self, agent: Agent) -> None:
         """What it said on stderr may tell why."""
         for line in list(agent.log)[-LAST_WORDS:]:
-            self._output.say(f"its stderr: {make_visible_line(line)}")
+            self._output.say(f"agent stderr: {make_visible_line(line)}")
 
     def _fail(self, error: ClientError) -> None:
         self._codes.add(code_of(error))

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from acp_tui.cli.exit_codes import ExitCode
@@ -15,6 +16,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.frames import update_params
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.tool_text import subject_of
@@ -48,6 +50,8 @@ class TextOutput:
         self._streams = streams
         self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
         self._shown: dict[EntryId, int] = {}
+        self._parts: dict[EntryId, list[TextBuffer | ContentBlock]] = {}
+        """Of each message, by which one knows that another stands in its place."""
         self._last: EntryId | None = None
         self._ends_line = True
         self._said_of_tools: dict[EntryId, str] = {}
@@ -73,6 +77,12 @@ class TextOutput:
         buffers = [part for part in message.parts if isinstance(part, TextBuffer)]
         length = sum(buffer.length for buffer in buffers)
         shown = self._shown.get(entry_id, 0)
+        before = self._parts.setdefault(entry_id, message.parts)
+        if before is not message.parts:
+            self._parts[entry_id] = message.parts
+            said = "".join(part.text for part in before if isinstance(part, TextBuffer))[:shown]
+            if not message.text.startswith(said):  # what is printed stays, and the new one stands below it
+                shown, self._last = 0, EntryId(-1)
         new = (
             buffers[-1].since(buffers[-1].length - (length - shown))
             if len(buffers) == 1
@@ -153,6 +163,7 @@ class NdjsonOutput:
             {
                 "sessionId": session.session_id if session else None,
                 "stopReason": session.conversation.last_stop_reason if session else None,
+                "usage": asdict(spent) if (spent := session and session.conversation.spent) else None,
                 "exitCode": int(code),
                 "error": self._error,
             }

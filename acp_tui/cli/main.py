@@ -5,6 +5,7 @@ Whatever commands print goes through `VisibleOutput`, which makes visible what a
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import pwd
@@ -14,6 +15,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
+from acp_tui import __version__
 from acp_tui.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from acp_tui.conversation.visible.text import VisibleStream
 
 COERCED: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
+YOUNG_OBJECTS: Final = 400_000
+"""So many before the collector looks for garbage. What is imported is none, and looking took a tenth of the start."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "On Windows it works inside WSL: https://learn.microsoft.com/windows/wsl\n"
         )
         return ExitCode.ERROR
+    gc.set_threshold(YOUNG_OBJECTS)
     find_home(os.environ)
     forget_coerced_locale(os.environ)
     argv = list(sys.argv[1:] if argv is None else argv)
@@ -40,6 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         from acp_tui.cli.completion import complete
 
         return complete(argv[1], argv[3:])
+    if argv in (["--version"], ["-V"]):
+        sys.stdout.write(
+            f"acp-tui {__version__}\n"
+        )  # scripts ask for it again and again: no parser is loaded
+        return ExitCode.DONE
     with visible_output():
         return _main(argv)
 
@@ -64,7 +74,7 @@ def _main(argv: list[str]) -> int:
             return ExitCode.ERROR
         sys.stderr.write(
             f"acp-tui: internal error: {type(error).__name__}: {error}\n"
-            "  ACP_TUI_DEBUG=1 shows where; please report it with that\n"
+            "  Please report it with the output of ACP_TUI_DEBUG=1, which shows where it happened\n"
         )
         return ExitCode.ERROR
 
@@ -151,7 +161,8 @@ class VisibleOutput(io.TextIOBase):
 
     def flush(self) -> None:
         """Hand on what the stream below has buffered."""
-        self._stream.flush()
+        if not self._stream.closed:  # it may be closed first; Python 3.14 complains of a flush after that
+            self._stream.flush()
 
     def fileno(self) -> int:
         """The descriptor of the stream below."""

@@ -27,11 +27,11 @@ def run(given: Given) -> int:
     if isinstance(source, str) or source.suffix == ".toml":
         if given.strict or given.timeout is not None:
             raise WrongUse(
-                "--strict and --timeout are for recordings: a scenario expects nothing of its client"
+                "--strict and --timeout work with recordings only; a scenario expects nothing of its client"
             )
         return _be_scripted(str(source), given)
     if given.login:
-        raise WrongUse("--login is for scenarios: one logs in to a recording as it was recorded")
+        raise WrongUse("--login works with scenarios only; a recording logs in as it was recorded")
     try:
         return anyio.run(_serve, _read(source), given)
     except ClientError as error:
@@ -48,9 +48,9 @@ def _read(source: Path) -> Script:
     with open_recording(source) as recording:
         script = read_script(recording)
         for problem in recording.problems:
-            _say(f"line {problem.line} of the recording is left out: {problem.why}")
+            _say(f"skipped line {problem.line} of the recording: {problem.why}")
     if not script.steps:
-        _say("this recording holds no frame")
+        _say("this recording has no frames")
     return script
 
 

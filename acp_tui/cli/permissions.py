@@ -12,6 +12,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli.terminal import Terminal, open_terminal
+from acp_tui.client.build_files import MEANS, is_build_file
 from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation import UNSET
@@ -30,11 +31,13 @@ from acp_tui.conversation.permission_requests import (
 )
 from acp_tui.conversation.tool_calls import (
     BlockContent,
+    FileChange,
     TerminalContent,
     TextDiff,
     ToolCall,
     ToolCallContent,
     UnknownContent,
+    changed_paths,
 )
 from acp_tui.conversation.visible import (
     collapse_blanks,
@@ -111,7 +114,7 @@ class PermissionDesk:
             await self._ask(terminal, request)
         self._asked = None
         if self._asking.cancelled_caught:
-            terminal.show("\n(no answer is needed any more)\n")
+            terminal.show("\n(no longer needed)\n")
 
     def _refuse(self, request: PermissionRequest) -> None:
         """Nobody can be asked. "Always" would speak for the user about more than this: only reject_once will do."""
@@ -144,12 +147,12 @@ class PermissionDesk:
                 continue
             await self._sleep(GUARD_S)
             if terminal.has_more():  # a paste, or text
-                terminal.show("\nNothing is answered, since more was typed behind it.\n")
+                terminal.show("\nIgnored: more was typed after it.\n")
                 continue
             now = await self._text(request)
             if now != text:
                 text = now
-                terminal.show(f"\nNothing is answered, since the question has changed:\n\n{text}\n")
+                terminal.show(f"\nIgnored: the question has changed:\n\n{text}\n")
                 continue
             self._session.answer_permission(request.key, request.answers[index].option_id)
             return
@@ -169,18 +172,32 @@ def question_text(call: ToolCall, request: PermissionRequest, cwd: str = "") -> 
 
     `cwd` is the session's directory: what lies outside of it is said to.
     """
-    return "\n".join([*_lines(call, request.note, cwd), "", *_options(request)])
+    return "\n".join([*_lines(call, request, cwd), "", *_options(request)])
 
 
-def _lines(call: ToolCall, note: str | None, cwd: str) -> Iterator[str]:
+def _lines(call: ToolCall, request: PermissionRequest, cwd: str) -> Iterator[str]:
+    note = request.note
     if note is not None:
         yield from map(make_visible_line, note.split("\n"))
     # In the words of other titles look-alike letters may well be meant.
     title = make_visible_command(call.shown_title) if call.kind == "execute" else call.shown_title
-    yield f"The agent asks for permission: {collapse_blanks_in_line(make_visible_line(title))}"
+    asks = title if request.title is None else request.title
+    yield f"The agent asks for permission: {collapse_blanks_in_line(make_visible_line(asks))}"
+    if title not in asks and not request.is_alone:
+        yield f"  {collapse_blanks_in_line(make_visible_line(title))}"
+    if request.description is not None:
+        yield from _text_lines(request.description)
+    if request.command is not None:
+        yield f"  $ {make_visible_line(make_visible_command(request.command.line))}"
+        yield f"  in {make_visible_path(request.command.cwd)}"
+        if is_outside(request.command.cwd, cwd):
+            yield f"  outside of the session's folder: {make_visible_path(request.command.cwd)}"
     for warning in call_warnings(call):
         if warning not in (note or ""):
             yield f"  {make_visible_line(warning)}"
+    for path in dict.fromkeys(item.path for item in call.content if isinstance(item, TextDiff)):
+        if is_build_file(path):
+            yield f"  {make_visible_path(path)} is {MEANS}"
     for location in call.locations:
         yield f"  at {make_visible_path(location.path)}"
     for path in _paths(call):
@@ -197,10 +214,12 @@ def _content_lines(item: ToolCallContent) -> Iterator[str]:
     match item:
         case TextDiff():
             yield from _diff_lines(item)
+        case FileChange():
+            yield f"  {make_visible_path(item.words)}"
         case BlockContent(Text(text)):
             yield from _text_lines(text)
         case BlockContent(UnknownBlock(kind, raw)) | UnknownContent(kind, raw):
-            yield f"  {make_visible_line(kind)}: a kind of content that acp-tui does not know"
+            yield f"  {make_visible_line(kind)}: a kind of content acp-tui doesn't know"
             yield from _field_lines("content", raw)
         case BlockContent(block):
             told = {
@@ -215,7 +234,7 @@ def _content_lines(item: ToolCallContent) -> Iterator[str]:
 
 def _paths(call: ToolCall) -> Iterator[str]:
     """Every path that is reported, once."""
-    diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
+    diffs = changed_paths(call.content)
     given = call.raw_input.get("cwd") if isinstance(call.raw_input, dict) else None
     where = [given] if isinstance(given, str) else []
     yield from dict.fromkeys([*diffs, *(location.path for location in call.locations), *where])
@@ -244,7 +263,7 @@ def _field_lines(name: str, value: Any) -> Iterator[str]:
     left = MAX_CHARACTERS
     for number, (path, text) in enumerate(reported_fields(value, name)):
         if left <= 0 or number == MAX_FIELDS:
-            yield "  … more is reported than can be shown"
+            yield "  … the agent reports more than can be shown"
             return
         shown, cut = text[:left], len(text) - left
         left -= len(text)
@@ -255,7 +274,7 @@ def _field_lines(name: str, value: Any) -> Iterator[str]:
         else:
             yield f"  {label}: {_visible(shown)}"
         if cut > 0:
-            yield f"  … and {cut:,} more characters that are not shown"
+            yield f"  … and {cut:,} more characters, not shown"
 
 
 def _text_lines(text: str) -> Iterator[str]:

@@ -8,16 +8,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acp_tui.cli.arguments import AgentChoice, nearest
+from acp_tui.cli.command_table import COMMANDS
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client import settings
+from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError
 
 if TYPE_CHECKING:
-    from acp_tui.cli.arguments import AgentChoice
     from acp_tui.client.settings import SettingsRead
 
 NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
@@ -34,14 +37,20 @@ def stop(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
 
 def command_of(choice: AgentChoice) -> AgentCommand:
     """The agent's command."""
+    command = _command_of(choice)
+    return command if choice.protocol is None else replace(command, protocol=choice.protocol)
+
+
+def _command_of(choice: AgentChoice) -> AgentCommand:
     if choice.name is None:
         return AgentCommand(Path(choice.argv[0]).name, choice.argv)
-    from acp_tui.client.agents import catalogue  # not for a command that is given
 
     try:
         return catalogue.find_agent(choice.name).ready()
     except ClientError as error:
         is_unknown = isinstance(error, AgentNotFound)
+        if is_unknown and (near := nearest(choice.name, (command.name for command in COMMANDS))):
+            error.hint = f"did you mean acp-tui {near}?\n{error.hint}"
         raise stop(error, ExitCode.NOT_FOUND if is_unknown else ExitCode.USAGE) from None
 
 
@@ -70,8 +79,10 @@ def notes_of(read: SettingsRead) -> tuple[str, ...]:
 
 def has_terminal() -> bool:
     """Whether there is one to work on."""
-    # The screen is drawn on stderr, which is the terminal also where stdout is a pipe.
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    # The screen is drawn on stderr, which is the terminal also where stdout is a pipe; or by Textual in a web page.
+    return os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver") or (
+        sys.stdin.isatty() and sys.stderr.isatty()
+    )
 
 
 def require_screen(otherwise: str) -> None:
@@ -90,9 +101,9 @@ def reason_not_to_draw(environ: Mapping[str, str]) -> str:
     term = environ.get("TERM", "")
     if term not in NO_SCREEN:
         return ""
-    what = f"TERM={term} is a terminal that cannot be drawn on" if term else "TERM is not set"
+    what = f"TERM={term} is a terminal that acp-tui can't draw on" if term else "TERM is not set"
     return (
-        f"{what}, and acp-tui fills a screen\n"
-        "  acp-tui AGENT --plain works line by line, acp-tui exec does one turn without a screen;\n"
-        "  else set TERM to what the terminal is, such as xterm-256color"
+        f"{what}, and acp-tui draws a full screen\n"
+        "  To work line by line: acp-tui AGENT --plain. For one turn without a screen: acp-tui exec.\n"
+        "  Or set TERM to your terminal's type, such as xterm-256color"
     )

@@ -25,9 +25,11 @@ def run(given: Given) -> int:
         tuple(each or ()) for each in (given.keep_contents, given.drop_contents, given.secret)
     )
     if kept and dropped:
-        raise WrongUse("--keep-contents leaves out all other files already: --drop-contents cannot add to it")
+        raise WrongUse(
+            "--keep-contents already drops all other files, so it can't be used with --drop-contents"
+        )
     if any(len(text) < MIN_SECRET for text in secrets):
-        raise WrongUse(f"--secret wants {MIN_SECRET} characters at least: a shorter text stands everywhere")
+        raise WrongUse(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
     wishes = Wishes(secrets, dropped, kept or None, given.drop_media)
     environ = os.environ
     try:
@@ -41,25 +43,25 @@ def run(given: Given) -> int:
 def _lines(report: Report, out: Path) -> Iterator[str]:
     rows = [(secret.kind, str(secret.count), secret.stand_in) for secret in report.replaced]
     if rows:
-        yield from _table([("what", "times", "stands there now"), *rows[:MAX_ROWS]])
+        yield from _table([("what", "times", "replaced by"), *rows[:MAX_ROWS]])
         if len(rows) > MAX_ROWS:
             yield f"… and {len(rows) - MAX_ROWS} more; {sum(secret.count for secret in report.replaced)} places in all"
         yield ""
     else:
-        yield "Nothing was found that looks like a secret, a name or an address."
+        yield "Found nothing that looks like a secret, a name, or an address."
     for count, what in _beyond(report):
         if count:
             yield f"{count} {what}"
-    look = "Look at it before you give it away: what nobody can tell from a word is still there."
+    look = "Look at it before you share it: secrets that look like ordinary words are still there."
     yield f"Written to {make_visible_line(str(out))}. {look}"
 
 
 def _beyond(report: Report) -> Iterator[tuple[int, str]]:
-    yield report.files_left_out, "files: contents left out, by lines of the same length"
-    yield report.media_left_out, "images or sounds: left out"
-    yield report.media_kept, "images or sounds: NOT looked into, and kept (--drop-media leaves them out)"
-    yield report.blobs_kept, "attachments and packed data: NOT looked into, but for plain text in them"
-    yield report.bad_lines, "lines that are no events: looked at as text"
+    yield report.files_left_out, "files: contents replaced by lines of the same length"
+    yield report.media_left_out, "images or sounds: dropped"
+    yield report.media_kept, "images or sounds: kept, NOT looked into (to drop them: --drop-media)"
+    yield report.blobs_kept, "attachments and packed data: NOT looked into, except for plain text"
+    yield report.bad_lines, "lines that aren't events: treated as text"
 
 
 def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:

@@ -1,7 +1,12 @@
-"""Prints what can be set and what can be pressed, with what holds now: the reference of settings and of keys."""
+"""Prints every setting and every key, with the values in effect.
+
+As JSON, a setting has `key`, `value` and `default` (as in the file, null where there is none), `allowed`, and `about`;
+a command has `where`, `name`, `keys`, `title`, and `about`.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import textwrap
@@ -16,24 +21,37 @@ from acp_tui.cli.saying import say
 from acp_tui.client.settings.reference import SettingDoc, as_markdown, documented, value_in_force
 
 if TYPE_CHECKING:
+    from acp_tui.client.settings import Settings
     from acp_tui.ui.commands.command import Command
 
 MOST_COLUMNS: Final = 100
 LEAST_ROOM: Final = 16
-"""In columns; with less, the terminal breaks the lines."""
+"""In columns; with less, the terminal wraps."""
 BAR: Final = "\\|"
 """Within a table's cell."""
 
 
 def print_settings(given: Given) -> int:
-    """Print every setting with the value in force; what is wrong goes to stderr."""
+    """Print every setting with its value; problems go to stderr."""
     read = settings_in_force(given.cwd)
-    if given.markdown:
+    if given.format == "json":
+        print(json.dumps([_as_json(one, read.settings) for one in documented()], indent=2))
+    elif given.format == "markdown":
         print(as_markdown(read.settings), end="")
     else:
         for one in documented():
             print("\n".join(_about(one, value_in_force(one, read.settings))))
     return _done(notes_of(read))
+
+
+def _as_json(one: SettingDoc, settings: Settings) -> dict[str, str | None]:
+    return {
+        "key": one.key,
+        "value": value_in_force(one, settings) or None,
+        "default": one.default or None,
+        "allowed": one.allowed,
+        "about": one.doc,
+    }
 
 
 def _about(one: SettingDoc, value: str) -> Iterator[str]:
@@ -49,13 +67,19 @@ def _indented(text: str) -> str:
 
 
 def print_keys(given: Given) -> int:
-    """Print every command with the keys in force; what is wrong goes to stderr."""
+    """Print every command with its keys; problems go to stderr."""
     from acp_tui.ui.commands.help import help_rows  # it loads Textual
     from acp_tui.ui.commands.keymap import keymap_of
 
     keymap = keymap_of(settings_in_force(Path.cwd()).settings.keys)
     rows = [(row.value, row.aside, row.group, row.description) for row in help_rows(keymap)]
-    if given.markdown:
+    if given.format == "json":
+        told = [
+            {"where": where, "name": it.id, "keys": keys, "title": it.title, "about": about}
+            for it, keys, where, about in rows
+        ]
+        print(json.dumps(told, indent=2))
+    elif given.format == "markdown":
         cells = [("Where", "Name", "Keys", ""), ("---",) * 4]
         cells += [(where, f"`{it.id}`", keys, _sentence(it.title, about)) for it, keys, where, about in rows]
         for row in cells:
@@ -75,7 +99,7 @@ def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
 
 
 def _hanging(head: str, text: str) -> str:
-    """The text behind `head`, on a terminal wrapped beside it; else in one line, for grep."""
+    """`head` and the text beside it, wrapped on a terminal; otherwise in one line, for grep."""
     room = shutil.get_terminal_size().columns - len(head)
     if not sys.stdout.isatty() or room < LEAST_ROOM:
         return head + text
@@ -87,7 +111,7 @@ def _sentence(title: str, about: str) -> str:
 
 
 def _done(notes: Iterable[str]) -> int:
-    """Say what is to be known of the settings, behind what was printed."""
+    """Report problems in the settings, after the output."""
     for note in notes:
         say(note)
     return ExitCode.DONE

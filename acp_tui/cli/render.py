@@ -1,4 +1,4 @@
-"""`acp-tui render`: writes a file of a recording or of the demo. What it looks like is `ui.picturing`'s matter."""
+"""`acp-tui render`: writes a file of a recording or of the demo. `ui.recorded` decides what it looks like."""
 
 from __future__ import annotations
 
@@ -24,23 +24,26 @@ from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suff
 from acp_tui.ui.recorded.spot import Spot
 
 PLAYED_SPEED: Final = 4.0
-"""So many times as fast is a scenario played for a film: what takes the machine its time shows no longer than that."""
+"""How many times as fast a scenario is played for a film, so that the machine's own delays are hardly seen."""
 HESITATES_S: Final = 0.5
-"""Long enough, in the film, to read what is asked."""
+"""Long enough, in the film, to read the question."""
 
 
 def run(given: Given) -> int:
     """Write the file; returns the exit status."""
     if given.at is not None and given.at_text is not None:
-        raise WrongUse("--at and --at-text name two moments: one is enough")
+        raise WrongUse("--at and --at-text both name a moment; use one")
     if given.speed == 0:
-        raise WrongUse("--speed 0 leaves nothing of a film: a still is an .svg or a .png")
+        raise WrongUse("--speed 0 leaves nothing of a film; for a still, write an .svg or .png")
+    if given.animate and given.output.suffix.lower() != ".svg":
+        raise WrongUse("--animate makes an .svg: acp-tui render SOURCE -o FILE.svg --animate")
     view = View(
         at=spot_of(given.at) if given.at_text is None else Spot(text=given.at_text),
         size=given.size,
         theme=given.theme or DARK.name,
         is_at_top=given.scroll == "top",
         pace=Pace(given.speed, given.max_wait),
+        is_moving=given.animate,
     )
     prompts = () if given.prompt is None else (given.prompt,)
     return run_render(given.word, given.output, view, DemoUser(prompts, given.answer))
@@ -56,12 +59,12 @@ def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> 
         say_error(error)
         return ExitCode.USAGE
     except OSError as error:
-        say(f"{output} cannot be written: {error.strerror or error}")
+        say(f"can't write {output}: {error.strerror or error}")
         return ExitCode.ERROR
     say(f"written to {output}")
     if isinstance(source, Path):
         redact = shlex.join(["acp-tui", "redact", str(source), "-o", "OUT.jsonl"])
-        say(f"it shows what is in {source}; to give it away: {redact}, then render OUT.jsonl")
+        say(f"it shows what is in {source}; to share it, first run: {redact}, then render OUT.jsonl")
     return ExitCode.DONE
 
 
@@ -69,10 +72,10 @@ async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser)
     if isinstance(source, Path):
         if source.suffix == ".toml":
             raise CannotRender(
-                f"{source} is no recording", hint=f"a scenario? acp-tui render demo:{source} plays it"
+                f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}"
             )
         opened = film_of(source)
-    elif suffix == ".cast":
+    elif suffix == ".cast" or view.is_moving:
         say(f"the scripted agent plays {source} …")
         user = replace(user, hesitates_s=HESITATES_S)
         opened = film_of_demo(source, user, view.size, speed=PLAYED_SPEED)
@@ -82,7 +85,7 @@ async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser)
         if view.at is not None and _is_beyond(film, view.at):
             say(
                 f"the recording ends at {clock(film.length_s)} ({film.length_s:.1f}s), "
-                f"after {film.length:,} events: its end is shown"
+                f"after {film.length:,} events, so its end is shown"
             )
         return await render(film, view, suffix)
 

@@ -38,7 +38,7 @@ SCREEN: Final = (120, 40)
 def run(given: Given) -> int:
     """Replay it until the user quits."""
     if given.follow and not isinstance(given.word, Path):
-        raise WrongUse("--follow is for a recording that is being written: a scenario is played beforehand")
+        raise WrongUse("--follow needs a recording that is being written; a scenario is played first")
     until = spot_of(given.until)
     read = _settings_to_show(given.word, "for a file instead: acp-tui render")
     pace = Pace(given.speed, given.max_wait)
@@ -58,7 +58,7 @@ def spot_of(text: str | None) -> Spot | None:
     except ValueError as error:
         raise WrongUse(str(error)) from error
     if text is not None and any(float(part) >= 60 for part in text.split(":")[1:]):
-        raise WrongUse(f"{text!r} is no time: minutes and seconds go up to 59")
+        raise WrongUse(f"{text!r} isn't a time: minutes and seconds go up to 59")
     return spot
 
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
-    from acp_tui.ui.tab.reopening import LeftSession, Reopening
+    from acp_tui.ui.tab.host import Opening
+    from acp_tui.ui.tab.reopening import LeftSession
 
 MOST_KEPT: Final = 20
 """What comes later mostly follows from the first ones."""
@@ -40,20 +41,45 @@ def run_screen(
     settings: Settings,
     notes: Sequence[str],
     record: RecordTo | None = None,
-    opening: Reopening | None = None,
+    opening: Opening | None = None,
 ) -> int:
     """Work with the agent until the user quits, None: with one that the user chooses; returns the exit status.
 
-    `notes` is what to say of the settings; with `opening` a session of the past is shown first.
+    `notes` is what to say of the settings; with `opening` that session is shown first.
     """
     settings = replace(settings, appearance=fitted(settings.appearance))
     with told_afterwards():
-        status, left = asyncio.run(_run(command, cwd, settings, notes, record, opening))
+        status, left, folders = asyncio.run(_run(command, cwd, settings, notes, record, opening))
+    if "acp_tui.client.terminals.emulator" in sys.modules:  # a command was shown
+        _say_if_it_was_plain()
     if left:
         from acp_tui.cli.sessions import say_how_to_resume  # the recordings are complete now
 
         say_how_to_resume(left)
+    _say_kept_worktrees(folders)
     return status
+
+
+def _say_kept_worktrees(folders: Sequence[Path]) -> None:
+    """Quitting asks nothing about worktrees: say that they are still there."""
+    if not folders:
+        return
+    from acp_tui.cli.saying import say
+    from acp_tui.client.worktrees import known_worktree
+
+    for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
+        say(
+            f"kept worktree {worktree.root} on branch {worktree.branch}; close its tab to copy it back or delete it"
+        )
+
+
+def _say_if_it_was_plain() -> None:
+    from acp_tui.client.terminals.emulator import PLAIN_TEXT_HINT, is_installed
+
+    if not is_installed():
+        from acp_tui.cli.saying import say
+
+        say(PLAIN_TEXT_HINT)
 
 
 def fitted(appearance: Appearance) -> Appearance:
@@ -81,9 +107,9 @@ async def _run(
     settings: Settings,
     notes: Sequence[str],
     record: RecordTo | None,
-    opening: Reopening | None,
-) -> tuple[int, Sequence[LeftSession]]:
-    """The exit status, and the sessions that can be come back to."""
+    opening: Opening | None,
+) -> tuple[int, Sequence[LeftSession], Sequence[Path]]:
+    """The exit status, the sessions that can be come back to, and the folders of the tabs."""
     from acp_tui.client.sessions.hub import open_hub
     from acp_tui.ui.shell.app import AcpTuiApp  # not before the terminal is asked how it looks
 
@@ -95,7 +121,8 @@ async def _run(
             await run_app(app)
         finally:
             app.let_go_of_terminal()
-        return app.return_code or code_of(app.failure), app.left_sessions()
+        folders = [tab.cwd for tab in app.tabs]
+        return app.return_code or code_of(app.failure), app.left_sessions(), folders
 
 
 async def run_app(app: App[Any]) -> None:
@@ -148,8 +175,10 @@ def told_afterwards() -> Iterator[None]:
 
 
 def _told(kept: _Kept) -> str:
-    head = "acp-tui: this went wrong inside; ACP_TUI_DEBUG=1 shows where, please report it with that"
-    more = [f"and {kept.more} more like that"] if kept.more else []
+    head = (
+        "acp-tui: internal errors; please report them with the output of ACP_TUI_DEBUG=1, which shows where"
+    )
+    more = [f"and {kept.more} more"] if kept.more else []
     return "\n  ".join([head, *kept.texts, *more]) + "\n"
 
 

@@ -52,7 +52,7 @@ class SlowStart:
     async def _say_late(self) -> None:
         with self._scope:
             await self._sleep(PATIENCE_S)
-            self._say(f"waiting for {self._agent_name}: {self.step} ... (Ctrl+C stops it)")
+            self._say(f"waiting for {self._agent_name}: {self.step} ... (Ctrl+C to stop)")
 
 
 class Headless:
@@ -68,7 +68,7 @@ class Headless:
     async def trusts(self, project: settings.ProjectServers) -> None:
         """Undecided, as it was."""
         self._say(
-            f"MCP servers left out: {project.file} is not trusted yet; acp-tui asks about it on the screen"
+            f"MCP servers skipped: you haven't trusted {project.file} yet; acp-tui asks about it on the screen"
         )
 
     def say_error(self, error: SettingsError) -> None:

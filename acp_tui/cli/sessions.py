@@ -11,7 +11,6 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,9 +32,11 @@ from acp_tui.client.sessions.session_history import (
     short_ids,
 )
 from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.terminals import plain_text
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.reopening import LeftSession, Reopening
@@ -46,9 +47,9 @@ MOST_NAMED: Final = 5
 def run(given: Given) -> int:
     """List sessions, or export one."""
     if given.export is None:
-        list_sessions(None if given.all else given.cwd, given.word or "", as_json=given.json)
+        list_sessions(None if given.all else given.cwd, given.word or "", as_json=given.format == "json")
     elif given.word is None:
-        raise WrongUse("--export wants a session and a file: acp-tui sessions --export ID FILE")
+        raise WrongUse("--export needs a session and a file: acp-tui sessions --export ID FILE")
     else:
         export_session(given.export, absolute(Path(given.word)))
     return ExitCode.DONE
@@ -72,7 +73,7 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
 
 def _nothing(cwd: Path | None, words: str) -> str:
     with_words = f" with {words!r} in it" if words else ""
-    elsewhere = f" in {cwd}; --all lists those of all folders" if cwd is not None else ""
+    elsewhere = f" in {cwd}; to see every folder: --all" if cwd is not None else ""
     return make_visible_line(f"No session{with_words} was recorded{elsewhere}.")
 
 
@@ -125,7 +126,6 @@ def _how_to_redact(recording: Path, file: Path) -> str:
 def export_session(wanted: str, file: Path) -> None:
     """Write the session of this id to a file, in the format that its suffix names."""
     from acp_tui.client.export import NOT_REDACTED, ExportFacts, export
-    from acp_tui.client.terminals import plain_text
 
     index = recordings_index()
     try:
@@ -184,9 +184,7 @@ def find_session(index: SessionIndex, wanted: str) -> PastSession:
     """The recorded session whose id is this or begins so. Raises ClientError."""
     found = index.find(wanted)
     if found is None:
-        raise NoSuchSession(
-            f"no session that was recorded begins with {wanted!r}", hint=_which_there_are(index)
-        )
+        raise NoSuchSession(f"no recorded session begins with {wanted!r}", hint=_which_there_are(index))
     return past_session(found)
 
 
@@ -199,7 +197,7 @@ def _named(index: SessionIndex, wanted: str, cwd: Path, given: AgentCommand | No
     past = past_session(found)
     if not past.is_of(given):
         raise NoSuchSession(
-            f"session {past.session_id} is one of {past.agent}, not of {given.name}",
+            f"session {past.session_id} belongs to {past.agent}, not {given.name}",
             hint=f"acp-tui --resume {shlex.quote(past.session_id)}",
         )
     return past
@@ -216,19 +214,19 @@ def _last(index: SessionIndex, cwd: Path, given: AgentCommand | None) -> PastSes
 def _which_there_are(index: SessionIndex) -> str:
     past = recorded_sessions(index, None)
     if not past:
-        return "nothing was recorded yet"
+        return "nothing has been recorded yet"
     short = short_ids(one.session_id for one in past)
     lines = [
         f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.agent})" for one in past[:MOST_NAMED]
     ]
-    return "\n  ".join(("the last ones are:", *lines, "acp-tui sessions --all lists all of them"))
+    return "\n  ".join(("the most recent ones:", *lines, "to list them all: acp-tui sessions --all"))
 
 
 def _command_of(past: PastSession, given: AgentCommand | None) -> AgentCommand | None:
     """What to run; None where the session can, or is to be, read only. Raises ClientError."""
     why = "" if past.is_listed else past.why_not_again
     if why:
-        say(f"{past.title or past.session_id}: {why}; it is shown from its recording")
+        say(f"{past.title or past.session_id}: {why}; showing its recording")
         return None
     if given is not None:
         return given
@@ -237,7 +235,7 @@ def _command_of(past: PastSession, given: AgentCommand | None) -> AgentCommand |
     except AgentNotFound as error:
         if past.command and not _is_known(past.agent):
             return _agreed(past)
-        say(f"{error}; the session is shown from its recording")
+        say(f"{error}; showing its recording")
         return None
 
 
@@ -254,8 +252,8 @@ def _agreed(past: PastSession) -> AgentCommand | None:
     """The command as it was recorded, where the user wants it to run."""
     line = make_visible_line(shlex.join(past.command))
     is_wanted = agrees(
-        f"The session was made with this command, which stands in its recording:\n  {line}\n"
-        f"Run it in {make_visible_line(str(past.cwd))}? Else the session is only read again. "
+        f"The recording names this command for the session:\n  {line}\n"
+        f"Run it in {make_visible_line(str(past.cwd))}? Otherwise you can only read the session. "
     )
     return AgentCommand(past.agent, past.command) if is_wanted else None
 
@@ -276,14 +274,16 @@ def say_how_to_resume(left: Sequence[LeftSession]) -> None:
     for one in left:
         told = _how(one, short[one.session_id], is_recorded=one.session_id in titles)
         if told:
-            title = titles.get(one.session_id) or one.title
+            title = (not one.is_hosted and titles.get(one.session_id)) or one.title
             with suppress(OSError):  # the terminal may be gone
                 sys.stderr.write(f"{make_visible_line(title)}\n  {make_visible_line(told)}\n")
 
 
 def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
+    if left.is_hosted:
+        return f"acp-tui attach {shlex.quote(left.agent)}    (it goes on)"
     if is_recorded:
-        note = "" if left.can_reopen else "    (re-read only: the agent cannot open it again)"
+        note = "" if left.can_reopen else "    (read-only: the agent can't reopen it)"
         return f"acp-tui --resume {shlex.quote(short)}{note}"
     if left.can_reopen and left.agent_is_listed:
         return f"acp-tui {left.agent} --resume {shlex.quote(left.session_id)}"

@@ -122,13 +122,13 @@ def _agreed_to(command: AgentCommand) -> AgentCommand:
     is_wanted = agrees(f"Run {make_visible_line(command.name)} for the first time?\n{facts}\n")
     if is_wanted is None:
         say(
-            f"{command.name} needs your consent before it first runs, and there is no terminal to ask on.\n"
+            f"{command.name} needs your consent before its first run, and there is no terminal to ask on.\n"
             f"  Run it once on a terminal: acp-tui {command.name}\n"
             f"  or give the command itself: acp-tui exec -- {command.line}"
         )
         raise SystemExit(ExitCode.USAGE)
     if not is_wanted:
-        say(f"{command.name} was not started: you did not agree")
+        say(f"{command.name} didn't start, since you didn't agree")
         raise SystemExit(ExitCode.USAGE)
     try:
         agree(command, consent_file())

@@ -95,7 +95,7 @@ def test_as_json_there_is_all_of_it_but_the_users_secrets(
 ):
     agents_file.write_text('[agents.mine]\ncommand = ["sh"]\nenv = { TOKEN = "geheim" }\n')
     fetched(npx("some", env={"A": "1"}))
-    assert main(["agents", "--json"]) == 0
+    assert main(["agents", "--format", "json"]) == 0
     told = json.loads(capfd.readouterr().out)
     mine, some = (next(each for each in told["agents"] if each["name"] == name) for name in ("mine", "some"))
     assert mine["env"] == {"TOKEN": "***"}

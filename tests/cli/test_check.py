@@ -85,7 +85,7 @@ def test_an_early_end_has_the_status_of_its_reason(
 def test_what_an_agent_said_before_it_died_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     script = scripted_argv("handshake(); print('no model is set', file=sys.stderr); sys.exit(3)")
     main(["check", "--", *script])
-    assert "The last that it said on stderr:\n  no model is set" in capsys.readouterr().out
+    assert "Its last lines on stderr:\n  no model is set" in capsys.readouterr().out
     main(["check", "--format", "json", "--", *script])
     assert json.loads(capsys.readouterr().out)["last_words"] == ["no model is set"]
 
@@ -103,7 +103,7 @@ def test_an_interrupted_check_says_so_and_has_its_status(
 
     monkeypatch.setattr(Examination, "run", interrupted)
     assert main(["check", "--", "agent"]) == 130
-    assert "Left out: the rest: it was interrupted" in capsys.readouterr().out
+    assert "Left out: the rest: you interrupted it" in capsys.readouterr().out
 
 
 def test_on_a_terminal_it_is_told_what_is_done(

@@ -147,3 +147,11 @@ def test_a_turn_without_a_prompt_has_a_harmless_one():
 def test_a_turn_needs_an_agent(capsys: pytest.CaptureFixture[str]):
     assert main(["doctor", "--turn", "gemini"]) == 2
     assert "acp-tui doctor AGENT --turn" in capsys.readouterr().err
+
+
+def test_a_missing_emulator_comes_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setitem(sys.modules, "pyghostty", None)
+    assert main(["doctor"]) == 0
+    assert "install acp-tui[terminal]" in capsys.readouterr().out

@@ -106,7 +106,7 @@ async def test_a_line_with_more_behind_it_is_text_and_answers_nothing(
     async with asked_at_a_desk(tmp_path, asking) as wire:
         await asking.shows(CHOICE)
         asking.type(f"1\n{behind}")
-        assert "Nothing is answered" in await asking.shows(CHOICE)
+        assert "Ignored" in await asking.shows(CHOICE)
         asking.type("2\n")
         assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
 

@@ -101,7 +101,7 @@ def test_ndjson_is_the_updates_as_received_and_one_result(run: Any):
     assert list(map(json.loads, ran.out.splitlines())) == [
         {"sessionId": "s1", "update": chunk},
         {"sessionId": "s1", "update": {"sessionUpdate": "from_tomorrow", "x": {"y": None}}},
-        {"sessionId": "s1", "stopReason": "end_turn", "exitCode": 0, "error": None},
+        {"sessionId": "s1", "stopReason": "end_turn", "usage": None, "exitCode": 0, "error": None},
     ]
     assert ran.status == 0
 
@@ -178,12 +178,12 @@ def test_a_pipe_of_somebody_else_holds_nothing_up(run: Any, monkeypatch: pytest.
     piped(monkeypatch, None)
     ran = run(ECHO)
     assert ran.out == "go\n"
-    assert "nothing came on stdin" in ran.err
+    assert "nothing on stdin" in ran.err
 
 
 def test_where_a_turn_fails_the_agents_stderr_may_say_why(run: Any):
     failing = "p = open_session(); print('\\x1b[31mno quota', file=sys.stderr); end(p, 'refusal'); read()"
-    assert "· its stderr: ␛[31mno quota\n" in run(failing).err
+    assert "· agent stderr: ␛[31mno quota\n" in run(failing).err
 
 
 @pytest.mark.parametrize(

@@ -42,9 +42,9 @@ def test_the_command_line_says_where_and_how(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--record", "there.jsonl"), "overwrite nothing"),
-        (("--record", "no/folder.jsonl"), "there is no folder"),
-        (("--record-raw",), "name the file with --record"),
+        (("--record", "there.jsonl"), "never overwrite a file"),
+        (("--record", "no/folder.jsonl"), "doesn't exist"),
+        (("--record-raw",), "--record-raw needs --record FILE"),
     ],
 )
 def test_a_recording_that_cannot_be_made_is_refused_at_once(

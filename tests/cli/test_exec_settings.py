@@ -63,7 +63,7 @@ def test_servers_of_a_project_that_is_not_trusted_are_left_out_and_it_is_said(ru
     status, out, err = run("", TELLS.format(capabilities=""))
     assert status == 0
     assert json.loads(out)["mcpServers"] == []
-    assert "is not trusted yet" in err
+    assert "you haven't trusted" in err
 
 
 def test_a_rule_refuses_and_the_exit_status_tells(run: Any, tmp_path: Path):

@@ -28,7 +28,7 @@ async def test_a_slow_start_is_said_once_with_its_step_and_how_to_stop_it() -> N
                 is_over.set()
                 await is_said.wait()
     assert slept == [PATIENCE_S]
-    assert said == ["waiting for gemini: initializing ... (Ctrl+C stops it)"]
+    assert said == ["waiting for gemini: initializing ... (Ctrl+C to stop)"]
 
 
 async def test_after_the_start_no_timer_is_left() -> None:

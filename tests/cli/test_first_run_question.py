@@ -50,7 +50,7 @@ def test_anything_but_a_plain_yes_is_no(type_answer: Typing, answer: str, capfd:
     type_answer(answer)
     with pytest.raises(SystemExit, match="2"):
         ready_to_run(COMMAND)
-    assert "you did not agree" in capfd.readouterr().err
+    assert "you didn't agree" in capfd.readouterr().err
     assert recent_agents(recent_file()) == ()
 
 

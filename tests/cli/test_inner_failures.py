@@ -56,7 +56,7 @@ def test_of_many_failures_the_first_are_said_and_how_many_more_there_were(
 
     lines = capsys.readouterr().err.splitlines()
     assert lines[1].endswith("number 0")
-    assert lines[-1] == "  and 5 more like that"
+    assert lines[-1] == "  and 5 more"
 
 
 def test_a_failure_that_comes_again_and_again_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,7 +66,7 @@ def test_a_failure_that_comes_again_and_again_is_said_once(capsys: pytest.Captur
 
     _, failure, more = capsys.readouterr().err.splitlines()
     assert "was dropped" in failure
-    assert more == "  and 2 more like that"
+    assert more == "  and 2 more"
 
 
 def test_where_nothing_went_wrong_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def test_where_it_was_written_is_said_without_detours(
 def test_nothing_is_overwritten(recording: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = recording.read_bytes()
     assert main(["redact", str(recording), "-o", str(recording)]) == 2
-    assert "overwrite nothing" in capfd.readouterr().err
+    assert "never overwrite a file" in capfd.readouterr().err
     assert recording.read_bytes() == before
 
 
@@ -67,10 +67,10 @@ def test_what_is_no_recording_is_named(tmp_path: Path, capfd: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("redact a", "redact wants a recording and a file to write"),
-        ("redact a -o b --secret abc", "--secret wants 4 characters at least"),
-        ("redact a -o b --keep-contents x --drop-contents y", "--drop-contents cannot add to it"),
-        ("mock", "mock wants a recording or a scenario"),
+        ("redact a", "redact needs a recording and a file to write"),
+        ("redact a -o b --secret abc", "--secret needs at least 4 characters"),
+        ("redact a -o b --keep-contents x --drop-contents y", "can't be used with --drop-contents"),
+        ("mock", "mock needs a recording or a scenario"),
     ],
 )
 def test_a_wrong_command_line_is_explained(line: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def test_a_trusted_projects_settings_hold_where_it_lies(
 def test_settings_can_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     given_settings("workspace.write = 'ask'")
 
-    main(["settings", "--markdown"])
+    main(["settings", "--format", "markdown"])
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "| Setting | Value | Default | In force |  |"
@@ -72,7 +72,7 @@ def test_keys_are_printed_as_the_user_chose_them(capsys: pytest.CaptureFixture[s
 
 
 def test_keys_can_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["keys", "--markdown"])
+    main(["keys", "--format", "markdown"])
 
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("| In the prompt | `send` | Enter | Send the prompt") for line in lines)

@@ -93,18 +93,19 @@ def test_each_way_to_call_them(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("replay", "replay wants a recording"),
-        ("replay demo:coding --follow", "a scenario is played beforehand"),
-        ("inspect demo:", "demo: wants a scenario"),
-        ("mock demo:", "demo: wants a scenario"),
+        ("replay", "replay needs a recording"),
+        ("replay demo:coding --follow", "a scenario is played first"),
+        ("inspect demo:", "demo: needs a scenario"),
+        ("mock demo:", "demo: needs a scenario"),
         ("replay run.jsonl --until soon", "'soon' is no moment"),
         ("replay run.jsonl --until 1:75:00", "minutes and seconds go up to 59"),
-        ("render run.jsonl -o a.svg --at 9:99", "'9:99' is no time"),
-        ("replay run.jsonl --speed fast", "fast is no number"),
+        ("render run.jsonl -o a.svg --at 9:99", "'9:99' isn't a time"),
+        ("replay run.jsonl --speed fast", "fast isn't a number"),
         ("render run.jsonl", "and a file to write"),
-        ("render run.jsonl -o a.svg --size big", "big is no size"),
+        ("render run.jsonl -o a.svg --size big", "big isn't a size"),
         ("render run.jsonl -o a.cast --speed 0", "leaves nothing of a film"),
-        ("render run.jsonl -o a.svg --at 3 --at-text done", "one is enough"),
+        ("render run.jsonl -o a.png --animate", "--animate makes an .svg"),
+        ("render run.jsonl -o a.svg --at 3 --at-text done", "both name a moment"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,7 +224,7 @@ def test_what_a_file_name_says_cannot_write_over_the_terminal(
     assert said.count("acp-tui: ") == 5
 
 
-def test_a_line_on_stderr_of_a_recorded_agent_reaches_clients_as_it_was_and_terminals_visibly(
+def test_stderr_of_a_recorded_agent_reaches_clients_raw_and_terminals_made_visible(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     line, written = b"\xff\x1b[2J", []
@@ -263,7 +264,7 @@ def test_a_scenario_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
     assert run_render(tmp_path / "run.jsonl", tmp_path / "none" / "a.md", View(), USER) == 1
-    assert "a.md cannot be written: No such file" in capsys.readouterr().err
+    assert "none/a.md: No such file" in capsys.readouterr().err
 
 
 def test_a_replay_without_a_terminal_says_what_else_there_is(

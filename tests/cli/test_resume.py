@@ -34,9 +34,12 @@ HERE = Path.cwd()
             "--resume 8f89 -- agent --acp",
             {"resume": "8f89", "agent": AgentChoice(argv=("agent", "--acp")), "cwd": HERE},
         ),
-        ("sessions", {"cwd": HERE}),
-        ("sessions zebra --all --json", {"word": "zebra", "all": True, "json": True, "cwd": HERE}),
-        ("sessions --export 8f89 /out.md", {"export": "8f89", "word": "/out.md", "cwd": HERE}),
+        ("sessions", {"cwd": HERE, "format": "text"}),
+        ("--format json sessions zebra --all", {"word": "zebra", "all": True, "format": "json", "cwd": HERE}),
+        (
+            "sessions --export 8f89 /out.md",
+            {"export": "8f89", "word": "/out.md", "cwd": HERE, "format": "text"},
+        ),
     ],
 )
 def test_each_way_to_call_it(line: str, values: dict[str, Any]) -> None:
@@ -50,7 +53,7 @@ async def record(cwd: Path, prompt: str, agent: str = "somebody") -> str:
     return next(iter(run.conversations))
 
 
-async def test_without_an_id_the_last_session_of_the_folder_is_resumed_in_the_agent_that_is_named(
+async def test_without_an_id_the_named_agent_resumes_the_folders_last_session(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "other").mkdir()
@@ -65,7 +68,7 @@ async def test_a_session_of_the_demo_is_only_read(tmp_path: Path, capsys: pytest
     session_id = await record(tmp_path, "Zebras?", agent="demo")
     found = find_resumed(session_id[:4], tmp_path, None)
     assert (found.command, found.opening.by_agent) == (None, False)
-    assert "it is shown from its recording" in capsys.readouterr().err
+    assert "showing its recording" in capsys.readouterr().err
 
 
 async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +76,7 @@ async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest
     with pytest.raises(SystemExit, match="2"):
         find_resumed("nope", tmp_path, None)
     said = capsys.readouterr().err
-    assert "no session that was recorded begins with 'nope'" in said
+    assert "no recorded session begins with 'nope'" in said
     assert "Zebras? (somebody)" in said
 
 
@@ -88,7 +91,7 @@ async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_name
     session_id = await record(tmp_path, "Zebras?")
     with pytest.raises(SystemExit, match="2"):
         find_resumed(session_id, tmp_path, AgentCommand("gemini", ("gemini",)))
-    assert "is one of somebody, not of gemini" in capsys.readouterr().err
+    assert "belongs to somebody, not gemini" in capsys.readouterr().err
 
 
 async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json(
@@ -100,7 +103,7 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     assert row.startswith(session_id[:8])
     assert row.endswith("Zebras?")
     assert line.strip() == "Striped horses, I mean"
-    assert main(["sessions", "--all", "--json"]) == 0
+    assert main(["sessions", "--all", "--format", "json"]) == 0
     (listed,) = json.loads(capsys.readouterr().out)
     assert (listed["session_id"], listed["prompts"], listed["cwd"]) == (session_id, 1, str(tmp_path))
     assert main(["sessions", "lions", "--all"]) == 0
@@ -133,7 +136,7 @@ async def test_the_end_says_how_each_session_is_resumed(
     short = session_id[:8]
     assert said.splitlines()[:2] == [
         "Zebras?",
-        f"  acp-tui --resume {short}    (re-read only: the agent cannot open it again)",
+        f"  acp-tui --resume {short}    (read-only: the agent can't reopen it)",
     ]
     assert said.splitlines()[3:] == [f"  acp-tui gemini --resume {'x' * 20}"]
     assert "\x1b" not in said

@@ -34,11 +34,13 @@ CASES = [
     ("acp-tui --cwd proj", {"project/"}),
     ("acp-tui exec --record READ", {"README.md"}),
     ("acp-tui exec --cwd project g", {"gemini"}),
-    ("acp-tui exec --pr", {"--prompt"}),
+    ("acp-tui exec --prom", {"--prompt"}),
     ("acp-tui exec --format ", {"text", "ndjson"}),
     ("acp-tui exec gemini --format nd", {"ndjson"}),
     ("acp-tui exec --prompt c", set()),
     ("acp-tui demo co", {"coding"}),
+    ("acp-tui --plain demo co", {"coding"}),
+    ("acp-tui help secu", {"security"}),
     ("acp-tui doctor --format js", {"json"}),
     ("acp-tui completion f", {"fish"}),
     ("acp-tui exec -- zz-a", {"zz-agent"}),
@@ -180,5 +182,5 @@ def test_a_shell_has_to_be_named(capsys: pytest.CaptureFixture[str]):
     assert main(["completion"]) == 2
     assert main(["completion", "tcsh"]) == 2
     said = capsys.readouterr().err
-    assert "there is no completion for tcsh: bash, zsh or fish\n" in said
+    assert "no completion for tcsh: choose bash, zsh, or fish\n" in said
     assert "scenarios" not in said

@@ -5,6 +5,7 @@ The terminal belongs to the main thread, the agent to the event loop of another.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -53,12 +54,11 @@ def run_plain(
     `notes` is what to say of the settings.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        sys.stderr.write(
-            "acp-tui --plain asks and answers on a terminal; for a prompt from a pipe: acp-tui exec\n"
-        )
+        sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
         return ExitCode.USAGE
     agreed = ready_to_run(command)
-    console = Console()
+    is_plain_terminal = os.environ.get("TERM", "dumb") == "dumb"
+    console = Console(marks_prompts=settings.appearance.prompt_marks and not is_plain_terminal)
     for note in notes:
         console.say(ours(make_visible(note)))
     with start_blocking_portal() as portal:

@@ -43,13 +43,11 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
 
 Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
-SECRET_WARNING: Final = (
-    "Warning: this looks like a secret. The agent gets what you type, and it is shown here."
-)
+SECRET_WARNING: Final = "Warning: this looks like a secret. The agent gets what you type, and it shows here."
 CANCEL: Final[Answered] = ("cancel", None)
 DECLINE: Final[Answered] = ("decline", None)
 _WORDS: Final[dict[str, Answered]] = {"/cancel": CANCEL, "/decline": DECLINE}
-WITHDRAWN: Final = "(no answer is needed any more)"
+WITHDRAWN: Final = "(no longer needed)"
 """Said where the agent takes a question back, or the turn is cancelled."""
 
 
@@ -139,7 +137,7 @@ class Permissions:
                     self._session.answer_permission(request.key, request.answers[index].option_id)
                 elif now != text:  # the call changes in place
                     text = now
-                    self._console.say(f"\nNothing is answered, since the question has changed:\n\n{text}")
+                    self._console.say(f"\nIgnored: the question has changed:\n\n{text}")
 
     async def _text(self, request: PermissionRequest) -> str:
         conversation = self._session.conversation
@@ -211,16 +209,14 @@ class Questions:
             head.append(SECRET_WARNING)
         self._console.say(f"\n{self._title} asks:\n" + make_visible("\n".join(head)))
         self._console.say(
-            "Enter takes what stands in brackets; /decline and /cancel answer the whole question."
+            "Enter takes the value in brackets. To answer the whole question: /decline or /cancel."
         )
         unanswerable = [
             field for field in form.fields if isinstance(field, UnknownField) and field.is_required
         ]
         if unanswerable:
             name = make_visible_line(unanswerable[0].name)
-            self._console.say(
-                f"It cannot be sent: {name} is required and of a kind that cannot be answered here."
-            )
+            self._console.say(f"Can't send this: {name} is required, and its kind can't be answered here.")
         raws: dict[str, Raw] = {}
         for field in form.fields:
             raw = await self._ask_field(field)
@@ -305,9 +301,9 @@ def _about(field: Field) -> Iterator[str]:
             about = f" - {choice.description}" if choice.description else ""
             yield f"  {number}  {make_visible_line(choice.title + about)}"
     if isinstance(field, MultiChoiceField):
-        yield "Any of these: their numbers with blanks between."
+        yield "Choose any: type their numbers with spaces between."
     elif isinstance(field, ChoiceField):
-        yield "One of these: its number."
+        yield "Choose one: type its number."
     elif isinstance(field, BooleanField):
         yield "y or n."
     elif isinstance(field, NumberField):

@@ -120,7 +120,7 @@ class Chat:
                 self._outbox.put(error_text(error))
                 return
             await self._recall()
-            self.say(f"{self.agent_title} in {self.cwd}. /help lists what can be typed; Ctrl+D ends.")
+            self.say(f"{self.agent_title} in {self.cwd}. /help lists what you can type; Ctrl+D quits.")
             self._is_ready = True
             await self._show_prompt()
             await anyio.sleep_forever()
@@ -176,7 +176,7 @@ class Chat:
         earlier = self.session
         await self.agent.stop()
         if earlier is not None and earlier.conversation.is_connected:
-            earlier.apply(Disconnected("you have stopped the agent to start it again"))
+            earlier.apply(Disconnected("you are restarting the agent"))
         await self.start_agent()
         self.use(
             await (self._driver.begin() if earlier is None else self._driver.go_on(earlier, self._refused))
@@ -245,7 +245,7 @@ class Chat:
         taken = {command.name for command in session.conversation.commands}
         command = self._command_for(text, taken)
         if text.strip() == "/help" and command is None:  # which the greeting has promised
-            self.say(f"/help is a command of {self.agent_title}'s; /acp:help lists what can be typed")
+            self.say(f"/help is {self.agent_title}'s own command; /acp:help lists what you can type")
         if command is not None:
             self._tasks.start_soon(self._obey, *command)
         elif text.startswith("!"):
@@ -257,7 +257,7 @@ class Chat:
             self._tasks.start_soon(self._send, session, text)
         else:
             session.queue.add(text)
-            self.say(f"queued, to be sent after this turn; {_count(session)} (/queue lists them)")
+            self.say(f"queued until this turn ends; {_count(session)} (to list them: /queue)")
 
     async def _obey(self, work: Work, argument: str) -> None:
         try:
@@ -272,7 +272,7 @@ class Chat:
         except ClientError as error:
             self.tell_error(error)
         else:
-            self.say("its output goes along with your next prompt")
+            self.say("its output goes with your next prompt")
         await self._show_prompt()
 
     def _go_on(self, session: Session) -> None:
@@ -310,21 +310,21 @@ class Chat:
                 self._note_failure(session, error)
             wanted = self._next(session)
         if session.queue.is_held:
-            self.say(f"{_count(session)}, held back: an empty line sends the next, /drop forgets them")
+            self.say(f"{_count(session)}, held back: an empty line sends the next one, /drop deletes them")
         await self._show_prompt()
 
     def _next(self, session: Session) -> str | None:
         """The queued prompt that is to be sent now."""
         text = session.queue.next()
         if text is not None:
-            self.say(f"sending what was queued: {make_visible_line(text)}")
+            self.say(f"sending a queued prompt: {make_visible_line(text)}")
         return text
 
     def _note_failure(self, session: Session, error: ClientError) -> None:
         """The conversation says what went wrong, but for what to do."""
         session.queue.hold()
         if not session.conversation.is_connected:
-            self.say("the agent is gone; /restart starts it again")
+            self.say("the agent has stopped; to start it again: /restart")
         elif error.hint:
             self.say(error.hint)
 
@@ -337,7 +337,7 @@ class Chat:
             return
         self.session.queue.hold()
         self.session.cancel()
-        self.say("cancelling; Ctrl+C again ends acp-tui and the agent")
+        self.say("cancelling; press Ctrl+C again to quit")
 
     def interrupt(self, had_draft: bool) -> None:
         """Ctrl+C: what was typed is dropped; else the turn is cancelled; a second time it is the end."""
@@ -350,7 +350,7 @@ class Chat:
             self.end(ExitCode.CANCELLED)
         elif self.is_idle:
             self._was_interrupted = True
-            self.say("Ctrl+C again, Ctrl+D or /quit ends acp-tui")
+            self.say("to quit: Ctrl+C again, Ctrl+D, or /quit")
         else:
             self.cancel()
 

@@ -6,7 +6,6 @@ An agent's command of the same name goes before ours, which can then be had as `
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
 from anyio import to_thread
@@ -20,6 +19,7 @@ from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home, session_facts, usage_words, value_name
+from acp_tui.values import dataclass
 
 OURS: Final = "acp:"
 STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
@@ -59,8 +59,8 @@ async def _help(chat: Chat, _: str) -> None:
     chat.tell(
         "\n".join(
             [
-                "Enter sends a line. A backslash at its end, or lines between triple quotes, make it several.",
-                "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D ends.",
+                "Enter sends a line. To write several, end one with a backslash, or put them between triple quotes.",
+                "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D quits.",
                 *rows,
                 *([f"{chat.agent_title} has commands of its own:", *theirs] if theirs else []),
             ]
@@ -89,16 +89,18 @@ async def _choose_of(chat: Chat, category: str) -> None:
     if options:
         await _choose_value(chat, options[0])
     else:
-        chat.say(f"this agent offers no {category} to choose; /options shows what it offers")
+        chat.say(f"this agent offers no {category}; to see what it offers: /options")
 
 
 async def _options(chat: Chat, _: str) -> None:
     options = _session(chat).conversation.options
     if not options:
-        chat.say("this session has nothing to choose")
+        chat.say("this session has no settings")
         return
     chosen = await choose(
-        chat.console, "What to change?", [f"{option.name}: {value_name(option)}" for option in options]
+        chat.console,
+        "What do you want to change?",
+        [f"{option.name}: {value_name(option)}" for option in options],
     )
     if chosen is not None:
         await _choose_value(chat, options[chosen])
@@ -123,7 +125,7 @@ async def _sessions(chat: Chat, argument: str) -> None:
     if not _may_leave(chat):
         return
     if not chat.agent.capabilities.list_sessions:
-        raise Unsupported(f"{chat.agent_title} does not offer to list its sessions; /new begins another")
+        raise Unsupported(f"{chat.agent_title} can't list its sessions; to start another: /new")
     listed: list[SessionSummary] = []
     cursor = None
     while True:
@@ -133,7 +135,7 @@ async def _sessions(chat: Chat, argument: str) -> None:
         if cursor is None or not page.sessions:
             break
     if not listed:
-        chat.say("the agent lists no session of this folder; /sessions all lists those of all folders")
+        chat.say("the agent has no session in this folder; for every folder: /sessions all")
         return
     chosen = await choose(chat.console, "Which session?", [_session_words(chat, one) for one in listed])
     if chosen is not None:
@@ -156,7 +158,7 @@ async def _new(chat: Chat, _: str) -> None:
 def _may_leave(chat: Chat) -> bool:
     """Nobody would hear what the agent asks in a session that was left at work."""
     if not chat.is_idle:
-        chat.say("the agent is at work: /cancel stops it")
+        chat.say("the agent is working; to stop it: /cancel")
     return chat.is_idle
 
 
@@ -170,7 +172,7 @@ async def _drop(chat: Chat, argument: str) -> None:
     queue = _session(chat).queue
     number = number_in(argument, len(queue.prompts))
     if argument and number is None:
-        chat.say("/drop wants the number of a queued prompt, or nothing for all")
+        chat.say("/drop needs the number of a queued prompt, or nothing to delete all")
         return
     for prompt in queue.prompts if number is None else (queue.prompts[number - 1],):
         queue.take(prompt.key)
@@ -209,7 +211,7 @@ async def _show(chat: Chat, argument: str) -> None:
         return
     call = calls[number - 1]
     text = await to_thread.run_sync(result_of, call, ALL, str(_session(chat).cwd))
-    chat.tell(f"{title_of(call)}\n{text or '  It has brought nothing that can be shown.'}")
+    chat.tell(f"{title_of(call)}\n{text or '  It has nothing to show.'}")
 
 
 async def _output(chat: Chat, _: str) -> None:
@@ -238,7 +240,7 @@ async def _restart(chat: Chat, _: str) -> None:
 
 async def _log_out(chat: Chat, _: str) -> None:
     await chat.agent.logout()
-    chat.say("logged out; the agent may want a login again")
+    chat.say("logged out; the agent may need a login again")
 
 
 def _session(chat: Chat) -> Session:
@@ -248,22 +250,22 @@ def _session(chat: Chat) -> Session:
 
 COMMANDS: Final = (
     Command("help", "this list", _help),
-    Command("quit", "end acp-tui and the agent", _quit),
+    Command("quit", "quit acp-tui and stop the agent", _quit),
     Command("cancel", "stop the turn", _cancel),
     Command("mode", "choose the agent's mode", _mode),
     Command("model", "choose its model", _model),
     Command("options", "choose any of the session's settings", _options),
-    Command("sessions", "open an earlier session of this folder, or of all", _sessions, "[all]"),
-    Command("new", "begin another session", _new),
-    Command("queue", "list the prompts that wait for the end of the turn", _queue),
-    Command("drop", "forget one of them, or all", _drop, "[NUMBER]"),
-    Command("plan", "all steps of the agent's plan", _plan),
-    Command("usage", "context and cost as the agent reports them", _usage),
-    Command("status", "agent, folder, settings, what is running", _status),
-    Command("show", "all that the last tool call has brought, or one before it", _show, "[NUMBER]"),
-    Command("output", "all output of the last command", _output),
-    Command("type", "type a line into a command that is running", _type, "TEXT"),
-    Command("restart", "start the agent again, and go on", _restart),
+    Command("sessions", "open an earlier session from this folder, or from any", _sessions, "[all]"),
+    Command("new", "start another session", _new),
+    Command("queue", "list the queued prompts", _queue),
+    Command("drop", "delete one of them, or all", _drop, "[NUMBER]"),
+    Command("plan", "show the agent's plan", _plan),
+    Command("usage", "show context and cost, as the agent reports them", _usage),
+    Command("status", "show the agent, folder, settings, and what is running", _status),
+    Command("show", "show the last tool call, or an earlier one", _show, "[NUMBER]"),
+    Command("output", "show all of the last command's output", _output),
+    Command("type", "type a line into a running command", _type, "TEXT"),
+    Command("restart", "restart the agent and continue", _restart),
     Command("logout", "log out of the agent", _log_out),
 )
 BY_NAME: Final = {command.name: command for command in COMMANDS}

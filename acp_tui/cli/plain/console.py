@@ -60,6 +60,11 @@ class Host(Protocol):
         """Ctrl+D on an empty line, or the terminal is gone."""
 
 
+# Readline counts no cells for what stands between \x01 and \x02.
+PROMPT_BEGINS: Final = "\x01\x1b]133;A\x07\x02"
+PROMPT_ENDS: Final = "\x01\x1b]133;B\x07\x02"
+
+
 class _Errand:
     """Something that the loop wants of the terminal, and waits for."""
 
@@ -73,7 +78,9 @@ class _Errand:
 class Console:
     """Prints what it is told to, and reads lines under the prompt that it is told."""
 
-    def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, sleep: Callable[[float], None] = time.sleep, *, marks_prompts: bool = False) -> None:
+        """`marks_prompts`: prompts carry the marks that let a terminal jump from one to the next (OSC 133)."""
+        self._marks_prompts = marks_prompts
         self.prompt: str | None = None
         """What stands before the next line; "" while the agent works, None: nothing is read."""
         self._sleep = sleep
@@ -227,6 +234,8 @@ class Console:
     def _read(self, prompt: str) -> str | None:
         """A line; None at the end of input. Raises Woken."""
         prompt = make_visible(prompt)  # readline writes it past our stdout
+        if self._marks_prompts and prompt and self._read_for is None and readline is not None:
+            prompt = f"{PROMPT_BEGINS}{prompt}{PROMPT_ENDS}"
         self._has_begun = False
         if readline is not None:
             readline.set_startup_hook(self._begin_line)

@@ -86,7 +86,7 @@ class AgentStart:
         ways = [f"{method.name}: {method.description or method.kind}" for method in wanted.methods]
         reason = f": {make_visible(wanted.detail)}" if wanted.detail else ""
         chosen = await choose(
-            self._console, f"{make_visible_line(agent.title)} wants you to log in{reason}", ways
+            self._console, f"{make_visible_line(agent.title)} needs you to log in{reason}", ways
         )
         if chosen is None:
             return False
@@ -96,10 +96,10 @@ class AgentStart:
             await agent.stop()
             status = await self._console.lend(command.argv, command.env)
             if status != 0:
-                self._say(f"the login ended with status {status}, so it has not worked")
+                self._say(f"the login failed with status {status}")
             await self._restart()
             return True
-        self._say("the agent logs you in; it may have opened a browser (Ctrl+C stops it)")
+        self._say("the agent is logging you in, perhaps in a browser (Ctrl+C to stop)")
         try:
             await agent.authenticate(method.method_id)
         except ClientError as error:
@@ -110,7 +110,7 @@ class AgentStart:
         """Whether a project's MCP servers are used."""
         self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
         self._console.say("\n".join(map(_server_words, project.declared.servers)))
-        return await confirm(self._console, "Use them, now and until the file changes?")
+        return await confirm(self._console, "Use them until the file changes?")
 
     def say_error(self, error: SettingsError) -> None:
         """A file of settings is of no use."""

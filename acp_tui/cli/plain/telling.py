@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
@@ -53,7 +53,8 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
 )
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import answer_words, value_name
+from acp_tui.conversation.wording import answer_words, forked, value_name
+from acp_tui.values import dataclass
 
 _FENCE: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(`{3,}|~{3,})(.*)")
 
@@ -114,6 +115,8 @@ class _Told:
     part: int = 0
     """The part that is told, as far as `characters`."""
     characters: int = 0
+    parts: list[TextBuffer | ContentBlock] | None = None
+    """Those that are told, by which one knows that others stand in their place."""
     blocks: Blocks = field(default_factory=Blocks)
     is_begun: bool = False
     """Of a thought that is not told whole: its first line is."""
@@ -250,7 +253,7 @@ class Teller:
     def _tell_compaction(self, entry_id: EntryId, entry: Compaction) -> None:
         self._others.add(entry_id)
         status = make_visible_line(entry.error or entry.status.replace("_", " "))
-        self._outbox.put(ours(f"the agent shortens its context: {status}"))
+        self._outbox.put(ours(f"the agent compacts its context: {status}"))
 
     # Facts
 
@@ -295,6 +298,11 @@ class Teller:
 
 def _news(message: Message, told: _Told) -> Iterator[str | ContentBlock]:
     """What is new in a message. The last text goes on where only blocks that the user does not see follow it."""
+    if (
+        told.parts is not None and told.parts is not message.parts
+    ):  # another message in its place is told anew
+        told.part = told.characters = 0
+    told.parts = message.parts
     at = told.part
     while at < len(message.parts):
         part = message.parts[at]
@@ -316,9 +324,11 @@ def _words(entry: Entry) -> str:
             return ours(f"the turn ended: {make_visible_line(stop_reason)}")
         case Failure(message, detail, stderr_tail):
             return ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
+        case Restart(forked_from=title) if title:
+            return ours(make_visible_line(forked(title)))
         case Restart(remembers, _, why):
-            knows = "knows" if remembers else "does not know"
-            told = f"another process of the agent goes on here; it {knows} what was said above"
+            knows = "knows" if remembers else "has no memory of"
+            told = f"the agent restarted here; it {knows} the conversation above"
             return ours("\n".join(filter(None, (told, make_visible(why)))))
         case Remark(text):
             return ours(make_visible_line(text))
@@ -327,7 +337,7 @@ def _words(entry: Entry) -> str:
         case OwnCommand(line):
             return ours(f"you run: {make_visible_line(line)}")
         case Unknown(kind):
-            return ours(f"an update of a kind that acp-tui does not know: {make_visible_line(kind)}")
+            return ours(f"an update acp-tui doesn't know: {make_visible_line(kind)}")
         case _:
             raise AssertionError(f"{entry} is told as it changes")
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose, block_parts
 from acp_tui.client.export.tool_calls import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
+from acp_tui.client.terminals.emulator import make_emulator
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import (
     FAILED,
     BlockContent,
+    FileChange,
     TerminalContent,
     TerminalId,
     TextDiff,
@@ -30,6 +31,7 @@ from acp_tui.conversation.visible import (
     make_visible_line,
     make_visible_path,
 )
+from acp_tui.values import dataclass
 
 MARK: Final = "* "
 """Before a line of ours; a line of the agent's that begins with it is moved by a blank."""
@@ -103,17 +105,19 @@ def _content(item: ToolCallContent, limits: Limits, cwd: str) -> Iterator[str]:
     match item:
         case TextDiff(path, new, old):
             yield from _limited(told_diff(shown_path(path, cwd), old, new).split("\n"), limits.diff)
+        case FileChange():
+            yield make_visible_path(item.words)
         case BlockContent(block):
             yield from _limited(block_text(block).split("\n"), limits.text)
         case UnknownContent(kind):
-            yield f"[{make_visible_line(kind)}: a kind of content that acp-tui does not know]"
+            yield f"[{make_visible_line(kind)}: a kind of content acp-tui doesn't know]"
         case TerminalContent():
             pass
 
 
 def _limited(lines: list[str], most: int) -> list[str]:
     more = len(lines) - most
-    return lines if more <= 0 else [*lines[:most], f"[{more:,} more lines: /show prints all]"]
+    return lines if more <= 0 else [*lines[:most], f"[{more:,} more lines; to see them all: /show]"]
 
 
 def block_text(block: ContentBlock) -> str:
@@ -144,14 +148,12 @@ def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None
     left_out = max(len(lines) - limits.terminal, 0)
     name = title_of(call) if call is not None and state.command is None else command_of(state)
     head = ours(f"{end_of(state)}: {name}")
-    above = [f"[{left_out:,} lines above: /output prints all]"] if left_out else []
+    above = [f"[{left_out:,} lines above; to see them all: /output]"] if left_out else []
     return "\n".join([head, *(f"{INDENT}{line}" for line in (*above, *lines[left_out:]))])
 
 
 def _printed(state: TerminalState) -> list[str]:
     """As a terminal would show it: what a program writes over, it takes back."""
-    from acp_tui.client.terminals.emulator import make_emulator
-
     emulator = make_emulator(state.columns, state.rows, MAX_OUTPUT_LINES)
     try:
         emulator.feed(state.output.read())
@@ -163,7 +165,7 @@ def _printed(state: TerminalState) -> list[str]:
 
 def command_of(state: TerminalState) -> str:
     """The command line."""
-    return make_visible_line(state.command or "a command that is not reported")
+    return make_visible_line(state.command or "an unreported command")
 
 
 def end_of(state: TerminalState) -> str:

@@ -18,7 +18,7 @@ ENTER, CTRL_C, CTRL_D = "\n", "\x03", "\x04"
 
 def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
-        terminal.shows("/help lists what can be typed")
+        terminal.shows("/help lists what you can type")
         terminal.shows("> ")
         terminal.type("The tests fail" + ENTER)
         terminal.shows("The agent asks for permission: Edit durations.py")
@@ -60,7 +60,7 @@ def test_a_draft_outlives_a_question(tmp_path: Path) -> None:
         terminal.type("3" + ENTER)
         terminal.shows("a draft")
         terminal.type(" goes on" + ENTER)
-        terminal.shows("* queued, to be sent after this turn; 1 prompt waits")
+        terminal.shows("* queued until this turn ends; 1 prompt waits")
         terminal.type("/queue" + ENTER)
         terminal.shows("  1  a draft goes on")
 
@@ -69,7 +69,7 @@ def test_a_prompt_of_several_lines_attaches_a_file_and_takes_output_along(tmp_pa
     with line_terminal("demo", "sessions", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
         terminal.shows("> ")
         terminal.type("!echo out\\put" + ENTER)
-        terminal.shows("its output goes along")
+        terminal.shows("its output goes with")
         terminal.type("first \\" + ENTER)
         terminal.shows("... ")
         terminal.type("second @nothing.py" + ENTER)
@@ -94,7 +94,7 @@ def test_rejecting_says_why_and_the_reason_is_the_next_prompt(tmp_path: Path) ->
         terminal.type("w" + ENTER)
         terminal.shows("Why?")
         terminal.type("not today" + ENTER)
-        terminal.shows('sending what was queued: About the rejected "Edit durations.py": not today')
+        terminal.shows('sending a queued prompt: About the rejected "Edit durations.py": not today')
 
 
 def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_form_is_asked_field_by_field_with_its_defaults(tmp_path: Path) -> Non
 
 def test_a_login_is_asked_for_in_words(tmp_path: Path) -> None:
     with line_terminal("demo", "login", "--plain", "--speed", "0", cwd=tmp_path) as terminal:
-        terminal.shows("wants you to log in")
+        terminal.shows("needs you to log in")
         terminal.shows("1-2, or Enter for none: ")
         terminal.type(ENTER)
         assert terminal.end() == 6
@@ -145,12 +145,12 @@ def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp
     with line_terminal("demo", str(scenario), "--plain", "--speed", "0", cwd=tmp_path) as terminal:
         terminal.shows("> ")
         terminal.type("/help" + ENTER)
-        terminal.shows("/help is a command of Demo's; /acp:help lists what can be typed")
+        terminal.shows("/help is Demo's own command; /acp:help lists what you can type")
         terminal.shows("The help of the agent.")
         terminal.shows("\n> ")
         terminal.type("/acp:help" + ENTER)
         terminal.shows("/acp:help: this list")
-        terminal.shows("/quit: end acp-tui")
+        terminal.shows("/quit: quit acp-tui")
 
 
 def test_after_a_crash_the_agent_is_started_again(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_the_setting_chooses_it_too(tmp_path: Path) -> None:
     (folder / "settings.toml").write_text("[appearance]\nplain = true\n")
     env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     with line_terminal("demo", cwd=tmp_path, env=env) as terminal:
-        terminal.shows("/help lists what can be typed")
+        terminal.shows("/help lists what you can type")
 
 
 def test_an_agent_that_is_not_there_is_said_with_the_status_of_exec(tmp_path: Path) -> None:
@@ -192,3 +192,17 @@ def test_without_a_terminal_it_points_to_exec(tmp_path: Path) -> None:
     )
     assert run.returncode == 2
     assert "acp-tui exec" in run.stderr
+
+
+@pytest.mark.parametrize(("term", "marks"), [("xterm-256color", 1), ("dumb", 0)])
+def test_prompts_are_marked_for_terminals_that_jump_between_them(
+    tmp_path: Path, term: str, marks: int
+) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path, env={"TERM": term}) as terminal:
+        terminal.shows("> ")
+        terminal.type("/usage" + ENTER)
+        terminal.shows("* usage")
+        terminal.shows("> ")
+        terminal.type(CTRL_D)
+        assert terminal.end() == 0
+    assert ("\x1b]133;A\x07> \x1b]133;B\x07" in terminal.text) == bool(marks)

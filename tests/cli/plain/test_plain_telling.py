@@ -128,7 +128,7 @@ async def test_long_content_is_cut_and_folded_kinds_tell_none_unless_they_fail()
     told.hear(tool("c", title="Look", kind="fetch", status="completed", content=(text,)))
     assert await told.lines() == ["* done: Look"]
     told.hear(tool("d", title="Look", kind="fetch", status="failed", content=(text,)))
-    assert await told.lines() == ["* failed: Look", "  a", "  b", "  [6 more lines: /show prints all]"]
+    assert await told.lines() == ["* failed: Look", "  a", "  b", "  [6 more lines; to see them all: /show]"]
 
 
 async def test_output_is_told_once_when_the_command_has_ended_as_a_terminal_shows_it() -> None:
@@ -140,7 +140,7 @@ async def test_output_is_told_once_when_the_command_has_ended_as_a_terminal_show
     told.hear(TerminalExited(name, 0, None, 1.25))
     lines = await told.lines()
     assert lines == [
-        *("* exit 0 after 1.2 s: make", "  [1 lines above: /output prints all]", "  100%", "  red")
+        *("* exit 0 after 1.2 s: make", "  [1 lines above; to see them all: /output]", "  100%", "  red")
     ]
 
 

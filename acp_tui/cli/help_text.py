@@ -1,0 +1,126 @@
+"""Makes the help: the overview, a command's own help, and the man page.
+
+It reads the command table, and loads neither the parser nor any command.
+"""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+import acp_tui
+from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Option
+from acp_tui.docs import topics
+
+MOST_COLUMNS: Final = 80
+LEAST_COLUMNS: Final = 40
+LEAST_ROOM: Final = 28
+"""In columns, for what stands beside a name; with less, it goes below."""
+AGENT: Final = "AGENT is a name from `acp-tui agents`, or -- and any command that speaks ACP on its stdio."
+EXAMPLE: Final = "  acp-tui -- npx -y @google/gemini-cli --acp\n"
+
+
+def overview() -> str:
+    """Every command and topic."""
+    usage = "usage: acp-tui [AGENT] [OPTIONS]\n       acp-tui COMMAND [OPTIONS]\n"
+    width = max(len(command.name) for command in COMMANDS)
+    parts = [usage]
+    for group, commands in _groups():
+        rows = [(command.name or "AGENT", command.about) for command in commands]
+        parts.append(f"{group}:\n{_table(rows, width)}")
+    more = f"Topics: {', '.join(topics())}.\n\nFor more on a command or topic: acp-tui help NAME\n"
+    return "\n".join((*parts, _paragraphs(AGENT), EXAMPLE, _paragraphs(more)))
+
+
+def help_of(command: Command) -> str:
+    """What one command does, and its options."""
+    usage = f"usage: acp-tui {command.shown}{' [OPTIONS]' if command.options else ''}\n"
+    options = _table([(option.shown, option.about) for option in command.options])
+    agent = _paragraphs(AGENT) if command.takes_agent else ""
+    parts = (usage, _paragraphs(_sentence(command.about)), options, agent, _paragraphs(command.notes))
+    return "\n".join(part for part in parts if part)
+
+
+def _groups() -> Iterator[tuple[str, Iterable[Command]]]:
+    return groupby(COMMANDS, lambda command: command.group)
+
+
+def _sentence(about: str) -> str:
+    return f"{about[:1].upper()}{about[1:]}."
+
+
+def columns(most: int = MOST_COLUMNS) -> int:
+    """How wide a text may be on this terminal."""
+    return max(LEAST_COLUMNS, min(shutil.get_terminal_size().columns, most)) - 1
+
+
+def _paragraphs(text: str) -> str:
+    """The text wrapped to the terminal, but for its indented lines."""
+    wrapped = (
+        part.rstrip()
+        if part.startswith(" ")
+        else textwrap.fill(part, columns(), break_on_hyphens=False, break_long_words=False)
+        for part in text.split("\n\n")
+    )
+    return "".join(f"{part}\n" for part in "\n\n".join(wrapped).rstrip().splitlines())
+
+
+def _table(rows: Sequence[tuple[str, str]], least_width: int = 0) -> str:
+    """Names, and what they are beside them; below them where there is too little room."""
+    width = max((len(name) for name, _ in rows), default=0)
+    width = max(width, least_width)
+    is_beside = columns() - width - 4 >= LEAST_ROOM
+    margin = " " * (width + 4 if is_beside else 6)
+    lines = []
+    for name, about in rows:
+        text = textwrap.fill(about, columns(), initial_indent=margin, subsequent_indent=margin)
+        lines.append(f"  {name:<{width}}  {text[len(margin) :]}" if is_beside else f"  {name}\n{text}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+# The man page
+
+
+def man_page() -> str:
+    """The page `acp-tui.1`, for man(7)."""
+    parts = [
+        f'.TH ACP\\-TUI 1 "" "acp\\-tui {acp_tui.__version__}"',
+        ".SH NAME",
+        r"acp\-tui \- a terminal client for coding agents that speak the Agent Client Protocol",
+        ".SH SYNOPSIS",
+        ".B acp\\-tui\n[\\fIAGENT\\fR] [\\fIOPTIONS\\fR]\n.br",
+        ".B acp\\-tui\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR]",
+        ".SH DESCRIPTION",
+        _roff(AGENT),
+        *map(_roff_option, ALWAYS),
+    ]
+    for group, commands in _groups():
+        parts.append(f".SH {_roff(group.upper())}")
+        for command in commands:
+            parts += [f".SS {_roff(f'acp-tui {command.shown}')}", _roff(_sentence(command.about))]
+            parts += map(_roff_option, command.options)
+            parts += (_roff_note(note) for note in command.notes.rstrip().split("\n\n") if note)
+    parts += [
+        ".SH SEE ALSO",
+        _roff(f"acp-tui help TOPIC, where TOPIC is one of {', '.join(topics())}."),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _roff_option(option: Option) -> str:
+    return f".TP\n.B {_roff(option.shown)}\n{_roff(_sentence(option.about))}"
+
+
+def _roff_note(note: str) -> str:
+    if note.startswith(" "):
+        return f".PP\n.nf\n{_roff(note)}\n.fi"
+    return f".PP\n{_roff(note)}"
+
+
+def _roff(text: str) -> str:
+    """The text as man(7) takes it: nothing in it is a macro or an escape."""
+    plain = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in plain.splitlines())

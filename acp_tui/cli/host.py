@@ -1,0 +1,223 @@
+"""`acp-tui host`: keeps an agent and its sessions in the background, for terminals that come and go.
+
+The command starts itself anew, in a session of its own, and ends once that has said where it is. What goes wrong later
+stands in the host's log.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from acp_tui.cli.arguments import Given, WrongUse
+from acp_tui.cli.exit_codes import ExitCode, code_of
+from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force, stop
+from acp_tui.cli.saying import say
+from acp_tui.cli.session_start import Headless, say_left_out
+from acp_tui.cli.terminal import ready_to_run
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AuthenticationRequired, ClientError
+from acp_tui.client.files import open_private
+from acp_tui.client.hosting import finding
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import additions_for, start_agent
+from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.sessions.policy import INTERACTIVE
+from acp_tui.client.settings.tree import Settings
+from acp_tui.conversation.updates import Remarked
+
+if TYPE_CHECKING:
+    # Loaded where it is known that their library is installed.
+    from acp_tui.client.hosting.host import Host
+    from acp_tui.client.hosting.serving import Listening
+
+OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
+"""The terminals that attach can fill in forms; a login needs one of its own."""
+READY_VARIABLE: Final = "ACP_TUI_HOST_READY"
+"""Names the pipe on which a host in the background says that it is there."""
+GOODBYE_S: Final = 1.0
+"""How long clients may take to read the last of what they were told."""
+
+
+def run(given: Given) -> int:
+    """Begin a host, or end some."""
+    if given.stop is not None:
+        return _stop(given)
+    if given.agent is None:
+        raise WrongUse("host needs an agent: a name, or -- COMMAND; or --stop")
+    if given.foreground:
+        return _run_here(given)
+    ready_to_run(command_of(given.agent))  # while there is a terminal to ask on
+    return _start_in_background(given)
+
+
+def _stop(given: Given) -> int:
+    if given.agent is not None:
+        raise WrongUse("--stop needs the name of a host: acp-tui host --stop NAME")
+    try:
+        names = anyio.run(finding.stopped, given.stop or None)
+    except ClientError as error:
+        raise stop(error, code_of(error)) from None
+    for name in names:
+        print(f"{name} is stopped.")
+    if not names:
+        print("No host is running.")
+    return ExitCode.DONE
+
+
+def _start_in_background(given: Given) -> int:
+    """Start the host, and pass on what it says until it is there; gives its status where it is not to be."""
+    argv = [sys.executable, "-m", "acp_tui", "host", "--foreground", "--cwd", str(given.cwd)]
+    for name in ("listen", "tls_cert", "tls_key"):
+        value = getattr(given, name)
+        argv += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
+    choice = given.agent
+    argv += [choice.name] if choice.name is not None else ["--", *choice.argv]
+    ready, is_ready = os.pipe()
+    with os.fdopen(ready, "rb") as told:
+        try:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(is_ready,),
+                env={**os.environ, READY_VARIABLE: str(is_ready)},
+                start_new_session=True,  # what ends this terminal is not for it
+                text=True,
+            )
+        finally:
+            os.close(is_ready)
+        assert process.stdout is not None
+        for line in process.stdout:  # until it lets go of its output, or ends
+            sys.stdout.write(line)
+        if told.read():
+            process.returncode = 0  # it is on its own from here
+            return ExitCode.DONE
+    return process.wait() or ExitCode.ERROR
+
+
+# The host itself
+
+
+def _run_here(given: Given) -> int:
+    ready = os.environ.pop(READY_VARIABLE, "")  # not for the agent
+    command, read = ready_to_run(command_of(given.agent)), settings_in_force(given.cwd)
+    for note in notes_of(read):
+        say(note)
+    try:
+        from acp_tui.client.hosting.serving import read_listening
+
+        if given.listen is None and (given.tls_cert is not None or given.tls_key is not None):
+            raise WrongUse("--tls-cert and --tls-key need --listen ADDRESS")
+        tcp = None
+        if given.listen is not None:
+            tcp = read_listening(given.listen, given.tls_cert, given.tls_key)
+        run_host = partial(_host, command, command.cwd or given.cwd, read.settings, tcp, ready)
+        return anyio.run(run_host)
+    except ClientError as error:
+        raise stop(error, code_of(error)) from None
+
+
+async def _host(
+    command: AgentCommand, cwd: Path, settings: Settings, tcp: Listening | None, ready: str
+) -> int:
+    from acp_tui.client.hosting.serving import listening_at
+
+    place, listener = await to_thread.run_sync(finding.bound, command.name)
+    failure: ClientError | None = None
+    try:
+        async with open_hub() as hub, anyio.create_task_group() as tasks:
+            tasks.start_soon(_end_on_signals, tasks.cancel_scope)
+            try:
+                host = await _begin(hub, tasks, command, cwd, settings)
+                async with listening_at(host, place, listener, tcp) as address:
+                    host.where = (str(place.socket), *filter(None, [address]))
+                    _say_where(place, address)
+                    _let_go_of_terminal(place, ready)
+                    await host.ended.wait()
+                    with anyio.move_on_after(GOODBYE_S):
+                        await host.say_goodbye()
+            except ClientError as error:
+                failure = error  # raised below: a task group would wrap it in a group
+            tasks.cancel_scope.cancel()
+    finally:
+        listener.close()
+        place.clear()
+    if failure is not None:
+        raise failure
+    return ExitCode.DONE
+
+
+async def _end_on_signals(scope: anyio.CancelScope) -> None:
+    """The end of the terminal is none of ours; what asks us to end does."""
+    with anyio.open_signal_receiver(signal.SIGHUP, signal.SIGTERM, signal.SIGINT) as signals:
+        async for number in signals:
+            if number != signal.SIGHUP:
+                scope.cancel()
+
+
+async def _begin(
+    hub: SessionHub, tasks: TaskGroup, command: AgentCommand, cwd: Path, settings: Settings
+) -> Host:
+    """A host with one session. Raises ClientError."""
+    from acp_tui.client.hosting.host import Host
+
+    agents: list[Agent] = []
+
+    def note(text: str) -> None:
+        """Where every terminal shows it; before there is a session, on ours."""
+        sessions = [session for agent in agents for session in agent.sessions.values()]
+        for session in sessions:
+            session.apply(Remarked(text))
+        if not sessions:
+            say(text)
+
+    spoken = replace(command, protocol=1)  # what is passed on to terminals is told in its words
+    agent = await start_agent(
+        hub, spoken, cwd, settings, OFFER, note, recordings=settings.recordings, on_phase=lambda _: None
+    )
+    agents.append(agent)
+    host = Host(agent, tasks)
+    added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))
+    say_left_out(added, say)
+    try:
+        await agent.new_session(
+            cwd, host.attend, additional_directories=added.directories, mcp_servers=added.servers
+        )
+    except AuthenticationRequired as error:
+        error.hint = f"log in first: acp-tui {command.name if command.is_listed else f'-- {command.line}'}"
+        raise
+    return host
+
+
+def _say_where(place: finding.Place, address: str) -> None:
+    print(f"{place.name} is hosted: acp-tui attach {place.name}")
+    if address:
+        print(f"  also at {address}; the token is in {place.token}")
+    sys.stdout.flush()
+
+
+def _let_go_of_terminal(place: finding.Place, ready: str) -> None:
+    """What is said from now on goes to the log. In the foreground nothing changes."""
+    if not ready:
+        return
+    with suppress(OSError, ValueError):
+        os.write(int(ready), b"1")
+        os.close(int(ready))
+    place.log.unlink(missing_ok=True)
+    log = open_private(place.log)
+    for descriptor in (1, 2):
+        os.dup2(log, descriptor)
+    os.close(log)

@@ -1,0 +1,72 @@
+"""The help: of commands and topics, as wide as the terminal, and as a man page."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from acp_tui.cli.command_table import COMMANDS
+from acp_tui.cli.help_text import man_page
+from acp_tui.cli.main import main
+from acp_tui.docs import topics
+
+NAMED = [command.name for command in COMMANDS if command.name]
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("line", ["--help", *(f"help {name}" for name in NAMED if name not in topics())])
+def test_help_fits_the_terminal(
+    line: str, columns: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(line.split()) == 0
+    assert max(map(len, capfd.readouterr().out.splitlines())) < columns
+
+
+@pytest.mark.parametrize("line", ["help", "--help", "-h"])
+def test_the_overview_lists_every_command_and_topic(line: str, capfd: pytest.CaptureFixture[str]):
+    assert main([line]) == 0
+    words = capfd.readouterr().out.replace(",", " ").replace(".", " ").split()
+    assert [name for name in (*NAMED, *topics()) if name not in words] == []
+
+
+def test_a_commands_help_is_the_same_by_both_ways(capfd: pytest.CaptureFixture[str]):
+    main(["exec", "--help"])
+    by_option = capfd.readouterr().out
+    main(["help", "exec"])
+    assert capfd.readouterr().out == by_option
+
+
+@pytest.mark.parametrize("topic", topics())
+def test_a_topic_is_laid_out_for_a_terminal_and_is_markdown_in_a_pipe(
+    topic: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    assert main(["help", topic]) == 0
+    assert capfd.readouterr().out.startswith("# ")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("acp_tui.cli.help.sys.stdout.isatty", lambda: True)
+    assert main(["help", topic]) == 0
+    out = capfd.readouterr().out
+    assert topics()[topic] in out
+    assert "# " not in out.splitlines()[0]
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) <= 60
+
+
+def test_the_man_page_is_made_of_the_same_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    assert main(["help", "--format", "man"]) == 0
+    text = capfd.readouterr().out
+    assert text == man_page()
+    assert text.startswith(".TH ACP")
+    shown = text.replace("\\-", "-")
+    for command in COMMANDS:
+        assert f".SS acp-tui {command.shown}\n" in shown
+        assert all(f".B {option.shown}\n" in shown for option in command.options)
+    if groff := shutil.which("groff"):
+        checked = subprocess.run(
+            [groff, "-man", "-ww", "-Tutf8", "-z"], input=text, text=True, capture_output=True, check=True
+        )
+        assert checked.stderr == ""
