@@ -1,7 +1,4 @@
-"""One check of one agent: starts it, runs the procedure, shows every frame to the rules, and ends it for certain.
-
-`Report` is what came of it: the findings, the frames they speak of, and what could not be looked at.
-"""
+"""One check of one agent: starts it, runs the procedure, judges every frame, and ends it. `Report` is the result."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +28,7 @@ from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.protocol.conformance import RULES, Finding, Frame, Linter, Rule, Severity
 from acp_tui.protocol.roles import AgentIdentity, ClientOffer
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 from acp_tui.workbench.check.procedure import Plan, Procedure
 
 KEPT_FRAME_BYTES: Final = 2000

@@ -1,13 +1,9 @@
-"""What is done with an agent to see how it behaves, step by step; whether it behaves well the rules say.
-
-Nothing that it asks for is allowed, and no setting of it is changed but for one that only chooses a model.
-"""
+"""The steps that exercise an agent. Nothing it asks is allowed, and only a model option is changed."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -20,6 +16,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
 from acp_tui.protocol.conformance import PROBE
+from acp_tui.values import dataclass
 
 T = TypeVar("T")
 

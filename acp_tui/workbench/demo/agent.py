@@ -1,7 +1,4 @@
-"""The agent's side of one ACP connection: handshake, login, sessions, prompts and their cancellation.
-
-What a turn says and does is in its scenario; `playing` plays it.
-"""
+"""The agent's side of one ACP connection: handshake, login, sessions, prompts, cancellation. `playing` plays turns."""
 
 from __future__ import annotations
 

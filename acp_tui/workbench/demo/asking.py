@@ -1,8 +1,6 @@
-"""The steps that ask something of the client: files, permissions, terminals (each told as a tool call), questions to
-the user, and its extensions.
+"""The steps that ask the client: files, permissions, terminals, questions to the user, extensions.
 
-Each gives the branch that its answer chooses. A client that does not offer what a step needs is told so in the
-conversation, and the turn goes on.
+Each returns the branch that the answer chooses. What the client does not offer is said, and the turn goes on.
 """
 
 from __future__ import annotations

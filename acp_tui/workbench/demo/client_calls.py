@@ -1,7 +1,4 @@
-"""The agent's way to its client: stdin and stdout as one stream, and what it may ask, one method a call.
-
-It decides nothing and keeps no session.
-"""
+"""The agent's way to its client: stdin and stdout as one stream, one method for each call."""
 
 from __future__ import annotations
 

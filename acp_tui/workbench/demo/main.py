@@ -1,7 +1,4 @@
-"""`python -m acp_tui.demo [SCENARIO] [--speed X]`: plays a scenario on stdin and stdout until stdin closes.
-
-With `--login` it is not an agent but the program by which one logs in to it, on a terminal.
-"""
+"""`python -m acp_tui.demo [SCENARIO] [--speed X]` plays a scenario on stdin and stdout; `--login` logs in to it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Plays the steps of a turn in order, and misbehaves where a fault says so; `asking` has what it asks of the client.
-
-What breaks the protocol's form bypasses the peer, which would never send it.
-"""
+"""Plays the steps of a turn in order, with faults; malformed messages bypass the peer, which would not send them."""
 
 from __future__ import annotations
 

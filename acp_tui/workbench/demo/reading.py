@@ -1,7 +1,4 @@
-"""Reads the TOML of a scenario into `script` values: the shape of every table and every step. It plays nothing.
-
-`scenarios/README.md` describes the form for writers.
-"""
+"""Reads a scenario's TOML into `script` values. `scenarios/README.md` describes the form."""
 
 from __future__ import annotations
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from acp_tui.workbench.demo import script
 from acp_tui.workbench.demo.reading import read_scenario
 from acp_tui.workbench.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
-from acp_tui.workbench.demo.shipped import DEFAULT, available, path_of
+from acp_tui.workbench.demo.shipped import DEFAULT, available, names, path_of
 from acp_tui.workbench.demo.table import ScenarioError
 
 __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available", "load"]
@@ -41,7 +42,9 @@ def _read(path: Path, called: str) -> Scenario:
     except FileNotFoundError as error:
         if called.endswith(".toml"):
             raise UnknownScenario(f"there is no file {path.absolute()}") from error
-        raise UnknownScenario(f'there is no scenario "{called}"') from error
+
+        near = "".join(f"; did you mean {name}?" for name in get_close_matches(called, names(), n=1))
+        raise UnknownScenario(f'there is no scenario "{called}"{near}') from error
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
+
+from acp_tui.values import dataclass
 
 KEEPING_OFFERS: Final = ("list", "load", "resume", "delete")
 """What may be offered of sessions that are kept."""

@@ -1,14 +1,12 @@
-"""Reads TOML tables by their shapes: which keys a table has, and what each of them is. It knows no scenario.
-
-What is wrong is said with its place in the file, the key and what is allowed there.
-"""
+"""Reads TOML tables by their shapes; an error names the place, the key and what is allowed there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from math import inf
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
+
+from acp_tui.values import dataclass
 
 T = TypeVar("T")
 

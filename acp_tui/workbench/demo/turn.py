@@ -6,13 +6,13 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import anyio
 
 from acp_tui.rpc import RequestFailed
+from acp_tui.values import dataclass
 from acp_tui.workbench.demo import script
 from acp_tui.workbench.demo.client_calls import ClientCalls
 from acp_tui.workbench.demo.session import Session

@@ -1,7 +1,4 @@
-"""What each line is, and what is known of all lines at once, in columns of a few bytes each: a million take 25 MB.
-
-No line is kept.
-"""
+"""What each line is, and what is known of all lines, in columns of a few bytes: 25 MB for a million. Keeps no line."""
 
 from __future__ import annotations
 
@@ -10,12 +7,12 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from acp_tui.client.transcript.frame_log import Kind, Line
 from acp_tui.protocol.conformance.rule import read_json
+from acp_tui.values import dataclass
 
 MAX_NAME: Final = 120
 """Characters of a method, a kind or a session that are kept."""
@@ -106,7 +103,7 @@ def _name(value: Any) -> str:
 
 MAX_CHARACTERS: Final = 300
 _NAMED: Final = (
-    *("title", "status", "message", "command", "path", "cwd", "mode", "modeId", "currentModeId"),
+    *("title", "status", "state", "message", "command", "path", "cwd", "mode", "modeId", "currentModeId"),
     *("configId", "value", "methodId", "stopReason", "uri", "optionId", "action", "outcome"),
 )
 _COUNTED: Final = ("entries", "availableCommands", "configOptions", "options", "sessions", "mcpServers")
@@ -151,13 +148,14 @@ def _of_object(fields: dict[str, Any]) -> Iterator[str]:
         value = fields.get(key) if key in fields else None
         if isinstance(value, str | int | float):
             yield str(value)[:MAX_CHARACTERS]
+    if isinstance(fields.get("protocolVersion"), int):
+        yield f"ACP {fields['protocolVersion']}"
     for key in ("content", "prompt"):
         yield _text(fields.get(key))
     for key in _COUNTED:
         if isinstance(fields.get(key), list):
             yield f"{len(fields[key])} {key}"
-    if isinstance(fields.get("agentInfo"), dict):
-        info = fields["agentInfo"]
+    if isinstance(info := fields.get("agentInfo", fields.get("info")), dict):
         yield f"{info.get('title') or info.get('name') or ''} {info.get('version') or ''}".strip()
 
 

@@ -1,7 +1,4 @@
-"""One look at the lines of an agent: reads, indexes, searches, checks and masks them in slices, while somebody looks.
-
-Nothing is done before `run`. All but the slices runs on the event loop; what is found is there while it goes on.
-"""
+"""Reads, indexes, searches, checks and masks an agent's lines in slices, while somebody looks."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Container, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -24,6 +20,7 @@ from acp_tui.client.transcript.lines import line as json_line
 from acp_tui.protocol.conformance import Finding, Frame, Linter
 from acp_tui.protocol.conformance.rule import read_json
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 from acp_tui.workbench.inspect.index import Entry, Form, FrameIndex, Glimpse, Row, glimpse, read_entry
 from acp_tui.workbench.inspect.outline import Outline
 from acp_tui.workbench.inspect.search import Query, Search

@@ -1,15 +1,14 @@
-"""JSON as lines that fold, as it was written: doubled keys, the order of keys and the form of numbers stay.
-
-How a line looks is the screen's matter; a `Role` says what its parts are.
-"""
+"""JSON as lines that fold, exactly as written: duplicate keys, key order and number forms stay."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Final, TypeAlias
+
+from acp_tui.values import dataclass
 
 LINES_AT_FIRST: Final = 300
 """So many lines are unfolded at once."""

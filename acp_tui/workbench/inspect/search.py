@@ -6,12 +6,12 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from acp_tui.client.transcript.frame_log import Kind, Line
 from acp_tui.protocol.conformance.rule import read_json
+from acp_tui.values import dataclass
 from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Form, Label
 
 Field: TypeAlias = Literal["method", "kind", "session", "dir", "is", "text"]

@@ -1,7 +1,4 @@
-"""Where lines come from, a running agent or a recording, and the files that they are saved to.
-
-Lines are read by position, and not understood.
-"""
+"""Where lines come from, a running agent or a recording, and the files they are saved to."""
 
 from __future__ import annotations
 

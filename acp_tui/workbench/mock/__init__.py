@@ -1,4 +1,1 @@
-"""A recording played as an agent, for any ACP client: README.md of `client.transcript` says what a recording holds.
-
-It shares the wire with the client and reads its recordings; it knows no session, no screen and no scenario.
-"""
+"""A recording played as an agent, for any ACP client. `client.transcript`'s README.md has the format."""

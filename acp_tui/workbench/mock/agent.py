@@ -41,6 +41,7 @@ from acp_tui.workbench.mock.script import (
     PROMPT,
     Script,
     Step,
+    agreed_handshake,
     differences,
     kind_of,
     session_of,
@@ -268,11 +269,13 @@ class MockAgent:
             return
         self._miss_before(step)
         assert isinstance(step.message, Request)
-        for difference in differences(step.message.params, request.params):
+        is_handshake = request.method == "initialize"
+        recorded = agreed_handshake(step) if is_handshake else step.message.params
+        for difference in differences(recorded, request.params):
             self._depart(step, f"{request.method} {difference}")
         self._mapping.learn(step.message.params, request.params)
         self._mapping.learn_name("requestId", step.message.id, request.id)
-        if request.method == "initialize":
+        if is_handshake:
             self._leave_out_what_is_not_offered(step.message.params, request.params)
         self._unanswered[step] = request.id
         is_to_be_answered_now = self._progress.is_to_be_answered_now(step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from acp_tui.client.secrets.masking import MASK
@@ -12,6 +12,7 @@ from acp_tui.conversation.updates import Disconnected
 from acp_tui.rpc import Direction, Pairing, RequestId
 from acp_tui.rpc.messages import Failure, Message, Notification, Request, Result, read_message, write_request
 from acp_tui.rpc.peer import CANCEL_REQUEST
+from acp_tui.values import dataclass
 
 PROMPT: Final = "session/prompt"
 CANCEL: Final = "session/cancel"
@@ -227,8 +228,27 @@ def differences(recorded: Any, live: Any) -> Iterator[str]:
             yield f'has no "{key}" now'
         elif _kind(value) != _kind(now):
             yield f'has {_kind(now)} as "{key}" now, and had {_kind(value)}'
-        elif key == "protocolVersion" and value != now:
+        elif key == "protocolVersion" and now < value:  # who asks for more gets what there was
             yield f'has "{key}" {now} now, and had {value}'
+
+
+_ONLY_IN_V2: Final = frozenset({"info", "capabilities"})
+
+
+def agreed_handshake(step: Step) -> Any:
+    """The params of a recorded `initialize`, as far as the version counts that was agreed on.
+
+    A client that asks for 2 says everything in the shapes of both; where the agent did not answer 2, one is enough.
+    """
+    assert isinstance(step.message, Request)
+    recorded = step.message.params
+    answer = step.answer.message if step.answer is not None else None
+    result = answer.value if isinstance(answer, Result) else None
+    agreed = result.get("protocolVersion") if isinstance(result, dict) else None
+    if not isinstance(recorded, dict) or agreed == 2:
+        return recorded
+    kept = {key: value for key, value in recorded.items() if key not in _ONLY_IN_V2}
+    return {**kept, "protocolVersion": agreed} if agreed == 1 else kept
 
 
 def _kind(value: Any) -> str:

@@ -1,7 +1,6 @@
-"""The secrets that are known, what stands for each, and where a text ends in the midst of one.
+"""The known secrets, their stand-ins, and where a text ends in the middle of one.
 
-A stand-in is as long and as wide as the secret, and always the same. Letters and digits are replaced one by one and
-all else stays, so a path stays a path, and what is split over several pieces of text can be replaced piece by piece.
+A stand-in is as long and as wide as its secret: letters and digits change, all else stays, so a path stays a path.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from acp_tui.client.secrets.looks import look
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.shapes import AWS_IDS, shaped
+from acp_tui.values import dataclass
 from acp_tui.workbench.redact.names import MIN_NAME, is_common_user, is_host, private_folders
 
 NARROW: Final = "x"

@@ -13,7 +13,6 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +20,7 @@ from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
 from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - with them all models of the protocol are loaded
 from acp_tui.protocol.wire import WireModel
+from acp_tui.values import dataclass
 from acp_tui.workbench.redact.ledger import NUMBER, Secret, number_stand_in
 from acp_tui.workbench.redact.places import (
     Blob,
@@ -354,7 +354,7 @@ _FRAME_KEY: Final = '"frame":'
 _TEXT_KEY: Final = '"text":"'
 _PLAIN: Final = r'[^"\\\x00-\x1f]*+'
 _TEXT: Final = re.compile(rf'{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{{4}}){_PLAIN})*+(?=")')
-_STREAMED: Final = ('_chunk"', "terminal_output", '"session/prompt"')
+_STREAMED: Final = ('_chunk"', '_message"', "terminal_update", "terminal_output", '"session/prompt"')
 
 
 class Framed(NamedTuple):

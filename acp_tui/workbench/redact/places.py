@@ -1,7 +1,4 @@
-"""The strings of a recording's lines, and what they are as far as their place tells: a piece of a stream, a secret.
-
-It reads along and changes nothing. `Contents` knows which files are left out, and what stands for their text.
-"""
+"""The strings of a recording's lines, and what their place says of them: a piece of a stream, a secret."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from itertools import count
 from typing import Any, Final, TypeAlias
@@ -18,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from acp_tui.client.path_globs import is_spelled_in
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.shapes import looks_random
+from acp_tui.values import dataclass
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and indices, from the top."""
@@ -257,13 +255,21 @@ class Reading:
             self.folders.append(params["cwd"])
             if not is_from_agent and len(self._roots) < MAX_ROOTS:
                 self._roots[params["cwd"]] = None
-        for call, at in ((params.get("toolCall"), ("toolCall",)), (params.get("update"), ("update",))):
+        calls: tuple[tuple[Any, Path], ...] = (
+            (params.get("toolCall"), ("toolCall",)),
+            (params.get("update"), ("update",)),
+            (_object(params.get("subject")).get("toolCall"), ("subject", "toolCall")),
+        )
+        for call, at in calls:
             self._tool_call(str(params.get("sessionId")), _object(call), ("frame", "params", *at))
 
     def _update(self, params: Mapping[str, Any], update: Mapping[str, Any]) -> None:
         at: Path = ("frame", "params", "update")
         kind = update.get("sessionUpdate")
-        if isinstance(kind, str) and kind.endswith("_chunk"):
+        if kind in ("terminal_output_chunk", "terminal_update"):
+            terminal = (params.get("sessionId"), "terminal", update.get("terminalId"))
+            self._bytes((*at, "data") if kind.endswith("chunk") else (*at, "output", "data"), terminal)
+        elif isinstance(kind, str) and kind.endswith("_chunk"):
             about = (
                 params.get("sessionId"),
                 kind,
@@ -274,6 +280,12 @@ class Reading:
             self._places[*at, "content", *within, "text"] = Piece(
                 tuple(map(str, about)), None if message is None else str(message)
             )
+        elif kind in ("user_message", "agent_message", "agent_thought"):
+            for number, block in enumerate(update.get("content") or ()):
+                if isinstance(_object(block).get("text"), str):
+                    self._places[*at, "content", number, "text"] = Piece(
+                        (str(params.get("sessionId")), str(kind)), str(update.get("messageId"))
+                    )
         elif has_blocks(update):
             self._blocks(update["content"], (*at, "content"))
         meta = _object(update.get("_meta"))
@@ -281,6 +293,9 @@ class Reading:
             if name in meta:
                 terminal_id = _object(meta[name]).get("terminal_id")
                 self._piece((*at, "_meta", name, "data"), (params.get("sessionId"), "terminal", terminal_id))
+
+    def _bytes(self, path: Path, stream: tuple[Any, ...]) -> None:
+        self._places[path] = Piece(tuple(map(str, stream)), "", is_base64=True)
 
     def _prompt(self, blocks: Any, request_id: Any) -> None:
         for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
@@ -342,6 +357,12 @@ class Reading:
             case {"type": "diff", "path": str(file)}:
                 for key in ("oldText", "newText"):
                     self._content((*path, key), file)
+            case {"type": "diff", "changes": list(changes), "patch": {"text": str()}}:
+                # One text for all of its files: it goes as a whole where one of them does.
+                for change in map(_object, changes):
+                    for key in ("path", "oldPath"):
+                        if isinstance(change.get(key), str):
+                            self._content((*path, "patch", "text"), change[key])
             case {"type": "image" | "audio", "data": str()}:
                 self._places[*path, "data"] = Media()
             case {"type": "resource", "resource": {"uri": str(uri), **resource}}:

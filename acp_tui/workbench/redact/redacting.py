@@ -1,7 +1,4 @@
-"""Makes a recording that can be given away of one that cannot; what is done with its lines is in `passes`.
-
-It is there whole or not at all, and replaces no other file.
-"""
+"""Makes a shareable recording from a private one, whole or not at all, and replaces no other file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Replaces what is secret in one text, in every way it can be read; the text keeps its length and its width.
-
-`Streams` does so for texts that come in pieces, where a secret may begin in one and end in a later one.
-"""
+"""Replaces secrets in a text in every way it can be read; length and width stay. `Streams` does so across pieces."""
 
 from __future__ import annotations
 
@@ -9,10 +6,11 @@ import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple, TypeAlias
 
 from acp_tui.client.secrets.looks import Find, has_sign, look, open_block
+from acp_tui.values import dataclass
 from acp_tui.workbench.redact.ledger import NARROW, Ledger, Secret, blank, cut_keys
 from acp_tui.workbench.redact.names import addresses, may_hold_address, may_name_someone, users
 from acp_tui.workbench.redact.places import Piece

@@ -1,6 +1,6 @@
-"""The ways to read a text in which a secret may stand otherwise than it is: escaped, wrapped, with colors, or encoded.
+"""The ways to read a text in which a secret may hide: escaped, wrapped, colored, encoded.
 
-A view knows where each of its characters came from, so that what is found in it can be replaced in the text itself.
+Each maps back to the text.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from array import array
 from base64 import b64decode, b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from html import unescape
 from typing import Final, TypeAlias
 from urllib.parse import unquote
+
+from acp_tui.values import dataclass
 
 MAX_LEVELS: Final = 3
 """So often may a text be a JSON string in a JSON string, or URL-encoded."""

@@ -1,7 +1,4 @@
-"""An agent under test, as a test calls it: a real process behind the client that users have.
-
-Calls block, so a test may be `def` or `async def` under any loop; all that moves is on a loop of the kit's own.
-"""
+"""An agent under test: a real process behind the real client. Calls block, so tests may be `def` or `async def`."""
 
 from __future__ import annotations
 

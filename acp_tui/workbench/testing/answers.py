@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from acp_tui.conversation.elicitation import Elicitation, Form, FormValues
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.updates import ElicitationAction
+from acp_tui.values import dataclass
 
 Wanted: TypeAlias = str | re.Pattern[str] | None
 """A part of a text, or what is to be found in it; None: any text will do."""

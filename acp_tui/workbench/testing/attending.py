@@ -1,8 +1,4 @@
-"""The user of an agent under test: passes on what the test has answered, and nothing else. It runs on the kit's loop.
-
-A question that the test says nothing of is never allowed: the turn is cancelled, and what was asked is remembered.
-`Watch` notes what happens in one session.
-"""
+"""The user of an agent under test: passes on the test's answers, and never allows what the test does not mention."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from acp_tui.client.errors import (
     Unsupported,
 )
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.tool_calls import FAILED, BlockContent, TextDiff, ToolCall
+from acp_tui.conversation.tool_calls import FAILED, BlockContent, ToolCall, changed_paths
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED
 from acp_tui.protocol.conformance import Frame
@@ -184,7 +184,7 @@ def _reason(call: ToolCall) -> str:
 
 def paths_of(call: ToolCall) -> list[str]:
     """The files that a call names, in its locations and its diffs."""
-    diffs = [item.path for item in call.content if isinstance(item, TextDiff)]
+    diffs = changed_paths(call.content)
     return list(dict.fromkeys([*(location.path for location in call.locations), *diffs]))
 
 

@@ -1,7 +1,4 @@
-"""The way from a test to its agent: from plain code that blocks to the client on an event loop in another thread.
-
-Here what goes wrong becomes a failure of the test, with what was seen. What a test can call is `agent` and `session`.
-"""
+"""The way from blocking test code to the client on an event loop in another thread. Errors become failures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Pictures of what a user sees of an agent under test, compared with those that were accepted before.
-
-How they are drawn is `ui.picturing`'s; comparing, updating and the report are pytest-textual-snapshot's and syrupy's.
-"""
+"""Pictures of what a user sees of an agent under test, compared with the accepted ones."""
 
 from __future__ import annotations
 

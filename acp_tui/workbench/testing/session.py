@@ -1,7 +1,4 @@
-"""A session with an agent under test, as a test calls it: every call blocks, and fails with what it has seen.
-
-The files of its workspace are compared before and after a turn.
-"""
+"""A session with an agent under test. Calls block; a turn's changes to the workspace's files are compared."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from acp_tui.conversation.facts import Plan
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.conformance import Frame
+from acp_tui.values import dataclass
 from acp_tui.workbench.testing.answers import AskedElicitation, AskedPermission, Wanted, fits
 from acp_tui.workbench.testing.failures import (
     AgentFailure,

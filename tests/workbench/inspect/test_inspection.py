@@ -109,7 +109,7 @@ async def test_of_a_long_run_the_oldest_lines_are_gone_and_that_is_known() -> No
         assert await inspection.detail(0) is None
 
 
-async def test_what_comes_too_fast_to_be_read_is_left_out_and_all_else_stands_in_its_place() -> None:
+async def test_what_comes_too_fast_to_read_is_left_out_and_the_rest_stays_in_place() -> None:
     log = FrameLog(max_bytes=4_000)
     inspection = inspect_agent(log)
     inspection.show_only(read_query("_n"))

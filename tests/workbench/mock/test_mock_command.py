@@ -67,10 +67,10 @@ def test_a_scenario_is_played_by_its_name_or_file(source: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("demo:coding", "--strict"), "are for recordings"),
-        (("own.toml", "--timeout", "5"), "are for recordings"),
-        (("run.jsonl", "--login"), "is for scenarios"),
-        (("run.jsonl", "--speed", "-1"), "-1 is no number from 0 on"),
+        (("demo:coding", "--strict"), "work with recordings only"),
+        (("own.toml", "--timeout", "5"), "work with recordings only"),
+        (("run.jsonl", "--login"), "works with scenarios only"),
+        (("run.jsonl", "--speed", "-1"), "-1 isn't a number of 0 or more"),
     ],
 )
 def test_options_that_do_not_go_with_the_source_are_a_wrong_command_line(

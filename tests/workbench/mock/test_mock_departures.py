@@ -40,19 +40,20 @@ def open_another(request_id: Any, session: str) -> list[Event]:
 
 
 @pytest.mark.parametrize(
-    ("version", "departure"),
+    ("version", "departures"),
     [
-        (2, 'has "protocolVersion" 2 now, and had 1'),
-        ("1", 'has a text as "protocolVersion" now, and had a number'),
+        (3, []),  # who asks for more gets what there was
+        (1, ['has "protocolVersion" 1 now, and had 2']),
+        ("2", ['has a text as "protocolVersion" now, and had a number']),
     ],
 )
-async def test_another_protocol_version_is_said_and_answered_as_recorded(
-    version: Any, departure: str
+async def test_another_protocol_version_is_answered_as_recorded_and_a_lower_one_is_said(
+    version: Any, departures: list[str]
 ) -> None:
-    async with mocked(*went(initialize()), *came(response("i", {"protocolVersion": 1}))) as mock:
+    async with mocked(*went(initialize(2)), *came(response("i", {"protocolVersion": 2}))) as mock:
         await mock.client.send(initialize(version))
-        assert await mock.client.receive() == response("i", {"protocolVersion": 1})
-    assert mock.departures == [f"frame 1: initialize {departure}"]
+        assert await mock.client.receive() == response("i", {"protocolVersion": 2})
+    assert mock.departures == [f"frame 1: initialize {departure}" for departure in departures]
 
 
 async def test_what_the_client_does_not_offer_is_not_asked_and_the_turn_goes_on() -> None:
@@ -157,7 +158,7 @@ async def test_a_session_that_is_loaded_and_was_not_recorded_is_an_error() -> No
     assert mock.departures == ["session/load is not in the recording"]
 
 
-async def test_a_session_that_is_opened_twice_before_its_first_prompt_goes_on_in_the_second() -> None:
+async def test_a_session_opened_twice_before_its_first_prompt_goes_on_in_the_second() -> None:
     async with mocked(*OPENED, *turn(2, "hi")) as mock:
         await mock.open()
         await mock.client.send(request(5, "session/new", {"cwd": "/live", "mcpServers": []}))
@@ -287,7 +288,7 @@ async def test_a_client_that_goes_in_the_middle_of_a_turn_still_hears_what_can_b
 
 
 @pytest.mark.parametrize(("ending", "is_lost"), [([Exited(0.0, "exited with code 0")], False), ([], True)])
-async def test_an_agent_that_was_silent_is_so_again_but_not_one_of_which_the_recording_was_cut_off(
+async def test_a_silent_agent_is_silent_again_unless_its_recording_was_cut_off(
     ending: list[Event], is_lost: bool
 ) -> None:
     async with mocked(*OPENED, *went(prompt(2)), *came(says("a")), *ending) as mock:

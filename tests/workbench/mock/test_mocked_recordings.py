@@ -28,7 +28,7 @@ async def test_rejections_and_a_cancelled_turn_are_played_as_they_were(tmp_path:
     first, recording = await recorded("permissions", tmp_path, "first.jsonl", option=-1)
     again, _ = await recorded(mock_of(recording, "--strict"), tmp_path, "again.jsonl", option=-1)
     assert outlines(again) == outlines(first)
-    how = {"cancels_at": "Edit config.toml"}
+    how = {"cancels_at": 3}
     first, recording = await recorded("permissions", tmp_path, "cancelled.jsonl", **how)
     again, _ = await recorded(mock_of(recording, "--strict"), tmp_path, "cancelled-again.jsonl", **how)
     assert outlines(again) == outlines(first)

@@ -21,7 +21,7 @@ from acp_tui.workbench.demo import shipped
 from acp_tui.workbench.mock.progress import Mapping
 from acp_tui.workbench.mock.script import PROMPT, Script, read_script
 from support import led_sessions
-from support.led_sessions import Led, lead, lead_scenario
+from support.led_sessions import Led, lead, lead_scenario, start_limit_s
 from support.mocked import mock_of, outline
 from support.sdk_client import Followed, follow, json_of
 
@@ -30,12 +30,17 @@ MESSAGE_IS_NO_OBJECT = "Receive loop failed"
 
 
 @pytest.fixture(scope="module", params=shipped.names())
-def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Led]:
+def scenario(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def runs(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> list[Led]:
     """One scenario with all its turns; more than one run where the agent did not survive."""
-    folder = tmp_path_factory.mktemp(request.param)
+    folder = tmp_path_factory.mktemp(scenario)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder))
-        return anyio.run(lead_scenario, request.param, folder)
+        return anyio.run(lead_scenario, scenario, folder)
 
 
 def script_of(recording: Path) -> Script:
@@ -53,13 +58,16 @@ def outlines(run: Led, cwd: Path) -> list[str]:
     return [outline(each, cwd) for each in (run.outside, *run.conversations.values())]
 
 
-async def test_acp_tui_has_the_same_conversations_with_the_mock(runs: list[Led], tmp_path: Path) -> None:
+async def test_acp_tui_has_the_same_conversations_with_the_mock(
+    scenario: str, runs: list[Led], tmp_path: Path
+) -> None:
     """fold(live with the mock) == fold(original), terminals too, in another folder."""
     copy_project(tmp_path / "project")
+    limit_s = start_limit_s(scenario)
     for run in runs:
         tour = partial(led_sessions._tour, prompts=deque(prompts_of(script_of(run.recording))))
         mock = mock_of(run.recording, "--strict")
-        again = await lead(mock, tmp_path / "project", tmp_path / "again.jsonl", tour)
+        again = await lead(mock, tmp_path / "project", tmp_path / "again.jsonl", tour, start_limit_s=limit_s)
         assert outlines(again, tmp_path) == outlines(run, run.recording.parent)
 
 

@@ -52,7 +52,7 @@ def test_what_is_told_once_is_found_in_every_piece_before_and_behind(tmp_path: P
     assert "hunter" not in done.text and "worlds" not in done.text
 
 
-def test_a_host_that_only_the_second_reading_tells_is_found_in_what_the_first_had_settled(
+def test_a_host_known_only_at_the_second_reading_is_found_in_settled_text(
     tmp_path: Path,
 ) -> None:
     pieces = [says("jdoe@box4 "), says("and ~jdoe/x "), *[says(f"on box4, {each} ") for each in range(3)]]
