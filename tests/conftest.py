@@ -34,6 +34,11 @@ _homes = count()
 _patches = pytest.MonkeyPatch()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers for each core with `-n auto`: while one waits for a process, another works."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     """The client runs inside Textual, so asyncio is the one loop that counts."""

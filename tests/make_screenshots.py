@@ -1,7 +1,7 @@
 """Takes the pictures in screenshots/: `python tests/make_screenshots.py`; with --check it only names the stale ones.
 
 Most are what `acp-tui render` makes of the scripted agent, with the keys that a user would have pressed; those of
-the inspector and of a replay show a recording of it.
+the inspector and of a replay show a recording of it, and `demo` plays one.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ TALL: Final = (100, 50)
 """Holds what belongs together: the diff, the tests and the plan; the card with the whole diff."""
 LOW: Final = (100, 34)
 PROMPT: Final = "The tests of durations.py fail. Find out why and fix it."
+FILM_SIZE: Final = (80, 26)
+ACTION_S: Final = 1.0
 FRAME_S: Final = 0.04
 DECISION_S: Final = 2.4
 """In a recording whose times are made up: from one frame to the next, and until the user has decided."""
@@ -84,7 +86,7 @@ async def take_all() -> Pictures:
         async with film_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as film:
             for name, view in take.views.items():
                 pictures[name] = (await render(film, view, ".svg")).decode()
-    return pictures | await take_recording()
+    return pictures | await take_recording() | {"demo": await take_film()}
 
 
 async def take_recording() -> Pictures:
@@ -106,13 +108,35 @@ async def take_recording() -> Pictures:
             }
 
 
-def make_timeless(file: Path) -> None:
-    """Let the frames of a recording come one after the other at times that are the same on every machine."""
+async def take_film() -> str:
+    """The picture that moves: a whole turn, at a pace that can be followed."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "coding.jsonl")
+        await record_demo("coding", DemoUser((PROMPT,)), file, screen=FILM_SIZE)
+        make_timeless(file, pause_s=ACTION_S)
+        with open_playable(file) as recording:
+            film = Film(recording, edit=without_durations)
+            await anyio.to_thread.run_sync(film.read_on)
+            return (await render(film, View(size=FILM_SIZE, is_moving=True), ".svg")).decode()
+
+
+def make_timeless(file: Path, pause_s: float = 0.0) -> None:
+    """Let the frames of a recording come one after the other at times that are the same on every machine.
+
+    There is a pause before and after what a command prints. It comes in one piece, since its pieces differ each time.
+    """
     header, *events = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     now, lines = 0.0, [{**header, "started_at": BEGAN}]
+    output = ""
     for event in events:
         if event["type"] == "terminal_output":
-            continue  # comes in other pieces each time, and is to be seen in neither picture
+            output += event["text"]
+            continue
+        if event["type"] == "terminal_exited":
+            named = {name: event[name] for name in ("session", "terminal_id")}
+            now += pause_s
+            lines.append({"t": round(now, 3), "type": "terminal_output", **named, "text": output})
+            now, output = now + pause_s, ""
         lines.append({**event, "t": round(now, 3)})
         if event["type"] in ("in", "out"):
             is_question = event["frame"].get("method") == "session/request_permission"

@@ -1,5 +1,6 @@
 """What is true of the whole repository: lint, types, layers, and what a wheel holds."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -58,6 +59,15 @@ def test_the_headless_part_loads_no_screen() -> None:
     assert run(sys.executable, "-c", code).stdout.strip() == "[]"
 
 
+def test_dataclasses_are_made_by_our_own_decorator() -> None:
+    standard = re.compile(r"^from dataclasses import .*\bdataclass\b", re.MULTILINE)
+    files = [file for file in (ROOT / "acp_tui").rglob("*.py") if standard.search(file.read_text("utf-8"))]
+
+    assert files == [], (
+        "use `from acp_tui.values import dataclass`: the start waits for each of these classes"
+    )
+
+
 def test_a_wheel_holds_everything_that_is_needed_at_run_time(tmp_path: Path) -> None:
     built = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)
     assert built.returncode == 0, built.stdout + built.stderr
@@ -77,18 +87,33 @@ def test_the_top_level_holds_no_more_than_it_should() -> None:
     assert {name for name in tracked if not name.startswith(".")} - TOP_LEVEL == set()
 
 
-def test_every_run_time_dependency_has_its_reason_in_the_readme() -> None:
+def test_every_run_time_dependency_has_its_reason() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    names = [requirement.split(";")[0].split(">")[0].strip() for requirement in project["dependencies"]]
-    section = (ROOT / "README.md").read_text().split("## What it depends on")[1].split("\n## ")[0]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["terminal"]]
+    names = [requirement.split(";")[0].split(">")[0].strip() for requirement in wanted]
+    section = (ROOT / ".github/CONTRIBUTING.md").read_text().split("## Dependencies")[1]
 
     assert [name for name in names if f"| {name} |" not in section] == []
 
 
-def test_ci_calls_the_test_command_of_the_readme() -> None:
-    command = "python3 -m venv .venv && .venv/bin/pip install --quiet --editable '.[dev]' && .venv/bin/pytest"
+def test_ci_and_the_docs_have_the_same_test_command() -> None:
+    pip = ".venv/bin/pip install --quiet"
+    command = (
+        f"python3 -m venv .venv && {pip} --requirement .ci/requirements.txt"
+        f" && {pip} --no-deps --no-build-isolation --editable . && .venv/bin/pytest"
+    )
 
-    assert command in (ROOT / ".ci/run").read_text()
-    assert command in (ROOT / "README.md").read_text()
+    for file in (".ci/run", "README.md", ".github/CONTRIBUTING.md"):
+        assert command in (ROOT / file).read_text(), file
+
+
+def test_names_of_tests_are_sentences_under_80_characters() -> None:
+    names = (
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"def (test_\w+)", file.read_text(encoding="utf-8"))
+    )
+
+    assert [name for name in names if len(name) >= 80] == []

@@ -1,4 +1,4 @@
-"""The threat model names tests and files that exist, and the README leads to it."""
+"""The threat model names tests and files that exist, and the docs lead to it."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ def test_it_is_short_enough_to_be_read() -> None:
     assert len(DOCUMENT.read_text().splitlines()) < MOST_LINES
 
 
-def test_the_readme_leads_to_it_where_it_speaks_of_what_agents_may_do() -> None:
-    section = (ROOT / "README.md").read_text().split("### What an agent may do")[1].split("\n### ")[0]
-    assert "acp_tui/docs/security.md" in section
+def test_readme_and_permissions_lead_to_it() -> None:
+    assert "(acp_tui/docs/security.md)" in (ROOT / "README.md").read_text()
+    assert "(security.md)" in (ROOT / "acp_tui/docs/permissions.md").read_text()

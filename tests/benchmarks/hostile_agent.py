@@ -192,6 +192,7 @@ FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "deep": _deep,
     "big-line": lambda n: chunk("y" * (100 * MEGABYTE)),
     "long-line": lambda n: chunk("y" * (50 * MEGABYTE)),
+    "paragraph": lambda n: chunk("the **quick** `brown` fox jumps over the *lazy* dog " * (MEGABYTE // 52)),
     "blank-lines": lambda n: b"\n" * 1_000,
 }
 

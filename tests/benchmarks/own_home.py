@@ -10,9 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def own_home() -> Iterator[dict[str, str]]:
-    """The environment of a user who starts for the first time."""
+    """The environment of a user who starts for the first time, with the bytecode that an installation has."""
     with tempfile.TemporaryDirectory(prefix="acp-tui-benchmark-") as home:
         folders = {
             f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "STATE", "DATA", "CACHE")
         }
-        yield {**os.environ, "HOME": home, **folders}
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        yield {**kept, "HOME": home, **folders}

@@ -104,7 +104,7 @@ BREACHES: dict[str, tuple[str, list[Any]]] = {
         "R-INIT-1",
         [
             to("initialize", HELLO, 1),
-            answered({"protocolVersion": 2}, 1),
+            answered({"protocolVersion": 3}, 1),
             to("session/new", {"cwd": "/p", "mcpServers": []}, 2),
         ],
     ),

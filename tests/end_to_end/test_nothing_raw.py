@@ -147,7 +147,7 @@ ESCAPES: Final = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # of ours: what theirs would be, below
     r"|\x1b\](?:2|8|9|10|11|22|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\)"
     r"|\x1b_G[^\x00-\x1f\x7f-\x9f]*\x1b\\"
-    r"|\x1b[=>78]"
+    r"|\x1b[=>78M]"
 )
 THEIRS: Final = re.compile(
     r"\x1b\[[^@-~]*1337|\x1b\](?:0|52|1337)|\x1bP|\x1b_G1337|\x1bc|\x1b\]8;[^\x1b\x07]*zz9"
@@ -268,7 +268,7 @@ def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder
         terminal.type("\x04")
         terminal.end()
     assert_harmless(terminal.said)
-    commands = (("sessions",), ("sessions", "--json"), ("agents",), ("settings",), ("keys",))
+    commands = (("sessions",), ("sessions", "--format", "json"), ("agents",), ("settings",), ("keys",))
     assert_harmless(piped_each(*commands, folder=folder))
     for argv in commands:
         assert_harmless(shown(*argv, folder=folder))

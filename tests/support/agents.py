@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 from anyio.abc import ByteStream
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentLost
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
@@ -65,6 +66,7 @@ class MemoryProcess:
 
     stream: ByteStream
     stderr_tail: str = ""
+    given: Mapping[str, str] = field(default_factory=dict)
 
     async def wait_for_end(self, timeout_s: float) -> None:
         """There is no process to end."""
@@ -72,6 +74,10 @@ class MemoryProcess:
     def describe_exit(self) -> str:
         """How it ended."""
         return "closed its output"
+
+    def loss(self, title: str) -> AgentLost:
+        """The same for the user."""
+        return AgentLost(f"{title} {self.describe_exit()}", detail=self.stderr_tail)
 
 
 @asynccontextmanager
@@ -85,10 +91,10 @@ async def in_memory(
     with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
 
         @asynccontextmanager
-        async def running_agent(*_: Any) -> AsyncIterator[MemoryProcess]:
+        async def open_channel(*_: Any) -> AsyncIterator[MemoryProcess]:
             yield MemoryProcess(stream)
 
-        patch.setattr(agent_module, "running_agent", running_agent)
+        patch.setattr(agent_module, "open_channel", open_channel)
         async with open_hub() as hub:
             played = command or AgentCommand("played", ("played",))
             agent = await hub.start_agent(played, offer=offer, policy=policy, recordings=recordings)
@@ -110,13 +116,13 @@ async def open_session(
     return sessions[0]
 
 
-async def shake_hands(agent: Agent, wire: Counterpart, name: str = "played") -> Any:
-    """The handshake; gives what the client sent."""
+async def shake_hands(agent: Agent, wire: Counterpart, name: str = "played", answer: Any = None) -> Any:
+    """The handshake, by default of version 1; gives what the client sent."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(agent.initialize)
         request = await wire.expect("initialize")
         info = {"name": name, "version": "1"}
-        await wire.answer(request, {"protocolVersion": 1, "agentInfo": info})
+        await wire.answer(request, answer or {"protocolVersion": 1, "agentInfo": info})
     return request
 
 

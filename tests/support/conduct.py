@@ -1,4 +1,4 @@
-"""What a client of ACP v1 may send when it sends it: the official schema, and the gates that both sides open.
+"""What a client of ACP may send when it sends it: the official schema, and the gates that both sides open.
 
 It judges one connection from its messages alone. What an agent sends is not judged: tests make agents say anything.
 """
@@ -13,6 +13,7 @@ from typing import Any, Final
 from support import schema
 
 EXEMPT_METHODS: Final = {
+    "session/fork": "a draft that eight agents ship; the stable schema has none",
     "session/set_model": "removed from the protocol and still answered by many agents; the schema has none (R-OLD-1)",
 }
 """Methods without a definition; those that begin with "_" are extensions, which the schema leaves open (R-EXT-1)."""
@@ -28,6 +29,7 @@ GATES: Final[dict[str, tuple[str, ...]]] = {
     "session/list": ("sessionCapabilities", "list"),
     "session/delete": ("sessionCapabilities", "delete"),
     "session/close": ("sessionCapabilities", "close"),
+    "session/fork": ("sessionCapabilities", "fork"),
     "logout": ("auth", "logout"),
 }
 """Requests of the client, and the agent's capability that allows them."""
@@ -63,6 +65,7 @@ class Conduct:
         self.chosen: Counter[str] = Counter()
         self._offer: Any = {}
         self._agent: dict[str, Any] | None = None
+        self._version = 1
         self._auth_methods: dict[str, Any] = {}
         self._has_begun = False
         self._asked: dict[Any, dict[str, Any]] = {}
@@ -95,12 +98,23 @@ class Conduct:
     ) -> None:
         if not schema.definitions() or method.startswith("_") or method in EXEMPT_METHODS:
             return
-        name = schema.definition_for(method, side, shape)
+        if method == "initialize" and side == "agent" and value.get("protocolVersion") == 2:
+            self._check_initialize(message, value)
+            return
+        name = schema.definition_for(method, side, shape, self._version)
         if name is None:
             self._note(f"the protocol has no such {shape.lower()}", message)
             return
-        for flaw in schema.flaws(name, value):
+        for flaw in schema.flaws(name, value, self._version):
             self._note(f"not a {name}, {flaw}", message)
+
+    def _check_initialize(self, message: dict[str, Any], params: dict[str, Any]) -> None:
+        """It has the shape of every version: each is right without the fields of the other."""
+        others = {1: {"info", "capabilities"}, 2: {"clientInfo", "clientCapabilities"}}
+        for version, left_out in others.items():
+            own = {key: value for key, value in params.items() if key not in left_out}
+            for flaw in schema.flaws("InitializeRequest", own, version):
+                self._note(f"not an InitializeRequest of version {version}, {flaw}", message)
 
     def _check_order(self, message: dict[str, Any]) -> None:
         method = message["method"]
@@ -114,6 +128,9 @@ class Conduct:
 
     def _check_gate(self, message: dict[str, Any]) -> None:
         method, params = message["method"], message["params"]
+        if self._version == 2:
+            self._check_gate_v2(message, method, params)
+            return
         if method in GATES and not _has(self._agent, GATES[method]):
             self._note("the agent does not offer it (R-INIT-5, R-INIT-7)", message)
         check: dict[str, Callable[[dict[str, Any]], str | None]] = {
@@ -122,10 +139,31 @@ class Conduct:
             "session/set_mode": lambda params: self._check_choice(params, "mode"),
             "session/set_model": lambda params: self._check_choice(params, "model"),
             "session/set_config_option": lambda params: self._check_choice(params, "config"),
-            **dict.fromkeys(("session/new", "session/load", "session/resume"), self._check_setup),
+            **dict.fromkeys(
+                ("session/new", "session/load", "session/resume", "session/fork"), self._check_setup
+            ),
         }
         if method in check and (flaw := check[method](params)) is not None:
             self._note(flaw, message)
+
+    def _check_gate_v2(self, message: dict[str, Any], method: str, params: dict[str, Any]) -> None:
+        session = (self._agent or {}).get("session")
+        if method == "session/delete" and not _has(session, ("delete",)):
+            self._note("the agent does not offer it (R2-LIFE)", message)
+        if method == "auth/login" and self._check_authenticate(params) is not None:
+            self._note("no method that the agent performs itself (R2-AUTH)", message)
+        if method == "session/prompt":
+            kinds = {block["type"] for block in params["prompt"]} & BLOCK_GATES.keys()
+            if any(not _has(session, ("prompt", BLOCK_GATES[kind])) for kind in kinds):
+                self._note("the agent does not take this kind of content (R2-INIT)", message)
+        if method == "session/set_config_option" and self._check_choice(params, "config") is not None:
+            self._note("the agent did not give it to choose (R2-CFG)", message)
+        if method in ("session/new", "session/resume"):
+            if params.get("additionalDirectories") and not _has(session, ("additionalDirectories",)):
+                self._note("the agent takes no additional directories (R-DIR-1)", message)
+            kinds = {server["type"] for server in params.get("mcpServers", ())}
+            if any(not _has(session, ("mcp", kind)) for kind in kinds):
+                self._note("the agent cannot use such an MCP server (R2-MCP)", message)
 
     def _check_authenticate(self, params: dict[str, Any]) -> str | None:
         kind = self._auth_methods.get(params["methodId"], {"type": "terminal"}).get("type")
@@ -208,7 +246,12 @@ class Conduct:
         self._prompting.discard(params.get("sessionId") if method == "session/prompt" else None)
         if not isinstance(result, dict) or "error" in answer:
             return
-        if method == "initialize" and result.get("protocolVersion") == 1:
+        is_v2 = result.get("protocolVersion") == 2 and isinstance(result.get("info"), dict)
+        if method == "initialize" and is_v2:
+            self._version = 2
+            self._agent = result.get("capabilities") or {}
+            self._auth_methods = {entry.get("methodId"): entry for entry in result.get("authMethods") or ()}
+        elif method == "initialize" and result.get("protocolVersion") in (1, 2):
             capabilities, methods = result.get("agentCapabilities"), result.get("authMethods")
             self._agent = capabilities if isinstance(capabilities, dict) else {}
             entries = [m for m in methods if isinstance(m, dict)] if isinstance(methods, list) else []
@@ -226,7 +269,7 @@ class Conduct:
         for source, outer, inner, key in (
             ("mode", "modes", "availableModes", "id"),
             ("model", "models", "availableModels", "modelId"),
-            ("config", "configOptions", None, "id"),
+            ("config", "configOptions", None, "id" if self._version == 1 else "configId"),
         ):
             found = told.get(outer)
             if inner is not None and isinstance(found, dict):

@@ -18,11 +18,13 @@ import pytest
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.protocol.v1.connection import Connection
+from acp_tui.protocol.connection import Connection
 from acp_tui.rpc import Direction, Peer, Tap
 from support.conduct import Conduct
 
 TESTS: Final = str(Path(__file__).parents[1])
+ASKS: Final = ("PermissionDesk._ask", "Client._answer")
+"""Where a user's answer comes from that is no key of Textual's: the line mode's terminal, the client of a host."""
 
 
 # What is seen
@@ -89,7 +91,7 @@ class FrameLog:
         if not option.is_rejection and not _is_the_users():
             self.unlicensed.append(f"{option.name!r} was chosen without a key, a click or the test itself")
         for wire in self.wires:
-            if wire.handler is session._connection:
+            if wire.handler.peer is getattr(session._connection, "peer", None):
                 wire.events.append(Chosen(option_id))
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
@@ -128,9 +130,12 @@ def mark_answers_of_the_user(patch: pytest.MonkeyPatch) -> None:
 
 
 def _is_the_users() -> bool:
-    """The test said so itself, the terminal was asked, or the message of the card came of a key or a click."""
+    """The test said so itself, the terminal was asked, or the message of the card came of a key or a click.
+
+    A host passes on what one of its clients has answered: that client's own wire is judged.
+    """
     caller = sys._getframe(3)
-    if caller.f_code.co_filename.startswith(TESTS) or caller.f_code.co_qualname == "PermissionDesk._ask":
+    if caller.f_code.co_filename.startswith(TESTS) or caller.f_code.co_qualname in ASKS:
         return True
     return any(getattr(value, "is_the_users", False) is True for value in caller.f_locals.values())
 

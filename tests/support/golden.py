@@ -13,6 +13,7 @@ import pytest
 _BESIDE = Path(__file__).parents[3] / "shared"
 GOLDEN = _BESIDE / "acp" / "golden"
 SCHEMA_V1 = _BESIDE / "acp" / "schema" / "v1" / "schema.json"
+SCHEMA_V2 = _BESIDE / "acp" / "schema" / "v2" / "schema.unstable.json"
 TRANSCRIPTS = _BESIDE / "agents" / "transcripts"
 AGENTS = _BESIDE / "agents"
 
@@ -37,6 +38,12 @@ def read_or_skip(path: Path) -> Any:
 def schema_v1() -> Any:
     """The whole schema; one without types where it is absent, so that tests made from it can be collected."""
     return json.loads(SCHEMA_V1.read_text()) if SCHEMA_V1.exists() else {"$defs": {}}
+
+
+@cache
+def schema_v2() -> Any:
+    """The same of version 2, with its unstable parts."""
+    return json.loads(SCHEMA_V2.read_text()) if SCHEMA_V2.exists() else {"$defs": {}}
 
 
 def recorded_messages(path: Path, direction: str = "in") -> Iterator[dict[str, Any]]:

@@ -173,10 +173,11 @@ async def lead(
     tour: Callable[[Lead], Awaitable[None]],
     patience_s: float = PATIENCE_S,
     within_s: float = TEST_LIMIT_S,
+    start_limit_s: float = LIMIT_S,
 ) -> Led:
     """Record an agent, from its start, on the tour that begins behind its handshake, to its end, whoever brings that.
 
-    It is waited for as long as something happens, or less than `patience_s` nothing.
+    It is waited for as long as something happens, or less than `patience_s` nothing; for the handshake `start_limit_s`.
     """
     seen = Led(recording)
     with anyio.fail_after(within_s):
@@ -187,7 +188,7 @@ async def lead(
                     agent = await hub.start_agent(command, offer=EVERYTHING, recordings=plan)
             seen.outside = agent._outside
             with suppress(AgentLost):  # the conversations say so
-                await agent.initialize(LIMIT_S)
+                await agent.initialize(start_limit_s)
                 await tour(Lead(agent, cwd, seen, tasks, patience_s))
             tasks.cancel_scope.cancel()
     return seen
@@ -205,8 +206,14 @@ async def lead_scenario(name: str, folder: Path) -> list[Led]:
     while not runs or (prompts and not scenario.initialize.hang):
         recording = folder / f"{name}-{len(runs) + 1}.jsonl"
         tour = partial(_tour, prompts=prompts)
-        runs.append(await lead(command, folder / "project", recording, tour))
+        limit_s = start_limit_s(name)
+        runs.append(await lead(command, folder / "project", recording, tour, start_limit_s=limit_s))
     return runs
+
+
+def start_limit_s(name: str) -> float:
+    """How long to wait for the handshake of this scenario: not for one that never comes."""
+    return PATIENCE_S if load(name).initialize.hang else LIMIT_S
 
 
 def _prompts(scenario: Scenario) -> Iterator[str]:

@@ -101,6 +101,11 @@ class Talk:
         agreed = {"protocolVersion": 1, "agentInfo": AGENT, "agentCapabilities": capabilities, **result}
         self.answer(request_id, **agreed)
 
+    def handshake_of_two(self) -> None:
+        """Agree on version 2."""
+        request_id = self.ask("initialize", protocolVersion=2, info=AGENT, capabilities={})
+        self.answer(request_id, protocolVersion=2, info=AGENT, capabilities={})
+
     def open(self, **result: Any) -> None:
         """Open the session s1."""
         self.answer(self.ask("session/new", cwd="/w", mcpServers=[]), sessionId="s1", **result)
@@ -121,6 +126,14 @@ def talk_with_session(**result: Any) -> Talk:
     talk = Talk()
     talk.handshake()
     talk.open(**result)
+    return talk
+
+
+def talk_of_two() -> Talk:
+    """Up to an open session of version 2."""
+    talk = Talk()
+    talk.handshake_of_two()
+    talk.open()
     return talk
 
 

@@ -67,9 +67,10 @@ WRONG: Final[tuple[Any, ...]] = (
 class Messages:
     """An endless source of values of the schema's definitions."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, definitions: dict[str, Any] | None = None) -> None:
+        """Of version 1 where no other `definitions` are given."""
         self._random = Random(seed)
-        self._definitions: dict[str, Any] = schema_v1()["$defs"]
+        self._definitions: dict[str, Any] = schema_v1()["$defs"] if definitions is None else definitions
 
     def valid(self, name: str) -> Any:
         """A value of this definition."""
@@ -117,7 +118,8 @@ class Messages:
         yield from schema.get("allOf", ())
         for key in ("oneOf", "anyOf"):
             if key in schema:
-                yield self._random.choice([part for part in schema[key] if part.get("title") != "other"])
+                known = [part for part in schema[key] if part.get("title") != "other"]
+                yield self._random.choice(known or schema[key])
 
     def _own(self, schema: dict[str, Any], depth: int) -> Any:
         kinds = schema.get("type")
@@ -128,6 +130,8 @@ class Messages:
             case "array":
                 length = 0 if depth > MAX_DEPTH else self._random.choice((0, 1, 1, 2, 3))
                 return [self._value(schema["items"], depth + 1) for _ in range(length)]
+            case "string" if schema.get("contentEncoding") == "base64":
+                return self._random.choice(("", "aGk=", "4pyT", "/wA="))
             case "string":
                 return self._random.choice(STRINGS)
             case "integer":

@@ -47,9 +47,10 @@ class Counterpart:
         """Answer a request that was received."""
         await self.send(response(request["id"], result))
 
-    async def refuse(self, request: Any, code: int, message: str) -> None:
+    async def refuse(self, request: Any, code: int, message: str, data: Any = None) -> None:
         """Answer a request that was received with an error."""
-        await self.send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}})
+        error = {"code": code, "message": message, **({} if data is None else {"data": data})}
+        await self.send({"jsonrpc": "2.0", "id": request["id"], "error": error})
 
     async def receive_line(self) -> bytes:
         """The next line, as its bytes. Raises EndOfStream."""

@@ -39,6 +39,8 @@ INSTALLED_IN: Final = {
     "tssdk": "npm/sdk",
 }
 NAMES: Final = tuple(INSTALLED_IN)
+WITHOUT_A_MODEL: Final = frozenset({"pysdk", "tssdk"})
+"""They start in a moment."""
 RECORDINGS: Final = Path(__file__).parents[1] / "data/recordings"
 PATIENCE_S: Final = 60.0
 WITHIN_S: Final = 240.0
@@ -99,7 +101,8 @@ async def _switch(session: Session, option_id: str, value: str) -> None:
         await session.set_option(option_id, value)
 
 
-USUAL_TOUR: Final = long_tour if os.environ.get("LONG_TOURS") else short_tour
+LONG_TOURS: Final = bool(os.environ.get("LONG_TOURS"))
+USUAL_TOUR: Final = long_tour if LONG_TOURS else short_tour
 
 
 async def lead_agent(name: str, folder: Path, tour: Any = USUAL_TOUR) -> Led:
@@ -125,7 +128,9 @@ def given_away(recording: Path) -> Path:
 
 def version_in(recording: Path) -> str:
     """The version of the agent, as it told it."""
-    said = re.search(r'"agentInfo":\{[^}]*"version":"([^"]*)"', recording.read_text(encoding="utf-8"))
+    said = re.search(
+        r'"(?:agentInfo|info)":\{[^}]*"version":"([^"]*)"', recording.read_text(encoding="utf-8")
+    )
     return said[1] if said else ""
 
 

@@ -46,12 +46,12 @@ class Run:
 
 @dataclass
 class User:
-    """Answers what is asked in a session by the option at one place, and cancels when a call of a title is reported."""
+    """Answers what is asked in a session by the option at one place, or cancels once so many requests wait."""
 
     agent: Agent
     session: Session
     option: int = 0
-    cancels_at: str | None = None
+    cancels_at: int | None = None
     changed: anyio.Event = field(default_factory=anyio.Event)
     typed: set[TerminalId] = field(default_factory=set)
     """Terminals that were answered."""
@@ -69,12 +69,12 @@ class User:
         while True:
             await self.changed.wait()
             self.changed = anyio.Event()
-            titles = [
-                entry.call.title for entry in self.session.conversation.entries if hasattr(entry, "call")
-            ]
-            if self.cancels_at in titles:
-                self.session.cancel()
-            for key, request in list(self.session.conversation.permissions.items()):
+            requests = list(self.session.conversation.permissions.items())
+            if self.cancels_at is not None:
+                if len(requests) == self.cancels_at:
+                    self.session.cancel()
+                continue
+            for key, request in requests:
                 self.session.answer_permission(key, self._choice(request).option_id)
             for owner, questions in (
                 (self.session, self.session.conversation.elicitations),
@@ -138,7 +138,7 @@ async def play(
     *,
     prompts: Iterable[str] = ("show me",),
     option: int = 0,
-    cancels_at: str | None = None,
+    cancels_at: int | None = None,
 ) -> Run:
     """Turns in one session of an agent that is recorded, from its start to its end."""
     agent_command = demo(command) if isinstance(command, str) else command

@@ -1,4 +1,4 @@
-"""The official schema of ACP v1 as the judge of single messages; tests that need it skip where it is absent.
+"""The official schema of ACP, of either version, as the judge of single messages; tests skip where it is absent.
 
 Stricter than the schema itself in one point: a key that a type does not know is a flaw (R-RPC-9), `_meta` aside.
 """
@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from support.golden import schema_v1
+from support.golden import schema_v1, schema_v2
 
 Shape = Literal["Request", "Response", "Notification"]
 """What a message is to its method; the schema's definitions end on these words."""
@@ -20,38 +20,45 @@ Side = Literal["agent", "client", "protocol"]
 _COMPOSED: Final = ("$ref", "allOf", "anyOf", "oneOf", "properties")
 
 
+def _definitions(version: int) -> dict[str, Any]:
+    found: dict[str, Any] = (schema_v1 if version == 1 else schema_v2)()["$defs"]
+    return found
+
+
 @cache
-def definitions() -> dict[tuple[str, Side, Shape], str]:
+def definitions(version: int = 1) -> dict[tuple[str, Side, Shape], str]:
     """The definition's name of each method, side and shape; empty where there is no schema."""
     shapes: tuple[Shape, ...] = ("Request", "Response", "Notification")
     return {
         (definition["x-method"], definition["x-side"], shape): name
-        for name, definition in schema_v1()["$defs"].items()
+        for name, definition in _definitions(version).items()
         for shape in shapes
         if "x-method" in definition and name.endswith(shape)
     }
 
 
-def definition_for(method: str, side: Side, shape: Shape) -> str | None:
+def definition_for(method: str, side: Side, shape: Shape, version: int = 1) -> str | None:
     """The definition's name; None where the protocol has no such message."""
-    names = definitions()
+    names = definitions(version)
     return names.get((method, side, shape)) or names.get((method, "protocol", shape))
 
 
-def flaws(name: str, value: Any) -> list[str]:
+def flaws(name: str, value: Any, version: int = 1) -> list[str]:
     """What is wrong with `value` as the definition `name`, each with its place."""
-    return [f"{error.json_path}: {error.message[:300]}" for error in _validator(name).iter_errors(value)]
+    return [
+        f"{error.json_path}: {error.message[:300]}" for error in _validator(name, version).iter_errors(value)
+    ]
 
 
 @cache
-def _validator(name: str) -> Draft202012Validator:
+def _validator(name: str, version: int) -> Draft202012Validator:
     root = {"$ref": f"#/$defs/{name}", "unevaluatedProperties": False}
-    return Draft202012Validator({"$defs": _strict_definitions(), **root})
+    return Draft202012Validator({"$defs": _strict_definitions(version), **root})
 
 
 @cache
-def _strict_definitions() -> dict[str, Any]:
-    return {name: _strict(definition) for name, definition in schema_v1()["$defs"].items()}
+def _strict_definitions(version: int) -> dict[str, Any]:
+    return {name: _strict(definition) for name, definition in _definitions(version).items()}
 
 
 def _strict(schema: Any) -> Any:

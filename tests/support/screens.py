@@ -32,7 +32,8 @@ from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
-from acp_tui.protocol.roles import ElicitationAnswer
+from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.answer_guard import REPEAT_S
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.themes import DARK
@@ -40,11 +41,10 @@ from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission.permission_card import GUARD_S, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.widgets.conversation.view import ConversationView
-from acp_tui.ui.widgets.plan_view import PlanView
 from support.folding import ALLOW, REJECT
 from support.waiting import TEST_LIMIT_S, until
 
@@ -76,6 +76,8 @@ class Clock:
 
 class RecordedConnection:
     """Takes the place of a connection to an agent: keeps what a session sends; the test ends its turns."""
+
+    accepts_prompts = withdraws_questions = is_lost = False
 
     def __init__(self) -> None:
         self.prompts: list[str] = []
@@ -245,7 +247,7 @@ class Page:
     async def ask(self, call_id: str, *options: PermissionOption, **reported: Any) -> None:
         """The agent asks for a decision on a tool call, by default to be allowed or rejected."""
         patch = ToolCallPatch(ToolCallId(call_id), **reported)
-        decision = self.session.request_permission(patch, options or (ALLOW, REJECT), None)
+        decision = self.session.request_permission(PermissionQuestion(patch, options or (ALLOW, REJECT)))
         # No task group: a failed assertion would come out of it wrapped in groups, and be hard to read.
         self._asked[call_id] = asyncio.ensure_future(decision)
         await self.settled()

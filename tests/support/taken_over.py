@@ -17,7 +17,7 @@ from acp_tui.conversation.updates import (
     SessionUpdate,
     TerminalOpened,
 )
-from acp_tui.ui.dialogs.take_over import TakeOver, TerminalView
+from acp_tui.ui.dialogs.take_over import TakenTerminal, TakeOver
 from support.screens import Page, open_page
 
 RAW = """
@@ -44,9 +44,9 @@ class TakenOver(Page):
         return isinstance(self.pilot.app.screen, TakeOver)
 
     @property
-    def terminal(self) -> TerminalView:
+    def terminal(self) -> TakenTerminal:
         """The terminal that does."""
-        return self.pilot.app.screen.query_one(TerminalView)
+        return self.pilot.app.screen.query_one(TakenTerminal)
 
     async def shows(self, text: str) -> None:
         """Wait until this is to be seen."""

@@ -1,0 +1,84 @@
+"""Hosts as real processes of a user of their own, for tests that attach to them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import psutil  # type: ignore[import-untyped]
+
+from acp_tui.client.hosting.finding import Place
+from acp_tui.client.hosting.following import attached
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.facts import SessionId
+from support.on_terminal import environment
+from support.waiting import LIMIT_S, TEST_LIMIT_S
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody with a home folder of a short name, as the address of a socket has little room."""
+
+    home: Path
+
+    def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of acp-tui to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "acp_tui", *words],
+            env={**environment(self.home), **variables},
+            cwd=self.home,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TEST_LIMIT_S,
+            check=False,
+        )
+
+    def host(self, *words: str, **variables: str) -> Place:
+        """Begin a host in the background; its agent is the last of the words."""
+        done = self.run("host", *words, **variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return Place(done.stdout.split()[0], self.home / "state" / "acp-tui" / "hosts")
+
+
+@contextmanager
+def a_user() -> Iterator[User]:
+    """Whose hosts end with the block."""
+    home = Path(tempfile.mkdtemp(prefix="u"))
+    user = User(home)
+    try:
+        yield user
+    finally:
+        user.run("host", "--stop")
+        shutil.rmtree(home)
+
+
+def process_of(place: Place) -> psutil.Process:
+    """The host's process."""
+    for process in psutil.process_iter(["cmdline"]):
+        if "--foreground" in (process.info["cmdline"] or ()) and _listens(process, place.socket):
+            return process
+    raise AssertionError(f"no process listens on {place.socket}")
+
+
+def _listens(process: psutil.Process, path: Path) -> bool:
+    return any(each.laddr == str(path) for each in process.net_connections("unix"))
+
+
+@asynccontextmanager
+async def attached_to(place: Place, session_id: str = "s1") -> AsyncIterator[tuple[Agent, Session]]:
+    """The host's session, as one more client has it."""
+    with anyio.fail_after(TEST_LIMIT_S):
+        async with open_hub() as hub:
+            agent = await attached(hub, place.command)
+            await agent.initialize(LIMIT_S)
+            yield agent, await agent.load_session(SessionId(session_id), Path("/"))

@@ -1,0 +1,99 @@
+"""A host in memory: its agent is played by the test, its clients are clients as acp-tui is one, or played too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.abc import ByteStream, TaskGroup
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.hosting.following import attached
+from acp_tui.client.hosting.host import Host
+from acp_tui.client.sessions import agent as agent_module
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.sessions.policy import INTERACTIVE, Policy
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.facts import SessionId
+from support.agents import MemoryProcess, shake_hands
+from support.memory_stream import connected_pair
+from support.peers import Counterpart, connected
+from support.waiting import TEST_LIMIT_S
+
+
+@dataclass
+class Hosted:
+    """A host, and what a test does with it."""
+
+    host: Host
+    session: Session
+    wire: Counterpart
+    """The far end of the agent's connection."""
+    _hub: SessionHub
+    _tasks: TaskGroup
+    _streams: dict[str, ByteStream]
+    _scopes: list[anyio.CancelScope] = field(default_factory=list)
+
+    async def attach(self, name: str = "client") -> Session:
+        """The session as one more client has it."""
+        agent = await self.connect(name)
+        return await agent.load_session(SessionId(self.session.session_id), self.session.cwd)
+
+    async def connect(self, name: str = "client") -> Agent:
+        """One more client."""
+        near, far = connected_pair()
+        self._streams[name] = near
+        self._tasks.start_soon(self.host.serve, far)
+        agent = await attached(self._hub, AgentCommand(name, (name,)))
+        await agent.initialize()
+        return agent
+
+    @asynccontextmanager
+    async def played(self) -> AsyncIterator[Counterpart]:
+        """A client that the test plays: one that knows nothing beyond ACP."""
+        with connected() as (wire, stream):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self.host.serve, stream)
+                yield wire
+                tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def hosted(cwd: Path, policy: Policy | None = None, **setup: Any) -> AsyncIterator[Hosted]:
+    """A host with one session, whose opening the agent answers with `setup`."""
+    with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
+        streams: dict[str, ByteStream] = {"played": stream}
+
+        @asynccontextmanager
+        async def open_channel(command: AgentCommand, *_: Any) -> AsyncIterator[MemoryProcess]:
+            async with streams[command.name] as opened:
+                yield MemoryProcess(opened)
+
+        patch.setattr(agent_module, "open_channel", open_channel)
+        async with open_hub() as hub, anyio.create_task_group() as tasks:
+            command = AgentCommand("played", ("played",))
+            agent = await hub.start_agent(command, offer=INTERACTIVE, policy=policy)
+            await shake_hands(agent, wire)
+            host = Host(agent, tasks)
+            session = await _open(agent, host, wire, cwd, setup)
+            yield Hosted(host, session, wire, hub, tasks, streams)
+            await hub.aclose()
+            tasks.cancel_scope.cancel()
+
+
+async def _open(agent: Agent, host: Host, wire: Counterpart, cwd: Path, setup: dict[str, Any]) -> Session:
+    opened: list[Session] = []
+
+    async def open_it() -> None:
+        opened.append(await agent.new_session(cwd, host.attend))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(open_it)
+        await wire.answer(await wire.expect("session/new"), {"sessionId": "s1", **setup})
+    return opened[0]

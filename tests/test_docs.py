@@ -1,0 +1,79 @@
+"""What users read: the README is short, links lead somewhere, and every command and extra it names exists."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from acp_tui import __version__
+from acp_tui.cli.command_table import command_named
+from acp_tui.docs import topics
+
+ROOT: Final = Path(__file__).parents[1]
+PAGES: Final = (
+    ROOT / "README.md",
+    ROOT / "acp_tui/README.md",
+    *(ROOT / ".github").glob("*.md"),
+    *(ROOT / "acp_tui/docs").glob("*.md"),
+)
+IDS: Final = [str(page.relative_to(ROOT)) for page in PAGES]
+MOST_README_LINES: Final = 200
+
+
+def test_the_readme_is_short_and_shows_pictures_first() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) < MOST_README_LINES
+    assert any(line.startswith("![") for line in lines[:8])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_place_on_the_map_exists() -> None:
+    text = (ROOT / "acp_tui/README.md").read_text()
+    named = {
+        each for each in re.findall(r"`([\w./]+(?:/|\.(?:py|tcss|md|toml)))`", text) if "NAME" not in each
+    }
+    assert len(named) > 30
+    places = [ROOT, ROOT / "acp_tui", *(ROOT / "acp_tui").rglob("*/")]
+    assert [each for each in sorted(named) if not any((place / each).exists() for place in places)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_command_and_option_in_an_example_exists(page: Path) -> None:
+    for line in re.findall(r"^acp-tui ([a-z]+)(.*)$", page.read_text(), re.MULTILINE):
+        name, rest = line
+        command = command_named(name) or command_named("run")
+        assert command is not None
+        flags = {flag for option in command.options for flag in option.flags} | {"--resume"}
+        given = re.findall(r"(?:^| )(--[a-z-]+)", rest.split("#")[0].split(" -- ")[0])
+        assert [flag for flag in given if flag not in flags] == [], line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_every_extra_that_is_named_exists(page: Path) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = {
+        each for found in re.findall(r"acp-tui\[([\w,]+)\]", page.read_text()) for each in found.split(",")
+    }
+    assert named - extras.keys() == set()
+
+
+def test_the_readme_links_every_topic() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert [name for name in topics() if f"[{name}](acp_tui/docs/{name}.md)" not in text] == []
+
+
+def test_the_nix_flake_has_this_version_and_these_dependencies() -> None:
+    flake = (ROOT / ".github/packaging/flake.nix").read_text()
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    named = re.split(r"\s+", flake.split("pkgs.python3Packages; [")[1].split("]")[0].strip())
+    assert f'version = "{__version__}"' in flake
+    assert {re.split(r"[<>=]", each)[0] for each in wanted} == set(named)
