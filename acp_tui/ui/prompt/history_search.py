@@ -40,11 +40,17 @@ class PastRows(RowList):
         self._now = datetime.now().astimezone()
 
     def show_prompts(self, found: Sequence[PastPrompt], query: Query, here: Path | None) -> None:
-        """Show these, the latest first in `found`; a project is named where it is not `here`, None for nowhere."""
+        """Show these, the latest first in `found`; a project is named where it is not `here`, None for nowhere.
+
+        The cursor stays on its prompt while the query does, and else is on the latest.
+        """
+        chosen = self.row.value.text if self.row and query == self._query else None
         self._query, self._here = query, here
         self._now = datetime.now().astimezone()
         rows = [PickerRow(prompt, prompt.text) for prompt in reversed(found)]
-        self.show(rows, len(rows) - 1)
+        texts = [prompt.text for prompt in reversed(found)]
+        cursor = texts.index(chosen) if chosen in texts else len(rows) - 1
+        self.show(rows, cursor)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         prompt: PastPrompt = self.rows[index].value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.prompts import Query
-from acp_tui.ui.prompt.history_search import shown_line
+from acp_tui.ui.prompt.history_search import HistorySearch, shown_line
 from support.recalling import ELSEWHERE, kept, open_recalling_page
 from support.screens import Page
 
@@ -51,6 +51,16 @@ async def test_ctrl_r_again_and_the_arrows_move_to_older_and_newer_ones(
     async with open_recalling_page() as page:
         await page.press("ctrl+r", *keys, "tab")
         assert page.draft == chosen
+
+
+async def test_what_is_read_from_the_disk_meanwhile_does_not_move_the_choice() -> None:
+    kept("one", "two", "three")
+    async with open_recalling_page() as page:
+        await page.press("ctrl+r", "up", "up")
+        page.app.query_one(HistorySearch).look()
+        await page.settled()
+        await page.press("tab")
+        assert page.draft == "one"
 
 
 async def test_shift_tab_searches_all_projects_and_names_the_others() -> None:
