@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -16,6 +16,7 @@ from textual.screen import Screen
 from acp_tui.ui.kit.stylesheets import stylesheets
 from acp_tui.ui.kit.themes import DARK, OWN_THEMES
 from support.screens import rows
+from support.settling import look_again, settle
 from support.waiting import TEST_LIMIT_S, until
 
 SIZE: Final = (100, 30)
@@ -93,15 +94,12 @@ class DialogPage:
 
     async def settled(self) -> None:
         """Every message is worked off, laid out and painted."""
-        for _ in range(3):
-            await asyncio.sleep(0)
-            await self.pilot._wait_for_screen()
-            await self.pilot.wait_for_animation()
-            self.app.screen._on_timer_update()
+        await self.pilot.wait_for_animation()
+        await settle(self.pilot)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a worker brings."""
-        await until(condition, self.pilot.pause, lambda: self.text)
+        await until(condition, partial(look_again, self.pilot), lambda: self.text)
 
 
 @asynccontextmanager
