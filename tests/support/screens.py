@@ -272,6 +272,12 @@ class Page:
             self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
             await self.settled()
 
+    async def press_at_once(self, *keys: str) -> None:
+        """Press these keys faster than anything is done with them, as over a slow line."""
+        for key in keys:
+            self.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+        await self.settled()
+
     async def press_slowly(self, *keys: str) -> None:
         """Press these keys with so much time before each that it counts as an answer."""
         for key in keys:
