@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -16,8 +15,8 @@ from textual.screen import Screen
 from acp_tui.ui.kit.stylesheets import stylesheets
 from acp_tui.ui.kit.themes import DARK, OWN_THEMES
 from support.screens import rows
-from support.settling import look_again, settle
-from support.waiting import TEST_LIMIT_S, until
+from support.settling import settle, until_so
+from support.waiting import TEST_LIMIT_S
 
 SIZE: Final = (100, 30)
 NOTHING: Final = object()
@@ -99,7 +98,7 @@ class DialogPage:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a worker brings."""
-        await until(condition, partial(look_again, self.pilot), lambda: self.text)
+        await until_so(self.pilot, condition, lambda: self.text)
 
 
 @asynccontextmanager

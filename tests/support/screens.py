@@ -9,7 +9,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, TypeVar, cast
@@ -47,8 +46,8 @@ from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import ALLOW, REJECT
-from support.settling import look_again, settle
-from support.waiting import TEST_LIMIT_S, until
+from support.settling import settle, until_so
+from support.waiting import TEST_LIMIT_S
 
 CWD: Final = Path("/project")
 AGENT: Final = "Agent"
@@ -208,7 +207,7 @@ class Page:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a thread or a process brings."""
-        await until(condition, partial(look_again, self.pilot), lambda: self.text)
+        await until_so(self.pilot, condition, lambda: self.text)
 
     async def emulator_loaded(self) -> None:
         """Wait for the terminal emulator, which a thread loads when the first terminal is looked at."""

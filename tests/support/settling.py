@@ -1,6 +1,6 @@
 """When an app has done all it can do: by the event loop and the queues of its widgets, not by the time that passes.
 
-Textual's own way sends a callback through every widget, each of which then looks for idle handlers: a quarter of all the
+Textual's own way sends a callback through every widget, each of which then looks for idle handlers: a quarter of the
 work of a short test. And a time without work says little on a machine that is busy with something else.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from time import monotonic
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -103,11 +104,10 @@ async def settle(pilot: Pilot[Any], is_due: Callable[[], bool] = bool) -> None:
 
     async def step() -> None:
         nonlocal is_quiet
-        await pilot._wait_for_screen()
-        screen = pilot.app.screen
-        if _wants_painting(screen):
-            screen._on_timer_update()
-        elif _is_thread_at_work() or is_due():
+        is_there = await pilot._wait_for_screen()
+        if is_there and _wants_painting(pilot.app.screen):
+            pilot.app.screen._on_timer_update()
+        elif is_there and (_is_thread_at_work() or is_due()):
             await asyncio.sleep(POLL_S)
         else:
             is_quiet = True
@@ -128,9 +128,12 @@ def _wants_painting(screen: Screen[Any]) -> bool:
     )
 
 
-async def look_again(pilot: Pilot[Any]) -> None:
-    """A step of a wait for what a thread or a process brings."""
+async def until_so(pilot: Pilot[Any], is_so: Callable[[], object], shown: Callable[[], str] = str) -> None:
+    """Wait for what a thread or a process brings, with the screen laid out and painted before each look at it."""
+    await until(is_so, partial(_look_again, pilot), shown)
+
+
+async def _look_again(pilot: Pilot[Any]) -> None:
     await asyncio.sleep(LOOK_S)
-    await pilot._wait_for_screen()
-    if _wants_painting(pilot.app.screen):
+    if await pilot._wait_for_screen() and _wants_painting(pilot.app.screen):
         pilot.app.screen._on_timer_update()
