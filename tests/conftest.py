@@ -83,7 +83,7 @@ def _leave_what_stays_alone() -> None:
     if "textual" in sys.modules:
         _freeze_as_the_app_does()
     gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
+    gc.set_threshold(200_000, 10, 10)
 
 
 def _freeze_as_the_app_does() -> None:

@@ -31,6 +31,7 @@ class DialogApp(App[None]):
     def __init__(self, dialog: Screen[Any], *, theme: str = DARK.name) -> None:
         super().__init__()
         self._dialog = dialog
+        self.animation_level = "none"  # as with reduced motion
         self.result: Any = NOTHING
         for own in OWN_THEMES:
             self.register_theme(own)
@@ -93,6 +94,7 @@ class DialogPage:
 
     async def settled(self) -> None:
         """Every message is worked off, laid out and painted."""
+        await settle(self.pilot)
         await self.pilot.wait_for_animation()
         await settle(self.pilot)
 
