@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import Field
-
+from acp_tui.protocol.schemas import Discriminator, field
 from acp_tui.protocol.v1.content import ToolCallUpdate
 from acp_tui.protocol.v1.session import EnvVariable
 from acp_tui.protocol.wire import Lenient, NullIsEmpty, UInt32, UInt64, Variant, WireModel
@@ -16,8 +15,8 @@ class CreateTerminalRequest(WireModel):
 
     session_id: str
     command: str
-    args: NullIsEmpty[str] = Field(default_factory=list)
-    env: NullIsEmpty[EnvVariable] = Field(default_factory=list)
+    args: NullIsEmpty[str] = field(default_factory=list)
+    env: NullIsEmpty[EnvVariable] = field(default_factory=list)
     cwd: str | None = None
     output_byte_limit: UInt64 | None = None
 
@@ -137,7 +136,7 @@ class SelectedPermissionOutcome(Variant):
 
 
 RequestPermissionOutcome: TypeAlias = Annotated[
-    CancelledPermissionOutcome | SelectedPermissionOutcome, Field(discriminator="outcome")
+    CancelledPermissionOutcome | SelectedPermissionOutcome, Discriminator("outcome")
 ]
 
 

@@ -248,7 +248,7 @@ def _string(name: str, prop: elicitation.StringPropertySchema, is_required: bool
 def _multi_choice(name: str, prop: elicitation.MultiSelectPropertySchema, is_required: bool) -> Field:
     items = prop.items
     if isinstance(items, dict):
-        return UnknownField(name, "array", prop.model_dump(by_alias=True, exclude_unset=True), is_required)
+        return UnknownField(name, "array", to_wire(prop), is_required)
     if isinstance(items, elicitation.StringMultiSelectItems):
         choices = _choices(items.enum, None)
     else:
