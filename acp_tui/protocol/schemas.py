@@ -215,7 +215,7 @@ class _Schemas:
             return core_schema.literal_schema(list(parts))
         if origin is list:
             return core_schema.list_schema(self.of(parts[0]))
-        if origin is dict:
+        if origin in (dict, Mapping):
             return core_schema.dict_schema(*map(self.of, parts))
         if origin is tuple:
             return core_schema.tuple_variable_schema(self.of(parts[0]))
