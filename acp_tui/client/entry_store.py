@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from acp_tui.client.copies import Copied, Copies
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entry_list import EntryList
+from acp_tui.conversation.conversation import Conversation, EntryList
 
 MAX_BYTES: Final = 4 << 30
 """Of one conversation; what is more stays in memory."""
