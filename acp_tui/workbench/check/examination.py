@@ -17,10 +17,10 @@ from anyio import to_thread
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
 from acp_tui.client.errors import ClientError, UnsupportedProtocol
+from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.transcript.events import Exited
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording

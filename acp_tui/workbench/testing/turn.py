@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from acp_tui.client.export.tool_calls import unified_diff
-from acp_tui.client.frames import update_params
 from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.client.transcript.frame_log import update_params
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import Plan
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
