@@ -43,7 +43,7 @@ ALLOWED: Final = {
         "/dev/tty": "a name that is compared",
     },
     "client/workspace/workspace.py": {"os.write": "a file"},
-    "workbench/demo/main.py": {
+    "workbench/demo/agent.py": {
         "sys.stderr": "of an agent",
         "sys.stdout": "of a login: constants, and a name that the user typed",
     },

@@ -22,7 +22,7 @@ from acp_tui.client.transcript.reader import open_recording
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.player import Pace
 from acp_tui.ui.recorded.spot import Spot, read_spot
-from acp_tui.workbench.inspect.inspection import inspect_file
+from acp_tui.workbench.inspect import inspect_file
 
 if TYPE_CHECKING:
     from textual.app import App

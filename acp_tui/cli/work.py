@@ -93,7 +93,7 @@ def demo(given: Given) -> int:
     """Work with the scripted agent, or list its scenarios."""
     if given.web is not None:
         return _in_browser(given)
-    from acp_tui.workbench.demo import shipped
+    from acp_tui.workbench import demo as shipped
 
     if given.list:
         available = shipped.available()

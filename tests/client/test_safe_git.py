@@ -19,7 +19,7 @@ import pytest
 from acp_tui.client.changes import ChangeTracker
 from acp_tui.client.completion.workspace_files import list_files
 from acp_tui.client.safe_git import GitFailed, ask_git
-from acp_tui.workbench.redact.redacting import full_names
+from acp_tui.workbench.redact import full_names
 from support.waiting import LIMIT_S
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -39,7 +39,8 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.values import dataclass
-from acp_tui.workbench.demo import programs, shipped
+from acp_tui.workbench import demo as shipped
+from acp_tui.workbench.demo import programs
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
 from acp_tui.workbench.demo.script import Fault, Scenario
 

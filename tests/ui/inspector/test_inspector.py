@@ -22,7 +22,7 @@ from acp_tui.ui.inspector import frame_list
 from acp_tui.ui.inspector.frame_view import FrameView, clock_at
 from acp_tui.ui.inspector.rows import title_of
 from acp_tui.ui.inspector.screen import InspectApp, InspectorScreen
-from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent
+from acp_tui.workbench.inspect import Inspection, inspect_agent
 from support.screens import open_agent_page, rows
 from support.waiting import TEST_LIMIT_S, until
 
