@@ -14,9 +14,7 @@ from acp_tui.conversation.updates import ToolCallReported
 from acp_tui.protocol.v2.inbound import read_update
 
 EXAMPLES: Final = int(os.environ.get("ACP_TUI_EXAMPLES", "300"))
-GOOD: Final = (
-    "diff --git /w/a.py /w/a.py\nindex 1111111..2222222 100644\n--- /w/a.py\n+++ /w/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
-)
+GOOD: Final = "diff --git /w/a.py /w/a.py\nindex 1111111..2222222 100644\n--- /w/a.py\n+++ /w/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
 
 
 def items(patch: str | None, *changes: dict[str, Any], form: str = "git_patch") -> list[Any]:
@@ -99,29 +97,30 @@ def test_a_move_is_told_by_its_change() -> None:
 def test_of_patches_made_at_random_no_line_is_hidden() -> None:
     """Whole and broken ones, of several files, with and without changes that name them."""
     for seed in range(EXAMPLES):
-        random = Random(seed)
-        number = 0
-        lines: list[str] = []
-        wanted: list[str] = []
-
-        def word() -> str:
-            nonlocal number
-            number += 1
-            wanted.append(f"word{number}x")
-            return wanted[-1]
-
-        paths = [f"/w/f{at}" for at in range(random.randint(1, 3))]
-        for path in paths:
-            for _ in range(random.randint(0, 4)):
-                heads = ["diff --git P P", "--- P", "+++ P", "--- aP", "+++ bP", "--- /dev/null", "+++ /dev/null"]
-                head = random.choice([*heads, "+++ /etc/WORD", "new file mode 120000", "new file mode 100644"])
-                head = head.replace("P", path)
-                lines.append(head.replace("WORD", word()) if "WORD" in head else head)
-            for _ in range(random.randint(0, 3)):
-                sides = [random.randint(0, 3) for _ in range(4)]
-                lines.append(f"@@ -{sides[0]},{sides[1]} +{sides[2]},{sides[3]} @@")
-                lines += [f"{random.choice('+- +-@r')}{word()}" for _ in range(random.randint(0, 5))]
-        changes = [change(path=path) for path in paths if random.random() < 0.7]
+        lines, changes, wanted = patch_at_random(Random(seed))
         shown = said(items("\n".join(lines), *changes))
         missing = [each for each in wanted if each not in shown]
         assert not missing, "\n".join([f"seed {seed}: {missing}", *lines])
+
+
+def patch_at_random(random: Random) -> tuple[list[str], list[dict[str, str]], list[str]]:
+    """The lines of a patch, the changes beside it, and the words that have to be seen."""
+    words: list[str] = []
+
+    def word() -> str:
+        words.append(f"word{len(words)}x")
+        return words[-1]
+
+    lines: list[str] = []
+    paths = [f"/w/f{at}" for at in range(random.randint(1, 3))]
+    for path in paths:
+        for _ in range(random.randint(0, 4)):
+            heads = ["diff --git P P", "--- P", "+++ P", "--- aP", "+++ bP", "--- /dev/null", "+++ /dev/null"]
+            head = random.choice([*heads, "+++ /etc/WORD", "new file mode 120000", "new file mode 100644"])
+            head = head.replace("P", path)
+            lines.append(head.replace("WORD", word()) if "WORD" in head else head)
+        for _ in range(random.randint(0, 3)):
+            sides = [random.randint(0, 3) for _ in range(4)]
+            lines.append(f"@@ -{sides[0]},{sides[1]} +{sides[2]},{sides[3]} @@")
+            lines += [f"{random.choice('+- +-@r')}{word()}" for _ in range(random.randint(0, 5))]
+    return lines, [change(path=path) for path in paths if random.random() < 0.7], words
