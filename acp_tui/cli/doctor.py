@@ -33,9 +33,9 @@ from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor import AgentCheck, Finding, Verdict, look_at_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
+from acp_tui.client.sessions.access import policy_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for
-from acp_tui.client.sessions.policy import policy_of
 from acp_tui.ui.commands.keymap import keymap_of
 from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
 from acp_tui.ui.kit.themes import theme_notes

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.saying import error_text
 from acp_tui.client.errors import ClientError
-from acp_tui.client.frames import update_params
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.frame_log import update_params
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd

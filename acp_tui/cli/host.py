@@ -30,10 +30,10 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
+from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
-from acp_tui.client.sessions.policy import INTERACTIVE
 from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.updates import Remarked
 

@@ -18,7 +18,7 @@ from acp_tui.cli.arguments import Given
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import notes_of, settings_in_force
 from acp_tui.cli.saying import say
-from acp_tui.client.settings.reference import SettingDoc, as_markdown, documented, value_in_force
+from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, value_in_force
 
 if TYPE_CHECKING:
     from acp_tui.client.settings import Settings

@@ -111,7 +111,7 @@ def demo(given: Given) -> int:
     name = given.word or shipped.DEFAULT
     if name not in shipped.names():
         _check_scenario(name)
-    from acp_tui.client.agents.demo import demo_command, with_project
+    from acp_tui.client.agents.catalogue import demo_command, with_project
 
     command = with_project(demo_command(name, given.speed))
     return _work(command, Path(), is_plain=given.plain)  # it has a folder of its own

@@ -42,7 +42,7 @@ STARTERS: Final = {
     "cli/doctor.py": "tmux, about its options",
     "cli/host.py": "itself, in the background",
     "client/agents/process.py": "the agents that the user starts",
-    "client/agents/remote.py": "the command that prints a token, from agents.toml",
+    "client/agents/channel.py": "the command that prints a token, from agents.toml",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor.py": "programs, for their versions",
     "client/processes/guard.py": "the guardian, which is ours",

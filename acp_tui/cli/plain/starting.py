@@ -18,10 +18,10 @@ from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.loading_variables import rows_of
+from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Additions, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub
-from acp_tui.client.sessions.policy import INTERACTIVE
 from acp_tui.client.settings import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.visible import make_visible, make_visible_line

@@ -7,8 +7,7 @@ from dataclasses import field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
-from acp_tui.client.early_updates import EarlyUpdates
-from acp_tui.client.entry_store import new_conversation
+from acp_tui.client.set_aside import EarlyUpdates, new_conversation
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.copying import snapshot

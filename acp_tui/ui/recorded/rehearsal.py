@@ -17,14 +17,14 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
+from acp_tui.client.agents.catalogue import copy_project, demo_command
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.demo import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
+from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.policy import INTERACTIVE
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Event, Own
 from acp_tui.client.transcript.plan import RecordingPlan

@@ -27,10 +27,10 @@ from acp_tui.client.errors import (
     ClientError,
     UnsupportedProtocol,
 )
+from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.policy import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Exited
 from acp_tui.client.transcript.plan import RecordingPlan

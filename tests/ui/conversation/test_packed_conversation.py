@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from acp_tui.client.entry_store import EntryStore
 from acp_tui.client.export.outline import ExportFacts, sections
+from acp_tui.client.set_aside import EntryStore
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation import entry_list
 from acp_tui.conversation.content import Text
