@@ -14,7 +14,10 @@ from acp_tui.conversation.updates import ToolCallReported
 from acp_tui.protocol.v2.inbound import read_update
 
 EXAMPLES: Final = int(os.environ.get("ACP_TUI_EXAMPLES", "300"))
-GOOD: Final = "diff --git /w/a.py /w/a.py\nindex 1111111..2222222 100644\n--- /w/a.py\n+++ /w/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
+GOOD: Final = (
+    "diff --git /w/a.py /w/a.py\nindex 1111111..2222222 100644\n--- /w/a.py\n+++ /w/a.py\n"
+    "@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
+)
 
 
 def items(patch: str | None, *changes: dict[str, Any], form: str = "git_patch") -> list[Any]:
@@ -68,7 +71,7 @@ def test_a_patch_that_agrees_with_its_changes_is_diffs_alone() -> None:
         "diff --git /w/HIDDEN /w/HIDDEN\ndeleted file mode 100644\nindex e69de29..0000000\n",
         "diff --git /w/l /w/l\nrename from /w/HIDDEN\nrename to /w/l\n",
         "diff --git /w/l /w/l\nGIT binary patch\nHIDDEN\n",
-        'diff --git "/w/\\303\\244" "/w/\\303\\244"\n--- "/w/\\303\\244"\n+++ "/w/\\303\\244"\n@@ -1 +1 @@\n-a\n+HIDDEN\n',
+        GOOD.replace("/w/a.py", '"/w/\\303\\244"').replace("three", "HIDDEN"),
     ],
 )
 def test_what_a_patch_says_beside_its_changes_is_shown(more: str) -> None:
