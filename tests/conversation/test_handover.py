@@ -6,7 +6,7 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import PlanStep
-from acp_tui.conversation.handover import MAX_CHARACTERS, digest
+from acp_tui.conversation.retelling import MAX_CHARACTERS, digest
 from acp_tui.conversation.updates import MessageChunk, PlanReplaced, PromptSent, TurnEnded
 from acp_tui.conversation.visible import HIDDEN
 

@@ -14,7 +14,7 @@ from anyio import to_thread
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
-from acp_tui.conversation.handover import digest
+from acp_tui.conversation.retelling import digest
 from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
