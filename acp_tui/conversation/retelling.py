@@ -1,7 +1,7 @@
 """A conversation told again: as updates from which one like it can be folded, or as the first prompt of another agent.
 
 What led to an entry is not told, only what it has become: a message of a thousand chunks is one update. The user edits
-the prompt before it is sent.
+the prompt before it is sent; what an agent wrote is quoted in it, so that none of it passes for the user's words.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import place_of
 
 _BREAK = PlanReplaced(())
@@ -261,9 +262,9 @@ def digest(conversation: Conversation, changed_files: Sequence[str]) -> str:
     for exchange in exchanges:
         parts.append(f"## I asked\n\n{exchange.prompt}")
         if exchange.answer:
-            parts.append(f"## The agent answered\n\n{exchange.answer}")
+            parts.append(f"## The agent answered\n\n{_quoted(exchange.answer)}")
     if changed_files:
-        names = [f"- {name}" for name in changed_files[:MAX_FILES]]
+        names = [f"- {make_visible_line(name)}" for name in changed_files[:MAX_FILES]]
         more = len(changed_files) - MAX_FILES
         parts.append(
             "\n".join(["## Files changed", "", *names, *([f"- and {more} more"] if more > 0 else [])])
@@ -281,9 +282,9 @@ def _exchanges(conversation: Conversation) -> Iterator[_Exchange]:
         if entry.role == "user":
             if prompt:
                 yield _Exchange(prompt, answer)
-            prompt, answer = _shortened(entry.text.strip(), MAX_PROMPT_CHARACTERS), ""
+            prompt, answer = _shortened(entry.text, MAX_PROMPT_CHARACTERS), ""
         elif entry.role == "agent" and entry.text.strip():
-            answer = _shortened(entry.text.strip(), MAX_ANSWER_CHARACTERS)
+            answer = _shortened(entry.text, MAX_ANSWER_CHARACTERS)
     if prompt:
         yield _Exchange(prompt, answer)
 
@@ -300,13 +301,18 @@ def _latest(exchanges: Sequence[_Exchange]) -> tuple[Sequence[_Exchange], int]:
 
 
 def _shortened(text: str, limit: int) -> str:
-    """The beginning and the end: the one says what it is about, the other how it came out."""
+    """It visible, its beginning and its end: the one says what it is about, the other how it came out."""
+    text = make_visible(text.strip())
     if len(text) <= limit:
         return text
     half = limit // 2
     return f"{text[:half].rstrip()}\n\n[…]\n\n{text[-half:].lstrip()}"
 
 
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
 def _plan(plan: Plan) -> str:
-    steps = (f"- [{_MARKS.get(step.status, ' ')}] {step.content}" for step in plan.steps)
+    steps = (f"- [{_MARKS.get(step.status, ' ')}] {make_visible_line(step.content)}" for step in plan.steps)
     return "\n".join(["## Plan", "", *steps])
