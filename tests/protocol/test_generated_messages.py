@@ -21,7 +21,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.schemas import reader_of
-from acp_tui.protocol.v1 import inbound, inbound_requests
+from acp_tui.protocol.v1 import connection, inbound
 from acp_tui.protocol.wire import as_json
 from support.golden import needs_schema
 from support.messages_from_schema import Messages, without_unknown_keys
@@ -52,7 +52,7 @@ def read_elicitation(params: Any) -> Any:
     """As the connection does, which refuses what is no object before that."""
     if not isinstance(params, dict):
         raise MalformedMessage("CreateElicitationRequest", "not an object")
-    return inbound_requests.read_elicitation(params, OFFER)
+    return connection.read_elicitation(params, OFFER)
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
@@ -66,7 +66,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "PromptResponse": inbound.read_prompt_response,
     "ListSessionsResponse": inbound.read_session_page,
     "CreateElicitationRequest": read_elicitation,
-    "CompleteElicitationNotification": inbound_requests.read_completed,
+    "CompleteElicitationNotification": connection.read_completed,
 }
 """What turns a message into the client's values, where there is more to it than its model."""
 

@@ -15,16 +15,14 @@ from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod,
 from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.v1.agent_requests import (
+    CreateElicitationRequest,
     CreateTerminalRequest,
+    ElicitationFormMode,
     KillTerminalResponse,
     ReleaseTerminalResponse,
-    WriteTextFileResponse,
-)
-from acp_tui.protocol.v1.elicitation import (
-    CreateElicitationRequest,
-    ElicitationFormMode,
     StringPropertySchema,
     TitledMultiSelectItems,
+    WriteTextFileResponse,
 )
 from acp_tui.protocol.v1.initialize import AuthenticateResponse, LogoutResponse
 from acp_tui.protocol.v1.session import (
