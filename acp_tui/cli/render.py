@@ -18,10 +18,9 @@ from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
 from acp_tui.ui.recorded.film import Film
 from acp_tui.ui.recorded.formats import CannotRender
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
-from acp_tui.ui.recorded.spot import Spot
 
 PLAYED_SPEED: Final = 4.0
 """How many times as fast a scenario is played for a film, so that the machine's own delays are hardly seen."""

@@ -20,8 +20,7 @@ from acp_tui.client.settings import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.player import Pace
-from acp_tui.ui.recorded.spot import Spot, read_spot
+from acp_tui.ui.recorded.player import Pace, Spot, read_spot
 from acp_tui.workbench.inspect import inspect_file
 
 if TYPE_CHECKING:
