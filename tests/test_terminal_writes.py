@@ -27,7 +27,7 @@ ALLOWED: Final = {
         "input": "its prompt is made visible",
     },
     "cli/doctor.py": {"os.write": "a constant asks the terminal"},
-    "cli/help.py": {"rich.console": "draws into a string, which is printed"},
+    "cli/reference.py": {"rich.console": "draws into a string, which is printed"},
     "client/set_aside.py": {"os.pwrite": "a file"},
     "client/changes/tree.py": {"os.write": "a file"},
     "client/processes/guardian.py": {"os.fdopen": "stdin"},

@@ -19,8 +19,7 @@ from pydantic_core import from_json
 
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, refusal
-from acp_tui.rpc.messages import ErrorCode, FrameSplitter, RequestFailed, write_failure
-from acp_tui.rpc.pairing import Key, Recent, key_of
+from acp_tui.rpc.messages import ErrorCode, FrameSplitter, Key, Recent, RequestFailed, key_of, write_failure
 
 ANSWER_LIMIT_S: Final = 30.0
 """How long a server may take to accept a message; its answer comes as an event."""
