@@ -289,15 +289,25 @@ class SessionScreen(Screen[None]):
             await self.show_stage(Live(panel, session))
             self._remember_turns(session)
 
+    def follow_changes(self) -> None:
+        """Find out what the files are now, and what changes from then on."""
+        self.changes = self.shell.changes_in(self.cwd)
+        if isinstance(self.stage, Live):
+            self._remember_turns(self.stage.session)
+
+    async def stock_taken(self) -> None:
+        """Return once a prompt may let the agent change files."""
+        await self.opener.stock_taken()
+
     def _remember_turns(self, session: Session) -> None:
         """Keep the files as they are at each of the session's prompts from now on."""
-        from acp_tui.ui.changes.follower import TurnMoments  # loaded with the session
+        if self.changes is None or (self.moments is not None and self.moments.is_of(session)):
+            return  # not yet; or the agent was started again
+        from acp_tui.ui.changes.follower import TurnMoments  # loading point: BEFORE_TAKING_STOCK
 
-        if self.moments is not None and self.moments.is_of(session):
-            return  # the agent was started again
         if self.moments is not None:
             self.moments.end()
-        self.moments = TurnMoments(session, self.changes, self.run) if self.changes is not None else None
+        self.moments = TurnMoments(session, self.changes, self.run)
 
     async def show_failure(self, error: ClientError) -> None:
         """Tell what went wrong where the conversation would stand."""
