@@ -14,6 +14,8 @@ from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
+from acp_tui.client.agents.starting import end_early, start_early
+from acp_tui.client.settings import servers_at_start, settings_file
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
@@ -74,7 +76,14 @@ def _work(
 
         return run_plain(command, cwd, read.settings, notes_of(read), record)
     require_screen("to run one turn without it: acp-tui exec")
-    return run_screen(command, cwd, read.settings, notes_of(read), record)
+    if command is None:
+        return run_screen(command, cwd, read.settings, notes_of(read), record)
+    servers_at_start(settings_file())  # before any agent can write there
+    start_early(command, command.cwd or cwd)  # it gets ready while the screen is loaded
+    try:
+        return run_screen(command, cwd, read.settings, notes_of(read), record)
+    finally:
+        end_early()
 
 
 def _resume(given: Given) -> int:

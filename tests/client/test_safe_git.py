@@ -41,7 +41,7 @@ STARTERS: Final = {
     "cli/plain/console.py": "an agent's own login",
     "cli/doctor.py": "tmux, about its options",
     "cli/host.py": "itself, in the background",
-    "client/agents/process.py": "the agents that the user starts",
+    "client/agents/starting.py": "the agents that the user starts",
     "client/agents/channel.py": "the command that prints a token, from agents.toml",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor.py": "programs, for their versions",
