@@ -15,7 +15,7 @@ PACKAGE: Final = ROOT / "acp_tui"
 
 DOOR: Final = "client/files.py"
 OTHERS: Final = {
-    "cli/exec_output.py: os.O_WRONLY": "the null device",
+    "cli/exec.py: os.O_WRONLY": "the null device",
     "cli/terminal.py: os.O_RDWR": "the terminal itself",
     "cli/main.py: os.O_WRONLY": "the null device",
     "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
