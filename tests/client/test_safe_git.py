@@ -16,7 +16,7 @@ from typing import Final
 import anyio
 import pytest
 
-from acp_tui.client.changes import ChangeTracker
+from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.client.completion.workspace_files import list_files
 from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.workbench.redact import full_names

@@ -6,7 +6,6 @@ import errno
 from abc import abstractmethod
 from ssl import SSLCertVerificationError, SSLError
 from typing import Final
-from urllib.request import getproxies, proxy_bypass
 
 from anyio.abc import ByteStream
 
@@ -63,7 +62,14 @@ def refusal(status: int, location: str | None = None) -> Ended:
 
 def proxy_for(address: Address) -> str | None:
     """The proxy that the environment names for an address, but never for this machine."""
-    if address.is_loopback or proxy_bypass(address.host):
+    if address.is_loopback:
+        return None
+    from urllib.request import (  # brings all of http and email, for agents elsewhere alone
+        getproxies,
+        proxy_bypass,
+    )
+
+    if proxy_bypass(address.host):
         return None
     proxies = getproxies()
     schemes = ("wss", "https", "all") if address.url.startswith(("wss", "https")) else ("ws", "http", "all")

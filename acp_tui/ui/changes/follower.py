@@ -25,7 +25,8 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.editor import edit
 
 if TYPE_CHECKING:
-    from acp_tui.client.changes import ChangeTracker, FileChange, Hunk, Limits, Moment, Review, Swapped
+    from acp_tui.client.changes import FileChange, Hunk, Limits, Review, Swapped
+    from acp_tui.client.changes.tracker import ChangeTracker, Moment
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Change
 
@@ -40,7 +41,7 @@ REST_S_PER_CHANGE: Final = 30e-6
 """Ten times what listing one costs: most of the time belongs to others, however many there are."""
 
 # Loaded in a thread. The watcher brings a native library.
-TRACKER: Final = "acp_tui.client.changes"
+TRACKER: Final = "acp_tui.client.changes.tracker"
 WATCHER: Final = "watchfiles"
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -179,7 +180,8 @@ class ChangesDesk:
     async def _follow(self) -> None:
         try:
             await to_thread.run_sync(_load)
-            from acp_tui.client.changes import ChangeTracker, Limits
+            from acp_tui.client.changes import Limits
+            from acp_tui.client.changes.tracker import ChangeTracker
 
             self._tracker = ChangeTracker(self.root, self._mark, self._limits or Limits())
             async with anyio.create_task_group() as tasks:

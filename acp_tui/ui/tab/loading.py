@@ -16,7 +16,7 @@ BEFORE_AN_AGENT: Final = (
 )
 BEFORE_A_SESSION: Final = ("acp_tui.ui.session.panel", "acp_tui.ui.tab.sidebar")
 # Once a session is shown.
-BEFORE_TAKING_STOCK: Final = ("acp_tui.client.changes", "acp_tui.ui.changes.follower")
+BEFORE_TAKING_STOCK: Final = ("acp_tui.client.changes.tracker", "acp_tui.ui.changes.follower")
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions",)
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 

@@ -111,6 +111,7 @@ class Opener:
         self.is_under_way.set()
         await self._open()
         self._is_open.set()
+        await self.painted()
         await preloaded(BEFORE_TAKING_STOCK)
         self._host.follow_changes()
         self._takes_stock.set()
@@ -128,6 +129,7 @@ class Opener:
         await preloaded(BEFORE_A_SESSION)
         with move_on_after(PATIENCE_S):
             await self._is_open.wait()
+        await self.painted()
         self._host.shell.begin_to_follow()
         await self._host.help_writing()
         await preloaded(BEFORE_A_COMMAND)
@@ -150,6 +152,13 @@ class Opener:
             return
         await preloaded(BEFORE_A_SESSION)
         await self._host.show(session)
+
+    async def painted(self) -> None:
+        """Return once what was changed on the screen is seen there; what is loaded before that would hold it up."""
+        is_painted = asyncio.Event()
+        self._host.screen.call_after_refresh(is_painted.set)
+        with move_on_after(PATIENCE_S):  # a tab in the background is not painted
+            await is_painted.wait()
 
     async def stock_taken(self) -> None:
         """Return once it is known what the files are, before a prompt lets the agent change them; or at the limit."""

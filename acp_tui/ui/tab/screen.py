@@ -343,6 +343,7 @@ class SessionScreen(Screen[None]):
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show what is known of the folder and of earlier sessions there."""
+        await self.opener.painted()
         await preloaded(BEFORE_A_COMMAND)
         self._welcoming = self.actions.welcoming()
         await self._welcoming.tell(panel.welcome)
