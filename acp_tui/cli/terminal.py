@@ -13,7 +13,7 @@ import termios
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -32,8 +32,10 @@ from acp_tui.client.agents.remembered import (
     what_runs,
 )
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
-from acp_tui.client.sessions.driver import Additions
 from acp_tui.conversation.visible import make_visible, make_visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.driver import Additions  # brings the wire types along
 
 
 def open_terminal() -> Terminal | None:

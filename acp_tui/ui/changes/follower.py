@@ -20,12 +20,13 @@ from textual.app import App
 from textual.message import Message
 from textual.worker import Worker
 
+from acp_tui.client.changes import ChangesError, Limits
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.editor import edit
 
 if TYPE_CHECKING:
-    from acp_tui.client.changes import FileChange, Hunk, Limits, Review, Swapped
+    from acp_tui.client.changes import FileChange, Hunk, Review, Swapped
     from acp_tui.client.changes.tracker import ChangeTracker, Moment
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Change
@@ -170,8 +171,6 @@ class ChangesDesk:
 
     def _held(self, path: str) -> ChangeTracker:
         if self._tracker is None or self._failure:
-            from acp_tui.client.changes import ChangesError
-
             raise ChangesError(path, self._failure or f"Still {TAKING_STOCK}.")
         return self._tracker
 
@@ -180,7 +179,6 @@ class ChangesDesk:
     async def _follow(self) -> None:
         try:
             await to_thread.run_sync(_load)
-            from acp_tui.client.changes import Limits
             from acp_tui.client.changes.tracker import ChangeTracker
 
             self._tracker = ChangeTracker(self.root, self._mark, self._limits or Limits())

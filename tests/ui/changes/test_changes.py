@@ -266,4 +266,4 @@ def test_the_desk_loads_nothing_of_the_tracker_before_it_is_started() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     loaded = set(run.stdout.split())
-    assert not loaded & {"acp_tui.client.changes", "watchfiles", "acp_tui.ui.changes.list"}
+    assert not loaded & {"acp_tui.client.changes.tracker", "watchfiles", "acp_tui.ui.changes.list"}
