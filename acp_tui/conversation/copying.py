@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.entries import Compaction, Entry, Message, TerminalState, ToolCallEntry
 
 
@@ -22,7 +22,14 @@ def snapshot(conversation: Conversation) -> Conversation:
     }
     values["entries"] = conversation.entries.copied(_entry)
     values["terminals"] = {key: _terminal(state) for key, state in conversation.terminals.items()}
-    return Conversation(**values)
+    copied = Conversation(**values)
+    copied.subagents = {key: _subagent(state, copied) for key, state in conversation.subagents.items()}
+    return copied
+
+
+def _subagent(state: SubagentState, parent: Conversation) -> SubagentState:
+    conversation = replace(snapshot(state.conversation), terminals=parent.terminals)
+    return replace(state, conversation=conversation)
 
 
 def _entry(entry: Entry) -> Entry:

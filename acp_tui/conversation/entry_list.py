@@ -105,6 +105,10 @@ class EntryList(Sequence[Entry]):
     def __repr__(self) -> str:
         return f"EntryList({list(self)!r})"
 
+    def empty(self) -> EntryList:
+        """A list without entries that packs into the same store."""
+        return EntryList(store=self._store)
+
     def append(self, entry: Entry) -> None:
         """Add one at the end."""
         self._recent.append(entry)

@@ -80,6 +80,7 @@ class ClientCapabilities(WireModel):
         default_factory=AuthCapabilities
     )
     elicitation: Lenient[ElicitationCapabilities] = None
+    subagents: Lenient[Marker] = None
 
 
 class InitializeRequest(WireModel):

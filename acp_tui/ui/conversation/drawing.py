@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Protocol
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.conversation.conversation import SubagentState
 from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
 from acp_tui.ui.conversation.images import Pictures
@@ -34,6 +37,7 @@ class Scene:
     pictures: Pictures | None = None
     """None: they are named, not shown."""
     folds: Folds = AS_BY_DEFAULT
+    subagents: Mapping[SessionId, SubagentState] = field(default_factory=dict)
 
     def is_laid_out_as(self, other: Scene) -> bool:
         """Whether only the colours differ: then every entry takes as many lines in both."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -28,6 +28,8 @@ class Session:
         self.cancel_turn: Callable[[], None] | None = None
         """Ends the turn that it plays; None where it plays none."""
         self.files_read: dict[str, str] = {}
+        self.subagents: dict[str, Session] = {}
+        """Of the agents that it has begun."""
         self._modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
@@ -38,6 +40,12 @@ class Session:
         """A fresh id for a tool call, a message or the like: call-1, call-2, ..."""
         self._ids_given[kind] += 1
         return f"{kind}-{self._ids_given[kind]}"
+
+    def begin_subagent(self) -> Session:
+        """A session of an agent that works for this one."""
+        session = Session(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
+        self.subagents[session.id] = session
+        return session
 
     def remember(self, update: Wire) -> None:
         """Take note of an update that is sent."""
@@ -162,6 +170,11 @@ class Sessions:
         """An open session."""
         return self._open.get(session_id)
 
+    def with_subagents(self) -> Iterator[Session]:
+        """The open ones, and those of their subagents."""
+        for session in self._open.values():
+            yield from _with_subagents(session)
+
     def close(self, session_id: Any) -> None:
         """End what goes on in a session; one that is not open is closed already."""
         session = self._open.pop(session_id, None)
@@ -192,6 +205,12 @@ class Sessions:
             if _cursor(summary) == cursor:
                 return number
         raise RequestFailed(ErrorCode.INVALID_PARAMS, "There is no such cursor, or not any more")
+
+
+def _with_subagents(session: Session) -> Iterator[Session]:
+    yield session
+    for each in session.subagents.values():
+        yield from _with_subagents(each)
 
 
 def _cursor(last: dict[str, Any]) -> str:

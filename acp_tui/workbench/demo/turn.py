@@ -62,6 +62,8 @@ class Turn:
         self.scope = anyio.CancelScope()
         self.deaf = False
         self.late: tuple[script.Step, ...] = ()
+        self.spoken = 0
+        """Updates that it has sent: what a subagent reports as its tokens comes from it."""
         self._ids: dict[tuple[str, str], str] = {}
         self._values = dict(texts) | {
             "cwd": session.cwd,
@@ -94,8 +96,13 @@ class Turn:
 
     def send(self, update: script.Wire) -> None:
         """Send a session update as it is."""
+        self.spoken += 1
         self.session.remember(update)
         self.client.update(self.session.id, update)
+
+    def of_subagent(self, session: Session) -> Turn:
+        """The work of an agent that this one begins, in a session of its own."""
+        return Turn(session, self.client, self.pace, self._values["text"], self._values)
 
     def say(self, text: str) -> None:
         """Send a short message in one piece, as it is."""
