@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from acp_tui.conversation import reducer
-from acp_tui.conversation.conversation import Conversation, SubagentState
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import Conversation, SubagentState, snapshot
 from acp_tui.conversation.entries import Subagent, ToolCallEntry
 from acp_tui.conversation.facts import Fact, SessionId, TurnUsage, Usage
 from acp_tui.conversation.retelling import retold

@@ -21,7 +21,7 @@ from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state, value_name
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
@@ -188,7 +188,7 @@ class SessionPanel(Vertical):
             return True
         if self._subagent_view.has_focus_within:
             self.screen.set_focus(None)  # not the prompt, where Escape pressed twice would cancel the turn
-            self._main.go_to(left.entry)
+            self._main.call_after_refresh(self._main.go_to, left.entry)
         self._subagent_view.remove()
         self.query(SubagentLine).remove()
         self._subagent_view = None
