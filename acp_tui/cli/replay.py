@@ -12,7 +12,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from textual.app import App
 
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
@@ -30,24 +32,13 @@ from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.formats import CannotRender
-<<<<<<< HEAD
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot, read_spot
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo
 from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
 from acp_tui.ui.recorded.screen import ReplayApp
-from acp_tui.ui.recorded.spot import Spot, read_spot
-=======
-from acp_tui.ui.recorded.player import Pace, Spot, read_spot
-from acp_tui.ui.recorded.rehearsal import DemoUser
-from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
->>>>>>> main
 from acp_tui.workbench.inspect import inspect_file
 
-if TYPE_CHECKING:
-    from textual.app import App
-
-
-MakeApp: TypeAlias = "Callable[[Settings], App[Any]]"
+MakeApp: TypeAlias = Callable[[Settings], App[Any]]
 SPEED: Final = 30.0
 """So many times as fast is a scenario played, while the user waits for its recording."""
 HESITATES_S: Final = 0.06
