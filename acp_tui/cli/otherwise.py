@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from acp_tui.cli.agents import list_agents
@@ -17,14 +18,16 @@ from acp_tui.cli.prerequisites import command_of, notes_of, require_screen, sett
 from acp_tui.cli.saying import say
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
-from acp_tui.cli.work import play, work_with
 from acp_tui.client.errors import ClientError
 from acp_tui.client.worktrees import WorktreeFailed, add_worktree
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, available, load
 
 
-def run(given: Given) -> int:
-    """In a browser, a worktree or an earlier session, or line by line; without a terminal, list the agents."""
+def run(given: Given, work_with: Callable[..., int]) -> int:
+    """In a browser, a worktree or an earlier session, or line by line; without a terminal, list the agents.
+
+    `work_with` is that of `work`.
+    """
     if given.web is not None:
         return _in_browser(given)
     if given.resume is not None:
@@ -74,8 +77,8 @@ def _resume(given: Given) -> int:
 # The demo
 
 
-def demo(given: Given) -> int:
-    """Show it in a browser, list its scenarios, or play one of the user's own."""
+def demo(given: Given, play: Callable[[str, Given], int]) -> int:
+    """Show it in a browser, list its scenarios, or `play` one of the user's own."""
     if given.web is not None:
         return _in_browser(given)
     if given.list:

@@ -26,7 +26,7 @@ def run(given: Given) -> int:
         return work_with(command, given.cwd, given.record)
     from acp_tui.cli import otherwise
 
-    return otherwise.run(given)
+    return otherwise.run(given, work_with)
 
 
 def demo(given: Given) -> int:
@@ -34,7 +34,7 @@ def demo(given: Given) -> int:
     if given.web is not None or given.list or given.word not in (None, *shipped.names()):
         from acp_tui.cli import otherwise
 
-        return otherwise.demo(given)
+        return otherwise.demo(given, play)
     return play(given.word or shipped.DEFAULT, given)
 
 
