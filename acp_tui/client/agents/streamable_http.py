@@ -8,18 +8,35 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
+import httpcore
 import httpx
 from anyio.abc import TaskGroup
 from pydantic_core import from_json
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, refusal
-from acp_tui.rpc.messages import ErrorCode, FrameSplitter, RequestFailed, write_failure
+from acp_tui.client.agents.endings import (
+    OPEN_LIMIT_S,
+    Ended,
+    RemoteStream,
+    failure,
+    proxy_for,
+    proxy_refusal,
+    refusal,
+)
+from acp_tui.client.agents.http_connections import Transport, body_of, proxy_at
+from acp_tui.rpc.messages import (
+    DEFAULT_MAX_FRAME_BYTES,
+    ErrorCode,
+    FrameSplitter,
+    FrameTooLarge,
+    RequestFailed,
+    write_failure,
+)
 from acp_tui.rpc.pairing import Key, Recent, key_of
 
 ANSWER_LIMIT_S: Final = 30.0
@@ -43,13 +60,28 @@ _GONE: Final = frozenset({401, 403, 404, 410})
 _REOPENING: Final = frozenset({"session/load", "session/resume"})
 """A server may hold on to the connection that broke for a while: there is no other session to begin for that."""
 _EVENTS: Final = "text/event-stream"
+_PATIENT: Final = httpx.Timeout(None, connect=OPEN_LIMIT_S)
+"""A stream of events may be silent for as long as the agent works."""
+_BROKEN: Final = (
+    httpx.HTTPError,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    FrameTooLarge,
+    OSError,
+)
+"""What is raised where a request fails."""
 
 
 class HttpStream(RemoteStream):
     """Lines of one connection. It opens with the first message, `initialize`."""
 
-    def __init__(self, url: str, client: httpx.AsyncClient, tasks: TaskGroup) -> None:
+    def __init__(
+        self, url: str, client: httpx.AsyncClient, tasks: TaskGroup, proxy: str | None = None
+    ) -> None:
         self._url = url
+        self._proxy = proxy
         self._client = client
         self._tasks = tasks
         self._send_block, self._blocks = anyio.create_memory_object_stream[bytes](READ_AHEAD)
@@ -68,6 +100,7 @@ class HttpStream(RemoteStream):
         self._closed: set[str] = set()
         """Sessions that we have closed: their streams may end."""
         self._ended: Ended | None = None
+        self._too_large: FrameTooLarge | None = None
 
     @property
     def ended(self) -> Ended:
@@ -77,8 +110,13 @@ class HttpStream(RemoteStream):
     # Lines
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """The next messages, whole, whatever `max_bytes` says. Raises EndOfStream."""
-        return await self._blocks.receive()
+        """The next messages, whole, whatever `max_bytes` says. Raises EndOfStream, and FrameTooLarge."""
+        try:
+            return await self._blocks.receive()
+        except anyio.EndOfStream:
+            if self._too_large is not None:
+                raise self._too_large from None
+            raise
 
     async def send(self, item: bytes) -> None:
         """Post each line that ends, one behind the other: only so they arrive in order. Raises BrokenResourceError."""
@@ -95,8 +133,26 @@ class HttpStream(RemoteStream):
     async def aclose(self) -> None:
         """Let the server forget the connection."""
         if self._connection_id and self._ended is None:
-            with suppress(httpx.HTTPError), anyio.move_on_after(CLOSE_LIMIT_S):
+            with suppress(*_BROKEN), anyio.move_on_after(CLOSE_LIMIT_S):
                 await self._client.delete(self._url, headers=self._names(""))
+
+    def _how(self, error: Exception) -> Ended:
+        """What it means that a request failed."""
+        match error:
+            case FrameTooLarge():
+                self._too_large = error
+                return Ended(str(error), is_temporary=False)
+            case httpcore.ConnectTimeout():
+                return failure(TimeoutError(), self._proxy)
+            case httpcore.TimeoutException() | TimeoutError():
+                return Ended(f"has not answered within {ANSWER_LIMIT_S:g} s")
+            case httpcore.ProxyError():
+                return proxy_refusal(self._proxy or "", f"HTTP {error}")
+            case httpcore.RemoteProtocolError() if error.__cause__ is not None and not self._connection_id:
+                return Ended("does not speak HTTP", is_temporary=False)
+            case OSError():
+                return failure(error, self._proxy)
+        return Ended("is out of reach: the connection broke off")
 
     def _end(self, ended: Ended) -> None:
         if self._ended is None:
@@ -123,10 +179,9 @@ class HttpStream(RemoteStream):
             if refused is None:
                 if is_request and key is not None and method == "session/load":
                     self._loading[key] = session_id
-                response = await self._client.post(self._url, content=line, headers=self._names(session_id))
-                refused = await self._take_response(response)
-        except (httpx.HTTPError, OSError) as error:
-            self._end(_broken(error))
+                refused = await self._take_response(*await self._answer_to(line, session_id))
+        except _BROKEN as error:
+            self._end(self._how(error))
             return
         if refused is None:
             if method in ("session/close", "session/delete"):
@@ -137,8 +192,20 @@ class HttpStream(RemoteStream):
         elif is_request or method is None:  # it may work later; the agent would wait for our answer for ever
             self._end(refused)
 
+    async def _answer_to(self, line: bytes, session_id: str = "") -> tuple[httpx.Response, bytes]:
+        """The response to a message, and its body. A server that goes on and on is left."""
+        body = bytearray()
+        names = self._names(session_id) if self._connection_id else {}
+        with anyio.fail_after(ANSWER_LIMIT_S):
+            async with self._client.stream("POST", self._url, content=line, headers=names) as response:
+                async for data in response.aiter_bytes():
+                    body += data
+                    if len(body) > DEFAULT_MAX_FRAME_BYTES:
+                        raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
+        return response, bytes(body)
+
     async def _initialize(self, line: bytes) -> None:
-        response = await self._client.post(self._url, content=line)
+        response, body = await self._answer_to(line)
         if response.status_code != HTTPStatus.OK:
             self._end(refusal(response.status_code, response.headers.get("Location")))
             return
@@ -150,17 +217,17 @@ class HttpStream(RemoteStream):
             self._end(Ended(how, hint, is_temporary=False))
             return
         if await self._open("") is None:
-            await self._take_response(response)
+            await self._take_response(response, body)
 
-    async def _take_response(self, response: httpx.Response) -> Ended | None:
+    async def _take_response(self, response: httpx.Response, body: bytes) -> Ended | None:
         """Why the message was not accepted."""
         if response.status_code in _GONE:
             self._end(refusal(response.status_code))
             return None
         if not response.is_success:
             return refusal(response.status_code, response.headers.get("Location"))
-        if response.status_code == HTTPStatus.OK and response.content.strip():
-            await self._deliver([response.content.replace(b"\n", b" ")])
+        if response.status_code == HTTPStatus.OK and body.strip():
+            await self._deliver([body.replace(b"\n", b" ")])
         return None
 
     def _names(self, session_id: str) -> dict[str, str]:
@@ -181,8 +248,11 @@ class HttpStream(RemoteStream):
 
     async def _listen(self, session_id: str, opened: anyio.Event) -> None:
         headers = {**self._names(session_id), "Accept": _EVENTS}
+        get = self._client.stream("GET", self._url, headers=headers, timeout=_PATIENT)
         try:
-            async with self._client.stream("GET", self._url, headers=headers) as response:
+            async with AsyncExitStack() as stack:
+                with anyio.fail_after(ANSWER_LIMIT_S):
+                    response = await stack.enter_async_context(get)
                 kind = response.headers.get("Content-Type", "")
                 if response.status_code != HTTPStatus.OK or not kind.startswith(_EVENTS):
                     self._refused(session_id, refusal(response.status_code))
@@ -191,9 +261,9 @@ class HttpStream(RemoteStream):
                 await self._read_events(session_id, response)
             if session_id not in self._closed:
                 self._end(Ended("closed the connection"))
-        except (httpx.HTTPError, OSError) as error:
+        except _BROKEN as error:
             if session_id not in self._closed:
-                self._end(_broken(error))
+                self._end(self._how(error))
         finally:
             self._streams.pop(session_id, None)
             opened.set()
@@ -205,20 +275,13 @@ class HttpStream(RemoteStream):
             self._end(why)
 
     async def _read_events(self, session_id: str, response: httpx.Response) -> None:
-        splitter = FrameSplitter()
-        parts: list[bytes] = []
-        async for data in response.aiter_bytes():
+        events = _Events()
+        async for data in body_of(response):
             self._read[session_id] = self._read.get(session_id, 0) + len(data)
             messages = []
-            for line in splitter.feed(data):
-                line = line.rstrip(b"\r")
-                if line.startswith(b"data:"):
-                    parts.append(line[5:])
-                elif not line and parts:
-                    message = parts[0] if len(parts) == 1 else b" ".join(parts)
-                    parts.clear()
-                    if b'"id"' not in message or not await self._note(session_id, message):
-                        messages.append(message)
+            for message in events.feed(data):
+                if b'"id"' not in message or not self._note(session_id, message):
+                    messages.append(message)
             await self._deliver(messages)
 
     async def _deliver(self, messages: Sequence[bytes]) -> None:
@@ -226,7 +289,7 @@ class HttpStream(RemoteStream):
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
                 await self._send_block.send(b"\n".join((*messages, b"")))
 
-    async def _note(self, session_id: str, line: bytes) -> bool:
+    def _note(self, session_id: str, line: bytes) -> bool:
         """Take note of a request and of an answer; True where the message is to come later."""
         try:
             message = from_json(line)
@@ -261,33 +324,43 @@ def _session_in(result: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _broken(error: Exception) -> Ended:
-    if isinstance(error, httpx.TimeoutException):
-        return Ended(f"has not answered within {ANSWER_LIMIT_S:g} s")
-    cause: BaseException | None = error
-    while cause is not None:  # the library wraps what the system has said
-        if isinstance(cause, OSError):
-            return failure(cause) if isinstance(error, httpx.ConnectError) else Ended(_OUT_OF_REACH)
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(error, httpx.ProxyError):
-        return Ended(f"cannot be reached through the proxy: {error}")
-    return Ended(_OUT_OF_REACH)
+class _Events:
+    """Takes the messages out of a stream of events."""
 
+    def __init__(self) -> None:
+        self._lines = FrameSplitter()
+        self._parts: list[bytes] = []
+        self._size = 0
 
-_OUT_OF_REACH: Final = "is out of reach: the connection broke off"
+    def feed(self, data: bytes) -> list[bytes]:
+        """The messages that end in what was received. Raises FrameTooLarge."""
+        if b"\r" in data:  # in JSON it stands between values only
+            data = data.replace(b"\r", b"")
+        messages, parts = [], self._parts
+        for line in self._lines.feed(data):
+            if line[:5] == b"data:":
+                parts.append(line[5:])
+                self._size += len(line)
+                if self._size > DEFAULT_MAX_FRAME_BYTES:
+                    raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
+            elif not line and parts:
+                messages.append(parts[0] if len(parts) == 1 else b" ".join(parts))
+                parts.clear()
+                self._size = 0
+        return messages
 
 
 @asynccontextmanager
 async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIterator[HttpStream]:
     """The agent's lines, until the block ends; it connects with the first message."""
+    proxy = proxy_for(address)
     try:
-        transport = httpx.AsyncHTTPTransport(
-            verify=ssl.create_default_context() if address.url.startswith("https:") else False,
-            limits=httpx.Limits(max_connections=None),
-            proxy=proxy_for(address),
-            socket_options=KEEPALIVE,
+        transport = Transport(
+            ssl.create_default_context() if address.url.startswith("https:") else None,
+            None if proxy is None else proxy_at(proxy),
+            KEEPALIVE,
         )
-    except (ImportError, ValueError) as error:
+    except (ImportError, ValueError, RuntimeError, httpx.InvalidURL) as error:
         raise Ended(f"cannot be reached through the proxy: {error}").of(address.host) from None
     client = httpx.AsyncClient(
         headers={**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
@@ -295,7 +368,7 @@ async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIter
         transport=transport,
     )
     async with client, anyio.create_task_group() as tasks:
-        stream = HttpStream(address.url, client, tasks)
+        stream = HttpStream(address.url, client, tasks, proxy)
         try:
             yield stream
         finally:
