@@ -31,7 +31,7 @@ from acp_tui.ui.recorded.render import View, film_of_demo, render
 from acp_tui.ui.recorded.screen import ReplayApp
 from acp_tui.ui.recorded.spot import Spot
 from acp_tui.ui.recorded.studio import picture_of
-from acp_tui.workbench.inspect.inspection import inspect_file
+from acp_tui.workbench.inspect import inspect_file
 from support.screens import rows, settled
 from support.waiting import TEST_LIMIT_S, until
 

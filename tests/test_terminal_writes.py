@@ -27,15 +27,15 @@ ALLOWED: Final = {
         "input": "its prompt is made visible",
     },
     "cli/doctor.py": {"os.write": "a constant asks the terminal"},
-    "cli/help.py": {"rich.console": "draws into a string, which is printed"},
-    "client/copies.py": {"os.pwrite": "a file"},
+    "cli/reference.py": {"rich.console": "draws into a string, which is printed"},
+    "client/set_aside.py": {"os.pwrite": "a file"},
     "client/changes/tree.py": {"os.write": "a file"},
     "client/processes/guardian.py": {"os.fdopen": "stdin"},
     "client/prompts/history.py": {"os.write": "a file"},
     "client/files.py": {"os.fdopen": "a file"},
     "ui/textual_gaps/repainting.py": {"rich.console": "Textual's, for the text of its strips"},
     "client/completion/workspace_files.py": {"os.fdopen": "a file that is read"},
-    "client/workspace/branch.py": {"os.fdopen": "a file that is read"},
+    "client/safe_git.py": {"os.fdopen": "a file that is read"},
     "client/settings/trust.py": {"os.fdopen": "a file that is read"},
     "client/terminals/launcher.py": {"os.write": "a pipe to the process that forked it"},
     "client/terminals/pty.py": {
@@ -43,7 +43,7 @@ ALLOWED: Final = {
         "/dev/tty": "a name that is compared",
     },
     "client/workspace/workspace.py": {"os.write": "a file"},
-    "workbench/demo/main.py": {
+    "workbench/demo/agent.py": {
         "sys.stderr": "of an agent",
         "sys.stdout": "of a login: constants, and a name that the user typed",
     },

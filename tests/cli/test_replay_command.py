@@ -15,11 +15,10 @@ import pyte
 import pytest
 from textual.app import App
 
-from acp_tui.cli import render, replay
+from acp_tui.cli import replay
 from acp_tui.cli.main import main, visible_output
 from acp_tui.cli.mock import _repeat
-from acp_tui.cli.render import run_render
-from acp_tui.cli.replay import recording_of, run_inspect, run_replay
+from acp_tui.cli.replay import recording_of, run_inspect, run_render, run_replay
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.recorded import rehearsal
@@ -45,7 +44,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
         seen.append((*(each for each in values if not isinstance(each, Settings | tuple)), *options.values()))
         return 0
 
-    for module, name in ((replay, "run_replay"), (replay, "run_inspect"), (render, "run_render")):
+    for module, name in ((replay, "run_replay"), (replay, "run_inspect"), (replay, "run_render")):
         monkeypatch.setattr(module, name, note)
     monkeypatch.setattr(replay, "has_terminal", lambda: True)
     monkeypatch.setattr(replay, "require_screen", lambda _: None)

@@ -20,7 +20,7 @@ from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.protocol.v1 import inbound, inbound_requests
+from acp_tui.protocol.v1 import connection, inbound
 from support.golden import needs_schema
 from support.messages_from_schema import Messages, without_unknown_keys
 from support.schema import definitions, flaws
@@ -50,7 +50,7 @@ def read_elicitation(params: Any) -> Any:
     """As the connection does, which refuses what is no object before that."""
     if not isinstance(params, dict):
         raise MalformedMessage("CreateElicitationRequest", "not an object")
-    return inbound_requests.read_elicitation(params, OFFER)
+    return connection.read_elicitation(params, OFFER)
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
@@ -64,7 +64,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "PromptResponse": inbound.read_prompt_response,
     "ListSessionsResponse": inbound.read_session_page,
     "CreateElicitationRequest": read_elicitation,
-    "CompleteElicitationNotification": inbound_requests.read_completed,
+    "CompleteElicitationNotification": connection.read_completed,
 }
 """What turns a message into the client's values, where there is more to it than its model."""
 

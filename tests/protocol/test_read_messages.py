@@ -14,16 +14,14 @@ from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod, PermissionQuestion
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.v1.agent_requests import (
+    CreateElicitationRequest,
     CreateTerminalRequest,
+    ElicitationFormMode,
     KillTerminalResponse,
     ReleaseTerminalResponse,
-    WriteTextFileResponse,
-)
-from acp_tui.protocol.v1.elicitation import (
-    CreateElicitationRequest,
-    ElicitationFormMode,
     StringPropertySchema,
     TitledMultiSelectItems,
+    WriteTextFileResponse,
 )
 from acp_tui.protocol.v1.initialize import AuthenticateResponse, LogoutResponse
 from acp_tui.protocol.v1.session import (

@@ -21,8 +21,9 @@ from acp_tui.conversation.content import (
     UnknownBlock,
 )
 from acp_tui.protocol.roles import ClientOffer, Workplace
-from acp_tui.protocol.v1 import content, inbound_content, outbound
+from acp_tui.protocol.v1 import inbound_content, outbound
 from acp_tui.protocol.v1.agent_requests import RequestPermissionResponse, SelectedPermissionOutcome
+from acp_tui.protocol.v1.content import TextContent
 from acp_tui.protocol.v1.session import (
     EnvVariable,
     McpServerHttp,
@@ -172,7 +173,7 @@ def test_a_boolean_value_cannot_be_set_without_its_type() -> None:
 
 @needs_schema
 def test_an_agents_side_writes_updates_with_their_discriminators() -> None:
-    text = content.TextContent(text="hi")
+    text = TextContent(text="hi")
     updates: list[SessionUpdate] = [
         AgentMessageChunk(content=text),
         ToolCall(tool_call_id="c", title="T"),

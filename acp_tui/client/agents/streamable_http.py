@@ -34,10 +34,12 @@ from acp_tui.rpc.messages import (
     ErrorCode,
     FrameSplitter,
     FrameTooLarge,
+    Key,
+    Recent,
     RequestFailed,
+    key_of,
     write_failure,
 )
-from acp_tui.rpc.pairing import Key, Recent, key_of
 
 ANSWER_LIMIT_S: Final = 30.0
 """How long a server may take to accept a message; its answer comes as an event."""

@@ -21,8 +21,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 
-from acp_tui.client.build_files import BUILD_FILE, is_build_file
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
+from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible, make_visible_path
 from acp_tui.ui.changes.changed_files import WORDS, count_words
 from acp_tui.ui.changes.file_review import ReviewDrawing

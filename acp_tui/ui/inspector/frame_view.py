@@ -22,8 +22,8 @@ from acp_tui.ui.inspector.rows import began_at, duration, size
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
+from acp_tui.workbench.inspect import Detail, LintNote
 from acp_tui.workbench.inspect.index import Form
-from acp_tui.workbench.inspect.inspection import Detail, LintNote
 from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
 
 INDENT: Final = 2

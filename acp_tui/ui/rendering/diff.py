@@ -12,8 +12,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from textual.strip import Strip
 
-from acp_tui.client.build_files import BUILD_FILE, is_build_file
 from acp_tui.client.line_comparison import Steps
+from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_path

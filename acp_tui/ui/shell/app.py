@@ -469,10 +469,10 @@ class AcpTuiApp(BaseApp):
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
         await to_thread.run_sync(self._hub.preload)
         if command.is_host:
-            from acp_tui.client.hosting.following import attached  # loading point: for hosted sessions alone
+            from acp_tui.client.hosting.finding import attached  # loading point: for hosted sessions alone
 
             return await attached(self._hub, command, on_phase)
-        from acp_tui.client.sessions.policy import INTERACTIVE, policy_of
+        from acp_tui.client.sessions.access import INTERACTIVE, policy_of
         from acp_tui.client.sessions.session_history import recording_plan
         from acp_tui.ui.shell.agent_start import ready_to_start
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from anyio import to_thread
 
+from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
-from acp_tui.conversation.handover import digest
+from acp_tui.conversation.retelling import digest
 from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
@@ -277,7 +278,8 @@ class Actions:
         command = await choose_agent(self._host.screen.app)
         if command is None:
             return
-        text = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
+        told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
+        text = without_mentions(told)  # else an agent could have files of its choice attached
         cwd = command.cwd or self._host.cwd
         tab = await self._host.shell.open_tab(self._host.shell.link_to(command, cwd), cwd)
         tab.screen.query_one(PromptInput).set_draft(text)

@@ -10,8 +10,8 @@ from typing import Final
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.session_history import PastSession
-from acp_tui.client.workspace.branch import branch_of
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
 from acp_tui.ui.session.welcome import Welcome

@@ -1,6 +1,6 @@
 """The passes over a recording: one finds what is secret in it, one where that is split, the last writes the lines anew.
 
-Which file the lines come from, and where they go, is in `redacting`. `Shortcuts` are ways past a close look at a line,
+Which file the lines come from, and where they go, is in `redact`. `Shortcuts` are ways past a close look at a line,
 which nearly all lines can take: a line whose strings are all known to hold nothing need not be read, one in which no
 string tells what another is can have them replaced one by one, and a piece of a text stands among the same words as
 the piece before.
