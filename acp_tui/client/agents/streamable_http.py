@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Final
@@ -101,6 +101,7 @@ class HttpStream(RemoteStream):
         """By session, why the server does not open its stream."""
         self._closed: set[str] = set()
         """Sessions that we have closed: their streams may end."""
+        self._at_work: set[anyio.CancelScope] = set()
         self._ended: Ended | None = None
         self._too_large: FrameTooLarge | None = None
 
@@ -150,7 +151,7 @@ class HttpStream(RemoteStream):
                 return Ended(f"has not answered within {ANSWER_LIMIT_S:g} s")
             case httpcore.ProxyError():
                 return proxy_refusal(self._proxy or "", f"HTTP {error}")
-            case httpcore.RemoteProtocolError() if error.__cause__ is not None and not self._connection_id:
+            case httpcore.RemoteProtocolError() if not self._connection_id and not _is_cut(error):
                 return Ended("does not speak HTTP", is_temporary=False)
             case OSError():
                 return failure(error, self._proxy)
@@ -160,7 +161,22 @@ class HttpStream(RemoteStream):
         if self._ended is None:
             self._ended = ended
             self._send_block.close()
-            self._tasks.cancel_scope.cancel()
+            # Whoever reads here hears all that has come, then the end; they are not to be cancelled with these.
+            for scope in self._at_work:
+                scope.cancel()
+
+    def _start(self, work: Callable[..., Awaitable[object]], *args: Any) -> None:
+        """Do something beside, until the end of the connection at the latest."""
+
+        async def until_the_end() -> None:
+            with anyio.CancelScope() as scope:
+                self._at_work.add(scope)
+                if self._ended is not None:
+                    scope.cancel()
+                await work(*args)
+            self._at_work.discard(scope)
+
+        self._tasks.start_soon(until_the_end)
 
     # What we say
 
@@ -244,7 +260,7 @@ class HttpStream(RemoteStream):
         if opened is None:
             self._closed.discard(session_id)
             self._streams[session_id] = opened = anyio.Event()
-            self._tasks.start_soon(self._listen, session_id, opened)
+            self._start(self._listen, session_id, opened)
         await opened.wait()
         return None if session_id in self._streams else self._refusals.pop(session_id, self.ended)
 
@@ -305,10 +321,10 @@ class HttpStream(RemoteStream):
             return False
         new = _session_in(message.get("result"))
         if new and new not in self._streams:
-            self._tasks.start_soon(self._open, new)
+            self._start(self._open, new)
         loaded = self._loading.pop(key, "")
         if loaded and loaded != session_id:
-            self._tasks.start_soon(self._deliver_behind_replay, loaded, line)
+            self._start(self._deliver_behind_replay, loaded, line)
             return True
         return False
 
@@ -326,11 +342,16 @@ def _session_in(result: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
+def _is_cut(error: httpcore.RemoteProtocolError) -> bool:
+    """Whether the connection ended in the middle, rather than that it carries something else than HTTP."""
+    return any(word in str(error) for word in ("disconnected", "closed", "ended"))
+
+
 class _Events:
     """Takes the messages out of a stream of events."""
 
     def __init__(self) -> None:
-        self._lines = FrameSplitter()
+        self._lines = FrameSplitter(DEFAULT_MAX_FRAME_BYTES)
         self._parts: list[bytes] = []
         self._size = 0
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from acp_tui.client.agents import streamable_http
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.http_connections import Transport
 from acp_tui.client.errors import AgentLost, AgentRefused, AgentUnreachable
 from support.agents import running
 
@@ -80,7 +82,7 @@ async def _failure(answer: Answer) -> AgentLost:
         (response("500 Oops"), r"refuses the connection \(HTTP 500\)", True),
         (response("200 OK", b"<html>", Content_Type="text/html"), r"\(text/html\) names no connection", False),
         (response("302 Found", Location="https://other.example/"), "leads on to https://other.example/", False),
-        (b"220 mail.example ESMTP\r\n\r\n", "is out of reach", True),
+        (b"220 mail.example ESMTP\r\n\r\n", "does not speak HTTP", False),
         (None, "is out of reach: the connection broke off", True),
     ],
 )  # fmt: skip
@@ -158,3 +160,95 @@ async def test_a_command_gives_the_token_anew_for_each_connection(tmp_path: Path
                 with pytest.raises(AgentLost):
                     await agent.initialize()
     assert seen == ["Bearer 1", "Bearer 2"]
+
+
+# A server that takes its time, or knows no measure
+
+
+@pytest.fixture
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streamable_http, "ANSWER_LIMIT_S", 0.3)
+
+
+@pytest.mark.usefixtures("in_a_hurry")
+@pytest.mark.parametrize("trickle", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n{"])
+async def test_a_server_whose_answer_never_ends_is_given_up(trickle: bytes):
+    """Each byte comes in time, and there is always another one."""
+
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(trickle)
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"x" * bool(trickle))
+                await writer.drain()
+                await asyncio.sleep(0.02)
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        command = command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
+        async with running(command) as agent:
+            with pytest.raises(AgentLost, match=r"has not answered within 0\.3 s"):
+                await agent.initialize()
+
+
+async def test_a_stream_may_be_silent_for_as_long_as_the_agent_works(monkeypatch: pytest.MonkeyPatch):
+    limits: dict[str, Any] = {}
+    handle = Transport.handle_async_request
+
+    async def note(self: Transport, request: Any) -> Any:
+        limits[request.method] = request.extensions["timeout"]["read"]
+        return await handle(self, request)
+
+    monkeypatch.setattr(Transport, "handle_async_request", note)
+    async with served(lambda method, _, body: greeting(method, body)) as command, running(command) as agent:
+        await agent.initialize()
+    assert limits["GET"] is None
+    assert limits["POST"] is not None
+
+
+@pytest.mark.parametrize("head", [b"", b"Content-Type: application/json\r\nAcp-Connection-Id: c\r\n"])
+async def test_an_answer_that_goes_on_and_on_is_not_kept(head: bytes, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(streamable_http, "DEFAULT_MAX_FRAME_BYTES", 1 << 20)
+    sent = 0
+
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(b"HTTP/1.1 200 OK\r\n%b\r\n" % head)
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"x" * 65536)
+                sent += 65536
+                await writer.drain()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        command = command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
+        async with running(command) as agent:
+            with pytest.raises(AgentLost, match="a message of more than 1,048,576 bytes"):
+                await agent.initialize()
+    assert sent < 64 << 20
+
+
+@pytest.mark.parametrize("piece", [b"data: " + b"x" * 65530, b"data: x\n" * 8192])
+async def test_an_event_that_never_ends_is_not_kept(piece: bytes, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(streamable_http, "DEFAULT_MAX_FRAME_BYTES", 1 << 20)
+
+    def flood(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        return stream() + piece * 40 if method == "GET" else greeting(method, body)
+
+    async with served(flood) as command, running(command) as agent:
+        with suppress(AgentLost):
+            await agent.initialize()
+        await agent.ended()
+        assert "a message of more than" in str(agent.lost)
+
+
+async def test_garbage_among_the_events_is_passed_over():
+    garbage = [b"\xff\xfe", b"{", b'{"id": {}}', b"[[[", b'"id"', b'{"id": 7, "result": "nobody asked"}']
+
+    def mix(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        if method == "GET":
+            return stream(*garbage) + b": a comment\r\n\r\nretry: 5\r\nno colon\r\n\r\n"
+        return greeting(method, body) or response("202 Accepted")
+
+    async with served(mix) as command, running(command) as agent:
+        await agent.initialize()
+        assert agent.lost is None
