@@ -28,10 +28,9 @@ from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.formats import CannotRender
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot, read_spot
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
-from acp_tui.ui.recorded.spot import Spot, read_spot
 from acp_tui.workbench.inspect import inspect_file
 
 if TYPE_CHECKING:

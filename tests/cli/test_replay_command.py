@@ -23,10 +23,9 @@ from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.recorded import rehearsal
 from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View
-from acp_tui.ui.recorded.spot import Spot
 from support.filming import HEADER, two_turns
 from support.recordings import write
 

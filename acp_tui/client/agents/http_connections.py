@@ -87,8 +87,8 @@ def proxy_at(url: str) -> httpcore.Proxy:
 async def body_of(response: httpx.Response) -> AsyncIterator[bytes]:
     """The body of the response to a GET, in pieces that are as long as what has come. Raises httpcore's exceptions."""
     is_chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
-    if not is_chunked or "Content-Encoding" in response.headers:
-        async for data in response.aiter_bytes():
+    if not is_chunked:
+        async for data in response.aiter_raw():
             yield data
         return
     connection, chunks = response.extensions["network_stream"], Chunks()

@@ -5,9 +5,10 @@ There is a stream of events for the connection and one for each session (RFD "St
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Final
@@ -15,7 +16,7 @@ from typing import Any, Final
 import anyio
 import httpcore
 import httpx
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 from pydantic_core import from_json
 
 from acp_tui.client.agents.address import Address
@@ -48,6 +49,10 @@ QUIET_S: Final = 0.1
 """A session's stream that says nothing for so long has nothing on its way."""
 REPLAY_LIMIT_S: Final = 5.0
 """The answer that ends a replay waits for the rest of it no longer."""
+MAX_NAME: Final = 4096
+"""Characters of an id of a connection or a session: we show it in a header."""
+MAX_REFUSAL_BYTES: Final = 64 << 10
+"""Of what is read of an answer that is no success."""
 READ_AHEAD: Final = 8
 """Blocks of messages that wait to be read; with more, nothing is taken from the network."""
 KEEPALIVE: Final[Sequence[tuple[int, int, int]]] = (
@@ -61,6 +66,7 @@ _GONE: Final = frozenset({401, 403, 404, 410})
 """The connection is gone, says the RFD."""
 _REOPENING: Final = frozenset({"session/load", "session/resume"})
 """A server may hold on to the connection that broke for a while: there is no other session to begin for that."""
+_BEGINNING: Final = frozenset({"session/new", "session/fork"})
 _EVENTS: Final = "text/event-stream"
 _PATIENT: Final = httpx.Timeout(None, connect=OPEN_LIMIT_S)
 """A stream of events may be silent for as long as the agent works."""
@@ -97,13 +103,13 @@ class HttpStream(RemoteStream):
         """The agent's requests that wait for an answer, and the session whose stream they came on."""
         self._loading: dict[Key, str] = {}
         """Our requests that are answered behind a replay, and the session whose stream that comes on."""
+        self._beginning: set[Key] = set()
+        """Our requests that are answered with the name of a new session."""
         self._refusals: dict[str, Ended] = {}
         """By session, why the server does not open its stream."""
         self._closed: set[str] = set()
         """Sessions that we have closed: their streams may end."""
-        self._at_work: set[anyio.CancelScope] = set()
         self._ended: Ended | None = None
-        self._too_large: FrameTooLarge | None = None
 
     @property
     def ended(self) -> Ended:
@@ -113,13 +119,8 @@ class HttpStream(RemoteStream):
     # Lines
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """The next messages, whole, whatever `max_bytes` says. Raises EndOfStream, and FrameTooLarge."""
-        try:
-            return await self._blocks.receive()
-        except anyio.EndOfStream:
-            if self._too_large is not None:
-                raise self._too_large from None
-            raise
+        """The next messages, whole, whatever `max_bytes` says. Raises EndOfStream."""
+        return await self._blocks.receive()
 
     async def send(self, item: bytes) -> None:
         """Post each line that ends, one behind the other: only so they arrive in order. Raises BrokenResourceError."""
@@ -143,8 +144,7 @@ class HttpStream(RemoteStream):
         """What it means that a request failed."""
         match error:
             case FrameTooLarge():
-                self._too_large = error
-                return Ended(str(error), is_temporary=False)
+                return Ended(f"broke the protocol: it sent {error}", is_temporary=False)
             case httpcore.ConnectTimeout():
                 return failure(TimeoutError(), self._proxy)
             case httpcore.TimeoutException() | TimeoutError():
@@ -161,27 +161,12 @@ class HttpStream(RemoteStream):
         if self._ended is None:
             self._ended = ended
             self._send_block.close()
-            # Whoever reads here hears all that has come, then the end; they are not to be cancelled with these.
-            for scope in self._at_work:
-                scope.cancel()
-
-    def _start(self, work: Callable[..., Awaitable[object]], *args: Any) -> None:
-        """Do something beside, until the end of the connection at the latest."""
-
-        async def until_the_end() -> None:
-            with anyio.CancelScope() as scope:
-                self._at_work.add(scope)
-                if self._ended is not None:
-                    scope.cancel()
-                await work(*args)
-            self._at_work.discard(scope)
-
-        self._tasks.start_soon(until_the_end)
+            self._tasks.cancel_scope.cancel()
 
     # What we say
 
     async def _post(self, line: bytes) -> None:
-        message = from_json(line)
+        message = _read(line)
         method, params = message.get("method"), message.get("params")
         key = key_of(message.get("id"))
         if method is None:
@@ -193,11 +178,17 @@ class HttpStream(RemoteStream):
             if not self._connection_id:
                 await self._initialize(line)
                 return
+            if not _is_name(session_id):
+                self._end(Ended("named a session as nobody can name it to a server", is_temporary=False))
+                return
             refused = await self._open(session_id) if session_id else None
             if refused is None:
                 if is_request and key is not None and method == "session/load":
                     self._loading[key] = session_id
-                refused = await self._take_response(*await self._answer_to(line, session_id))
+                if is_request and key is not None and method in _BEGINNING:
+                    self._beginning.add(key)
+                response, content = await self._send_post(line, self._names(session_id))
+                refused = await self._take_response(response, content)
         except _BROKEN as error:
             self._end(self._how(error))
             return
@@ -210,42 +201,44 @@ class HttpStream(RemoteStream):
         elif is_request or method is None:  # it may work later; the agent would wait for our answer for ever
             self._end(refused)
 
-    async def _answer_to(self, line: bytes, session_id: str = "") -> tuple[httpx.Response, bytes]:
-        """The response to a message, and its body. A server that goes on and on is left."""
-        body = bytearray()
-        names = self._names(session_id) if self._connection_id else {}
-        with anyio.fail_after(ANSWER_LIMIT_S):
-            async with self._client.stream("POST", self._url, content=line, headers=names) as response:
-                async for data in response.aiter_bytes():
-                    body += data
-                    if len(body) > DEFAULT_MAX_FRAME_BYTES:
+    async def _send_post(self, line: bytes, headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
+        """The response and its content, which is not more than a message may have. Raises FrameTooLarge."""
+        content = bytearray()
+        with anyio.fail_after(ANSWER_LIMIT_S):  # all of it: a byte now and then is no answer
+            async with self._client.stream("POST", self._url, content=line, headers=headers) as response:
+                is_message = response.status_code == HTTPStatus.OK
+                async for data in response.aiter_raw():  # as it is: what is packed could be anything's size
+                    content += data
+                    if is_message and len(content) > DEFAULT_MAX_FRAME_BYTES:
                         raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
-        return response, bytes(body)
+                    if not is_message and len(content) > MAX_REFUSAL_BYTES:
+                        break
+        return response, bytes(content)
 
     async def _initialize(self, line: bytes) -> None:
-        response, body = await self._answer_to(line)
+        response, content = await self._send_post(line, {})
         if response.status_code != HTTPStatus.OK:
             self._end(refusal(response.status_code, response.headers.get("Location")))
             return
         self._connection_id = response.headers.get("Acp-Connection-Id", "")
-        if not self._connection_id:
+        if not self._connection_id or not _is_name(self._connection_id):
             said = response.headers.get("Content-Type", "").partition(";")[0]
             hint = "is it the address of an agent? many serve theirs at /acp, some over wss:// alone"
             how = f"does not speak ACP over HTTP: its answer ({said}) names no connection"
             self._end(Ended(how, hint, is_temporary=False))
             return
         if await self._open("") is None:
-            await self._take_response(response, body)
+            await self._take_response(response, content)
 
-    async def _take_response(self, response: httpx.Response, body: bytes) -> Ended | None:
+    async def _take_response(self, response: httpx.Response, content: bytes) -> Ended | None:
         """Why the message was not accepted."""
         if response.status_code in _GONE:
             self._end(refusal(response.status_code))
             return None
         if not response.is_success:
             return refusal(response.status_code, response.headers.get("Location"))
-        if response.status_code == HTTPStatus.OK and body.strip():
-            await self._deliver([body.replace(b"\n", b" ")])
+        if response.status_code == HTTPStatus.OK and content.strip():
+            await self._deliver([content.replace(b"\n", b" ")])
         return None
 
     def _names(self, session_id: str) -> dict[str, str]:
@@ -260,7 +253,7 @@ class HttpStream(RemoteStream):
         if opened is None:
             self._closed.discard(session_id)
             self._streams[session_id] = opened = anyio.Event()
-            self._start(self._listen, session_id, opened)
+            self._tasks.start_soon(self._listen, session_id, opened)
         await opened.wait()
         return None if session_id in self._streams else self._refusals.pop(session_id, self.ended)
 
@@ -319,12 +312,14 @@ class HttpStream(RemoteStream):
             if session_id:
                 self._asked[key] = session_id
             return False
-        new = _session_in(message.get("result"))
-        if new and new not in self._streams:
-            self._start(self._open, new)
+        if key in self._beginning:
+            self._beginning.remove(key)
+            new = _session_in(message.get("result"))
+            if new and new not in self._streams and _is_name(new):
+                self._tasks.start_soon(self._open, new)
         loaded = self._loading.pop(key, "")
         if loaded and loaded != session_id:
-            self._start(self._deliver_behind_replay, loaded, line)
+            self._tasks.start_soon(self._deliver_behind_replay, loaded, line)
             return True
         return False
 
@@ -335,6 +330,19 @@ class HttpStream(RemoteStream):
             while before != (before := self._read.get(session_id, 0)):
                 await anyio.sleep(QUIET_S)
         await self._deliver([line])
+
+
+def _read(line: bytes) -> Any:
+    """A message of ours; it may hold half a character that an agent has sent."""
+    try:
+        return from_json(line)
+    except ValueError:
+        return json.loads(line)
+
+
+def _is_name(given: str) -> bool:
+    """Whether it can stand in a header."""
+    return given.isascii() and (given.isprintable() or not given) and len(given) <= MAX_NAME
 
 
 def _session_in(result: Any) -> str:
@@ -373,6 +381,13 @@ class _Events:
         return messages
 
 
+async def _hold(*, task_status: TaskStatus[TaskGroup]) -> None:
+    """A group of tasks that can be ended without who reads the stream: that is told why."""
+    async with anyio.create_task_group() as tasks:
+        task_status.started(tasks)
+        await anyio.sleep_forever()
+
+
 @asynccontextmanager
 async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIterator[HttpStream]:
     """The agent's lines, until the block ends; it connects with the first message."""
@@ -390,7 +405,8 @@ async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIter
         timeout=httpx.Timeout(ANSWER_LIMIT_S, connect=OPEN_LIMIT_S, pool=None),
         transport=transport,
     )
-    async with client, anyio.create_task_group() as tasks:
+    async with client, anyio.create_task_group() as outer:
+        tasks: TaskGroup = await outer.start(_hold)
         stream = HttpStream(address.url, client, tasks, proxy)
         try:
             yield stream

@@ -9,24 +9,21 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args
 
-from pydantic import Field, Tag, TypeAdapter, ValidationError, WrapValidator, create_model
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
+from pydantic_core import ValidationError
 
-from acp_tui.conversation import UnsetType
 from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import as_list, as_object, objects
+from acp_tui.protocol.schemas import Tag, fields_of, reader_of
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Annotations, ToolCallFields
 from acp_tui.protocol.v1.session import PromptResponse
 from acp_tui.protocol.v1.updates import CompactionUpdate, Notice, PlanEntry
-from acp_tui.protocol.wire import UNKNOWN, DefaultOnError, WireModel, describe
+from acp_tui.protocol.wire import UNKNOWN, WireModel, describe
 
 SHAPE: Final = Rule(
     "A-SHAPE-1",
@@ -192,13 +189,12 @@ class MessageCheck:
         self._look_into(f"the result of {method}", RESULTS[method], answer.result)
 
     def _look_at_null(self, answer: Answered) -> None:
-        shape = shape_of(RESULTS[answer.request.method])
         what = f"the result of {answer.request.method} is null"
-        _, flaw = shape.read({})
+        _, flaw = read(RESULTS[answer.request.method], {})
         self._judge.check(SHAPE if flaw else NULL, False, what, answer.request.index)
 
     def _look_into(self, what: str, model: Any, raw: Any) -> None:
-        value, flaw = shape_of(model).read(raw)
+        value, flaw = read(model, raw)
         self._judge.check(SHAPE, not flaw, f"{what}: {flaw}")
         if flaw:
             return
@@ -210,9 +206,6 @@ class MessageCheck:
         self._judge.check(OWN_KEYS, not own, f"{what} has {', '.join(own[:5])}")
         self._judge.check(KNOWN_WORDS, not strange, f"{what} has {', '.join(strange[:3])}")
 
-
-BARE_BLOCK: Final = "block"
-"""The tag of a tool call's content without its wrapper, which clients bear and the schema has not (R-DOC-2)."""
 
 _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
 _KINDS: Final = "read edit delete move search execute think fetch switch_mode other"
@@ -241,64 +234,12 @@ UNSTABLE_KEYS: Final = frozenset(
 """Keys of drafts and of what was removed; they are told apart from an agent's own."""
 
 
-class Shape:
-    """A type of the wire, strict."""
-
-    def __init__(self, model: Any) -> None:
-        self._adapter: TypeAdapter[Any] = TypeAdapter(_strict(model))
-
-    def read(self, value: Any) -> tuple[Any, str]:
-        """The value, and ""; or None, and what is wrong and where."""
-        try:
-            return self._adapter.validate_python(value, by_alias=True, by_name=False), ""
-        except ValidationError as error:
-            return None, describe(error)
-
-
-@cache
-def shape_of(model: Any) -> Shape:
-    """Made where it is first wanted: a validator takes milliseconds to build."""
-    return Shape(model)
-
-
-# Strict types
-
-
-def _strict(kind: Any) -> Any:
-    """The type without what bears a malformed value."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        kept = [each for each in parts[1:] if not isinstance(each, DefaultOnError | WrapValidator)]
-        inner = _strict(parts[0])
-        return Annotated[(inner, *kept)] if kept else inner
-    if origin in (Union, UnionType):
-        return Union[tuple(_strict(part) for part in parts if _is_in_schema(part))]  # noqa: UP007 - made at run time
-    if origin in (list, dict):
-        return origin[tuple(map(_strict, parts))]
-    if isinstance(kind, type) and issubclass(kind, WireModel):
-        return _strict_model(kind)
-    return kind
-
-
-def _is_in_schema(part: Any) -> bool:
-    is_bare_block = any(isinstance(each, Tag) and each.tag == BARE_BLOCK for each in get_args(part)[1:])
-    return part is not UnsetType and not (get_origin(part) is Annotated and is_bare_block)
-
-
-@cache
-def _strict_model(model: type[WireModel]) -> type[WireModel]:
-    hints = get_type_hints(model, include_extras=True)
-    fields: dict[str, Any] = {
-        name: (_strict(hints[name]), _presence(field)) for name, field in model.model_fields.items()
-    }
-    return create_model(model.__name__, __base__=model, **fields)
-
-
-def _presence(field: FieldInfo) -> Any:
-    """Whether it may be left out; under another name than the schema's it is missing."""
-    if field.default_factory is not None:
-        return Field(default_factory=field.default_factory)
-    return ... if field.default is PydanticUndefined else Field(default=field.default)
+def read(kind: Any, value: Any) -> tuple[Any, str]:
+    """The value of a type of the wire as the schema has it, and ""; or None, and what is wrong and where."""
+    try:
+        return reader_of(kind, exact=True).validate_python(value), ""
+    except ValidationError as error:
+        return None, describe(error)
 
 
 # What is well-formed and yet strange
@@ -345,15 +286,15 @@ def _models(value: Any, raw: Any, path: str) -> Iterator[tuple[WireModel, dict[s
 def _names(model: type[WireModel]) -> tuple[tuple[str, str], ...]:
     """The fields with their keys; not those that hold any JSON."""
     return tuple(
-        (name, field.alias or name)
-        for name, field in model.model_fields.items()
+        (name, field.key)
+        for name, field in fields_of(model).items()
         if field.annotation is not Any and name != "meta"
     )
 
 
 @cache
 def _keys(model: type[WireModel]) -> frozenset[str]:
-    return frozenset(field.alias or name for name, field in model.model_fields.items())
+    return frozenset(field.key for field in fields_of(model).values())
 
 
 @cache
@@ -366,7 +307,7 @@ def _known_values(model: type[WireModel]) -> tuple[tuple[str, frozenset[str]], .
 @cache
 def _open_unions(model: type[WireModel]) -> tuple[str, ...]:
     """The fields in which a variant that is not known stays the dict that it is."""
-    return tuple(name for name, field in model.model_fields.items() if _is_open(field.annotation))
+    return tuple(name for name, field in fields_of(model).items() if _is_open(field.annotation))
 
 
 def _is_open(kind: Any) -> bool:

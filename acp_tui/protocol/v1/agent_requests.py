@@ -5,15 +5,13 @@ Strict, since it decides what is touched and run.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag, model_validator
-
+from acp_tui.protocol.schemas import DefaultOnError, Discriminator, Tag, field
 from acp_tui.protocol.v1.content import ToolCallUpdate
 from acp_tui.protocol.v1.session import EnvVariable, RequestId
 from acp_tui.protocol.wire import (
     UNKNOWN,
-    DefaultOnError,
     Int64,
     Lenient,
     NullIsEmpty,
@@ -32,8 +30,8 @@ class CreateTerminalRequest(WireModel):
 
     session_id: str
     command: str
-    args: NullIsEmpty[str] = Field(default_factory=list)
-    env: NullIsEmpty[EnvVariable] = Field(default_factory=list)
+    args: NullIsEmpty[str] = field(default_factory=list)
+    env: NullIsEmpty[EnvVariable] = field(default_factory=list)
     cwd: str | None = None
     output_byte_limit: UInt64 | None = None
 
@@ -153,7 +151,7 @@ class SelectedPermissionOutcome(Variant):
 
 
 RequestPermissionOutcome: TypeAlias = Annotated[
-    CancelledPermissionOutcome | SelectedPermissionOutcome, Field(discriminator="outcome")
+    CancelledPermissionOutcome | SelectedPermissionOutcome, Discriminator("outcome")
 ]
 
 
@@ -278,7 +276,7 @@ class ElicitationSchema(WireModel):
     type: Annotated[Literal["object"], DefaultOnError(lambda: "object")] = "object"
     title: Lenient[str] = None
     description: Lenient[str] = None
-    properties: dict[str, ElicitationPropertySchema] = Field(default_factory=dict)
+    properties: dict[str, ElicitationPropertySchema] = field(default_factory=dict)
     required: list[str] | None = None
 
 
@@ -294,12 +292,11 @@ class ElicitationMode(Variant):
     tool_call_id: Lenient[str] = None
     request_id: RequestId = None
 
-    @model_validator(mode="after")
-    def _has_a_scope(self) -> Self:
+    def _settle(self, _: Any, /) -> None:
+        super()._settle(_)
         # A request's id may be null, so it counts as soon as it is named.
-        if self.session_id is None and "request_id" not in self.model_fields_set:
+        if self.session_id is None and "request_id" not in self.given:
             raise ValueError("neither a session nor a request is named")
-        return self
 
 
 class ElicitationFormMode(ElicitationMode):
@@ -318,7 +315,7 @@ class ElicitationUrlMode(ElicitationMode):
 
 
 CreateElicitationRequest: TypeAlias = Annotated[
-    ElicitationFormMode | ElicitationUrlMode, Field(discriminator="mode")
+    ElicitationFormMode | ElicitationUrlMode, Discriminator("mode")
 ]
 """`elicitation/create`; one of another mode is malformed, as it must not be shown as a known one (R-ELIC-2)."""
 

@@ -338,7 +338,7 @@ def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: b
 def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool) -> Field:
     items = prop.items
     if isinstance(items, dict):
-        return UnknownField(name, "array", prop.model_dump(by_alias=True, exclude_unset=True), is_required)
+        return UnknownField(name, "array", to_wire(prop), is_required)
     if isinstance(items, agent_requests.StringMultiSelectItems):
         choices = _choices(items.enum, None)
     else:

@@ -11,9 +11,9 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from acp_tui.ui.recorded import rehearsal
 from acp_tui.ui.recorded.formats import CannotRender
+from acp_tui.ui.recorded.player import Spot
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View, film_of_demo, render
-from acp_tui.ui.recorded.spot import Spot
 from acp_tui.workbench import demo as shipped
 from support.waiting import TEST_LIMIT_S
 

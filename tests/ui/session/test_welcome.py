@@ -19,9 +19,9 @@ from acp_tui.conversation.updates import CommandsReplaced, Remarked
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.history import TIPS
 from acp_tui.ui.tab.host import Live
 from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.tab.welcoming import TIPS
 from support.desks import SESSION, OpenDesk
 from support.folding import prompt
 from support.recordings import demo, play
