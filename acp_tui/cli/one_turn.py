@@ -9,11 +9,12 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from acp_tui.cli.arguments import Given, WrongUse
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force
+from acp_tui.cli.prerequisites import command_of, notes_of
 from acp_tui.cli.saying import say
-from acp_tui.cli.terminal import ready_to_run
+from acp_tui.cli.terminal import ready_to_run, settings_in
 from acp_tui.client.agents.starting import end_early, start_early
 from acp_tui.client.settings import servers_at_start, settings_file
 
@@ -23,7 +24,7 @@ STDIN_LIMIT_S: Final = 3.0
 
 def run(given: Given) -> int:
     """Run one turn; returns the exit status."""
-    command, read = command_of(given.agent), settings_in_force(given.cwd)
+    command, read = command_of(given.agent), settings_in(given.cwd)
     command = ready_to_run(command)
     for note in notes_of(read):
         say(note)
