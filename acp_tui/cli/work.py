@@ -113,7 +113,7 @@ def demo(given: Given) -> int:
         _check_scenario(name)
     from acp_tui.client.agents.demo import demo_command, with_project
 
-    command = with_project(demo_command(name, given.speed))
+    command = with_project(demo_command(name, given.speed, 2 if given.protocol == "2" else 1))
     return _work(command, Path(), is_plain=given.plain)  # it has a folder of its own
 
 

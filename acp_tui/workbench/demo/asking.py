@@ -194,7 +194,7 @@ async def elicit(turn: Turn, step: script.Elicit) -> Outcome:
 
 def _request(turn: Turn, step: script.Elicit) -> script.Wire:
     request: dict[str, Any] = turn.fill(step.question)
-    if step.scope == "request":
+    if step.scope == "request" and turn.request_id is not None:
         request["requestId"] = turn.request_id
     else:
         request["sessionId"] = turn.session.id

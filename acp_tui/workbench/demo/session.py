@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
 from typing import Any, Final
+
+import anyio
 
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.workbench.demo.script import KeptSession, Scenario, ScriptedTurn, SessionSetup, Step, Wire
@@ -27,17 +29,49 @@ class Session:
         """Every update so far, the user's prompts among them; None where nobody can ask for it again."""
         self.cancel_turn: Callable[[], None] | None = None
         """Ends the turn that it plays; None where it plays none."""
+        self.held: list[anyio.CancelScope] = []
+        """The prompts that wait for their turn; only in version 2."""
+        self.is_free = anyio.Event()
+        """Set when a turn is over, and made anew."""
         self.files_read: dict[str, str] = {}
         self._modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
         self._turns_played: dict[str, int] = {}
         self._ids_given: Counter[str] = Counter()
+        self._open_message: tuple[str, str] | None = None
+        self._calls: set[str] = set()
 
     def next_id(self, kind: str) -> str:
         """A fresh id for a tool call, a message or the like: call-1, call-2, ..."""
         self._ids_given[kind] += 1
         return f"{kind}-{self._ids_given[kind]}"
+
+    def message_id(self, kind: str, given: str | None) -> str:
+        """The id of the message that a piece of this kind belongs to."""
+        if given is not None:
+            self.end_message()
+            return given
+        if self._open_message is None or self._open_message[0] != kind:
+            self._open_message = kind, self.next_id("message")
+        return self._open_message[1]
+
+    def end_message(self) -> None:
+        """What is said next is another message."""
+        self._open_message = None
+
+    def knows(self, call_id: str) -> bool:
+        """Whether the tool call was mentioned before; from now on it was."""
+        is_known = call_id in self._calls
+        self._calls.add(call_id)
+        return is_known
+
+    def end_turn(self) -> None:
+        """Nothing is played any more."""
+        self.cancel_turn = None
+        self.end_message()
+        self.is_free.set()
+        self.is_free = anyio.Event()
 
     def remember(self, update: Wire) -> None:
         """Take note of an update that is sent."""
@@ -48,12 +82,12 @@ class Session:
             self.title = update.get("title", self.title)
             self.updated_at = update.get("updatedAt", self.updated_at)
 
-    def remember_prompt(self, text: str, blocks: list[Wire]) -> None:
-        """Take note of what the user says."""
+    def remember_prompt(self, text: str, updates: Iterable[Wire]) -> None:
+        """Take note of what the user says, in these updates."""
         self.updated_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self.title = self.title or text[:TITLE_CHARS] or None
-        for block in blocks:
-            self.remember({"sessionUpdate": "user_message_chunk", "content": block})
+        for update in updates:
+            self.remember(update)
 
     def summary(self, folder: str) -> dict[str, Any]:
         """How `session/list` tells of it; its cwd may be relative to the folder."""
@@ -79,6 +113,11 @@ class Session:
         if self._shown_config:
             declared["configOptions"] = self.config_options()
         return declared
+
+    @property
+    def modes(self) -> Wire | None:
+        """Those that there are, and which is in force."""
+        return self._modes
 
     def config_options(self) -> list[dict[str, Any]]:
         """Every config option with its value of now."""
@@ -125,6 +164,8 @@ class Sessions:
         self._prefix = "-".join(filter(None, ("demo", run)))
         self._setup = scenario.session
         self._keeping = scenario.keeping
+        self.keeps = bool(scenario.keeping.offers)
+        """Sessions can be opened again; in version 2 always."""
         self._open: dict[str, Session] = {}
         self._kept = {old.session_id: self._session_of(old) for old in scenario.keeping.sessions}
         self._untold = {old.session_id: old.history for old in scenario.keeping.sessions}
@@ -139,9 +180,8 @@ class Sessions:
     def begin(self, cwd: str) -> Session:
         """A new session."""
         self._begun += 1
-        is_kept = bool(self._keeping.offers)
-        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=is_kept)
-        if is_kept:
+        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=self.keeps)
+        if self.keeps:
             self._kept = {session.id: session} | self._kept
         return self._opened(session, cwd)
 

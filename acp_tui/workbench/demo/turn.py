@@ -55,7 +55,7 @@ class Turn:
         self.client = client
         self.pace = pace
         self.request_id = request_id
-        """The prompt's, as the client gave it."""
+        """The prompt's, as the client gave it; None where it has its answer."""
         place = re.escape(session.cwd)
         self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
         """Cuts what is streamed; the folder stays in one piece, so that there are as many of them in any folder."""
@@ -93,7 +93,11 @@ class Turn:
             await self.pace.wait(chunk_s)
 
     def send(self, update: script.Wire) -> None:
-        """Send a session update as it is."""
+        """Send a session update."""
+        self.repeat(self.client.worded(self.session, update))
+
+    def repeat(self, update: script.Wire) -> None:
+        """Send a session update as it is, as when it was remembered."""
         self.session.remember(update)
         self.client.update(self.session.id, update)
 
