@@ -308,6 +308,7 @@ class DemoAgent:
     def _take_up(self, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
         scenario, scripted = self._answer_to(session, text)
         turn = Turn(session, self._client, self._pace, text, scenario.texts)
+        turn.is_echoed = True
         session.cancel_turn = turn.cancel
         message_id = session.next_id("message")
         message = {"sessionUpdate": "user_message", "messageId": message_id, "content": blocks}

@@ -31,6 +31,8 @@ async def _play(turn: Turn, step: script.Step) -> Ending:
 
 async def _played(turn: Turn, step: script.Step) -> Outcome:
     match step:
+        case script.Say(update="user_message_chunk") if turn.is_echoed:
+            pass  # a piece would be added to what was said
         case script.Say():
             await turn.stream(step)
         case script.Block(block):

@@ -60,6 +60,8 @@ class Turn:
         self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
         """Cuts what is streamed; the folder stays in one piece, so that there are as many of them in any folder."""
         self.scope = anyio.CancelScope()
+        self.is_echoed = False
+        """The client was told what the user says."""
         self.deaf = False
         self.late: tuple[script.Step, ...] = ()
         self._ids: dict[tuple[str, str], str] = {}

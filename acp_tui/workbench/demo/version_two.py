@@ -67,7 +67,8 @@ class SelfReliant(ClientCalls):
         kind = update["sessionUpdate"]
         if kind in CHUNKS:
             return {**update, "messageId": session.message_id(kind, update.get("messageId"))}
-        if kind not in BESIDE and not (kind == "tool_call_update" and session.knows(update["toolCallId"])):
+        is_known = kind in ("tool_call", "tool_call_update") and session.knows(update["toolCallId"])
+        if kind not in BESIDE and not is_known:
             session.end_message()
         match kind:
             case "tool_call" | "tool_call_update":
@@ -101,10 +102,11 @@ class SelfReliant(ClientCalls):
 
     async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
         """See the base class."""
-        session = self._find(question.get("sessionId", ""))
-        if session is not None:
-            session.end_message()
-        return await super().elicit(question)
+        try:
+            return await super().elicit(question)
+        finally:
+            if (session := self._find(question.get("sessionId", ""))) is not None:
+                session.end_message()
 
     # What the agent does itself
 
@@ -180,7 +182,7 @@ class SelfReliant(ClientCalls):
             status = {"exitCode": code} if code >= 0 else {"signal": signal.Signals(-code).name}
             self._tell(session, running, "terminal_update", exitStatus=status, capabilities=None)
         finally:
-            running.kill()
+            running.kill(signal.SIGKILL)
             with anyio.CancelScope(shield=True):
                 await running.process.aclose()
             running.ended.set()
@@ -232,11 +234,11 @@ class _Command:
         if self._limit is not None:
             del self.output[: -self._limit or None]
 
-    def kill(self) -> None:
+    def kill(self, by: signal.Signals = signal.SIGTERM) -> None:
         """End it, with what it has started."""
         if self.process.returncode is None:
             with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+                os.killpg(self.process.pid, by)
 
 
 def _failed(error: Exception) -> RequestFailed:

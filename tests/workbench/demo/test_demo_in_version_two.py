@@ -176,7 +176,7 @@ async def test_a_command_can_be_stopped_alone(connect: Any, tmp_path: Path) -> N
         name = {"sessionId": "demo-1", "terminalId": terminal["terminalId"]}
         await client.peer.request("terminal/cancel", name)
         await client.until(lambda: client.is_idle)
-    assert said_of(client, "terminal_update")[-1]["exitStatus"] == {"signal": "SIGKILL"}
+    assert said_of(client, "terminal_update")[-1]["exitStatus"] == {"signal": "SIGTERM"}
     assert client.message() == "on"
     assert client.states[-1]["stopReason"] == "end_turn"
 
