@@ -322,7 +322,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "render",
         "turn a recording into a picture, text, or film",
-        "acp_tui.cli.render",
+        "acp_tui.cli.replay:write_rendering",
         _SOURCE,
         needs="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
         options=(
@@ -468,7 +468,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "help",
         "show help for a command or topic",
-        "acp_tui.cli.help",
+        "acp_tui.cli.reference:print_help",
         Value("TOPIC", Kind.TOPIC),
         options=(_format("text", "man", about="text, or the man page"),),
         group=_LOOK_UP,

@@ -204,7 +204,7 @@ def _plain_names(kind: Kind) -> list[str]:
 def _names(kind: Kind) -> Iterable[str]:
     # Only where they are asked for.
     if kind is Kind.SCENARIO:
-        from acp_tui.workbench.demo import shipped
+        from acp_tui.workbench import demo as shipped
 
         return shipped.names()
     from acp_tui.client.agents.catalogue import read_catalogue

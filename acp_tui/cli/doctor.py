@@ -27,15 +27,14 @@ from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.saying import Clean, cleaning, wrapped
-from acp_tui.cli.session_start import Headless, say_left_out
-from acp_tui.cli.terminal import ready_to_run
+from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor import AgentCheck, Finding, Verdict, look_at_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
+from acp_tui.client.sessions.access import policy_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for
-from acp_tui.client.sessions.policy import policy_of
 from acp_tui.ui.commands.keymap import keymap_of
 from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
 from acp_tui.ui.kit.themes import theme_notes

@@ -24,16 +24,15 @@ from acp_tui.cli.arguments import Given, WrongUse
 from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force, stop
 from acp_tui.cli.saying import say
-from acp_tui.cli.session_start import Headless, say_left_out
-from acp_tui.cli.terminal import ready_to_run
+from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
+from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
-from acp_tui.client.sessions.policy import INTERACTIVE
 from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.updates import Remarked
 

@@ -17,7 +17,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.workbench.demo.client_calls import StdioStream
-from acp_tui.workbench.mock.agent import Departed, MockAgent
+from acp_tui.workbench.mock import Departed, MockAgent
 from acp_tui.workbench.mock.script import Script, read_script
 
 
@@ -39,7 +39,7 @@ def run(given: Given) -> int:
 
 
 def _be_scripted(scenario: str, given: Given) -> int:
-    from acp_tui.workbench.demo.main import main  # loads what only scenarios need
+    from acp_tui.workbench.demo.agent import main  # loads what only scenarios need
 
     return main([scenario, "--speed", f"{given.speed:g}", *(["--login"] if given.login else [])])
 

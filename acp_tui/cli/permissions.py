@@ -12,9 +12,9 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli.terminal import Terminal, open_terminal
-from acp_tui.client.build_files import MEANS, is_build_file
 from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Text, UnknownBlock
 from acp_tui.conversation.entries import ToolCallEntry
@@ -197,7 +197,7 @@ def _lines(call: ToolCall, request: PermissionRequest, cwd: str) -> Iterator[str
             yield f"  {make_visible_line(warning)}"
     for path in dict.fromkeys(item.path for item in call.content if isinstance(item, TextDiff)):
         if is_build_file(path):
-            yield f"  {make_visible_path(path)} is {MEANS}"
+            yield f"  {make_visible_path(path)} is {BUILD_FILE_MEANS}"
     for location in call.locations:
         yield f"  at {make_visible_path(location.path)}"
     for path in _paths(call):

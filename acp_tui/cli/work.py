@@ -93,7 +93,7 @@ def demo(given: Given) -> int:
     """Work with the scripted agent, or list its scenarios."""
     if given.web is not None:
         return _in_browser(given)
-    from acp_tui.workbench.demo import shipped
+    from acp_tui.workbench import demo as shipped
 
     if given.list:
         available = shipped.available()
@@ -111,7 +111,7 @@ def demo(given: Given) -> int:
     name = given.word or shipped.DEFAULT
     if name not in shipped.names():
         _check_scenario(name)
-    from acp_tui.client.agents.demo import demo_command, with_project
+    from acp_tui.client.agents.catalogue import demo_command, with_project
 
     command = with_project(demo_command(name, given.speed, 2 if given.protocol == "2" else 1))
     return _work(command, Path(), is_plain=given.plain)  # it has a folder of its own

@@ -25,10 +25,10 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
 from acp_tui.client.errors import AgentLost, AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.secrets.masking import Masker
+from acp_tui.client.sessions.access import HEADLESS, Grant, Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import SessionHub, open_hub
-from acp_tui.client.sessions.policy import HEADLESS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import Settings, cache_folder, read_settings, settings_file, state_folder
 from acp_tui.client.terminals import emulator

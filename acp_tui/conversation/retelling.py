@@ -1,13 +1,14 @@
-"""A conversation told again: the updates from which one like it can be folded, as few as its entries need.
+"""A conversation told again: as updates from which one like it can be folded, or as the first prompt of another agent.
 
-What led to an entry is not told, only what it has become: a message of a thousand chunks is one update.
+What led to an entry is not told, only what it has become: a message of a thousand chunks is one update. The user edits
+the prompt before it is sent; what an agent wrote is quoted in it, so that none of it passes for the user's words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import assert_never
+from typing import Final, NamedTuple, assert_never
 
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.buffers import TextBuffer
@@ -29,7 +30,7 @@ from acp_tui.conversation.entries import (
     TurnEnd,
     Unknown,
 )
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, Turn
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Plan, RequestKey, Turn
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
@@ -61,6 +62,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import place_of
 
 _BREAK = PlanReplaced(())
@@ -232,3 +234,85 @@ def _terminal(state: TerminalState) -> Iterator[SessionUpdate]:
         yield TerminalWaiting(state.terminal_id, True)
     if state.has_exited:
         yield TerminalExited(state.terminal_id, state.exit_code, state.signal, state.seconds)
+
+
+MAX_CHARACTERS: Final = 12_000
+"""Of all turns together; the earliest are left out first."""
+MAX_PROMPT_CHARACTERS: Final = 1_500
+MAX_ANSWER_CHARACTERS: Final = 2_500
+MAX_FILES: Final = 50
+
+_BEGINNING: Final = (
+    "Continue work that another agent began in this folder. Read the files before you change them."
+)
+_MARKS: Final = {"completed": "x", "in_progress": "~"}
+
+
+class _Exchange(NamedTuple):
+    prompt: str
+    answer: str
+
+
+def digest(conversation: Conversation, changed_files: Sequence[str]) -> str:
+    """The conversation in Markdown, at most some `MAX_CHARACTERS` and a list of files long."""
+    parts = [_BEGINNING]
+    exchanges, left_out = _latest(list(_exchanges(conversation)))
+    if left_out:
+        parts.append(f"({left_out} earlier prompts are left out.)")
+    for exchange in exchanges:
+        parts.append(f"## I asked\n\n{exchange.prompt}")
+        if exchange.answer:
+            parts.append(f"## The agent answered\n\n{_quoted(exchange.answer)}")
+    if changed_files:
+        names = [f"- {make_visible_line(name)}" for name in changed_files[:MAX_FILES]]
+        more = len(changed_files) - MAX_FILES
+        parts.append(
+            "\n".join(["## Files changed", "", *names, *([f"- and {more} more"] if more > 0 else [])])
+        )
+    parts += (_plan(plan) for plan in conversation.plans.values() if plan.steps)
+    return "\n\n".join(parts) + "\n\n## Now\n\n"
+
+
+def _exchanges(conversation: Conversation) -> Iterator[_Exchange]:
+    """Each prompt with the last message of its answer, which says most about how it went."""
+    prompt, answer = "", ""
+    for entry in conversation.entries:
+        if not isinstance(entry, Message):
+            continue
+        if entry.role == "user":
+            if prompt:
+                yield _Exchange(prompt, answer)
+            prompt, answer = _shortened(entry.text, MAX_PROMPT_CHARACTERS), ""
+        elif entry.role == "agent" and entry.text.strip():
+            answer = _shortened(entry.text, MAX_ANSWER_CHARACTERS)
+    if prompt:
+        yield _Exchange(prompt, answer)
+
+
+def _latest(exchanges: Sequence[_Exchange]) -> tuple[Sequence[_Exchange], int]:
+    """The last ones that fit, and how many do not."""
+    room, first = MAX_CHARACTERS, len(exchanges)
+    for exchange in reversed(exchanges):
+        room -= len(exchange.prompt) + len(exchange.answer)
+        if room < 0:
+            break
+        first -= 1
+    return exchanges[first:], first
+
+
+def _shortened(text: str, limit: int) -> str:
+    """It visible, its beginning and its end: the one says what it is about, the other how it came out."""
+    text = make_visible(text.strip())
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half].rstrip()}\n\n[…]\n\n{text[-half:].lstrip()}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def _plan(plan: Plan) -> str:
+    steps = (f"- [{_MARKS.get(step.status, ' ')}] {make_visible_line(step.content)}" for step in plan.steps)
+    return "\n".join(["## Plan", "", *steps])

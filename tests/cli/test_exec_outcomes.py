@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from acp_tui.cli import exec as exec_command
-from acp_tui.cli import permissions, session_start
+from acp_tui.cli import permissions, terminal
 from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
@@ -124,7 +124,7 @@ def test_ndjson_tells_an_error_in_the_result(run: Any):
 
 
 def test_an_agent_that_takes_long_to_start_is_waited_for_in_words(run: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(session_start, "PATIENCE_S", 0)
+    monkeypatch.setattr(terminal, "PATIENCE_S", 0)
     ran = run("prompt = open_session(); end(prompt); read()")
     assert (ran.status, ran.out) == (0, "")
     assert ran.err.count("waiting for") == 1

@@ -19,7 +19,7 @@ import pytest
 from acp_tui.client.changes import ChangeTracker
 from acp_tui.client.completion.workspace_files import list_files
 from acp_tui.client.safe_git import GitFailed, ask_git
-from acp_tui.workbench.redact.redacting import full_names
+from acp_tui.workbench.redact import full_names
 from support.waiting import LIMIT_S
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -42,7 +42,7 @@ STARTERS: Final = {
     "cli/doctor.py": "tmux, about its options",
     "cli/host.py": "itself, in the background",
     "client/agents/process.py": "the agents that the user starts",
-    "client/agents/remote.py": "the command that prints a token, from agents.toml",
+    "client/agents/channel.py": "the command that prints a token, from agents.toml",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor.py": "programs, for their versions",
     "client/processes/guard.py": "the guardian, which is ours",

@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.cli.session_start import Headless
+from acp_tui.cli.terminal import Headless
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentUnreachable
 from acp_tui.client.sessions.driver import Link, SessionDriver, until_connected

@@ -17,8 +17,7 @@ import pytest
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentUnreachable
-from acp_tui.client.hosting.finding import Place
-from acp_tui.client.hosting.following import attached
+from acp_tui.client.hosting.finding import Place, attached
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.facts import SessionId

@@ -14,8 +14,7 @@ from pathlib import Path
 import anyio
 import psutil  # type: ignore[import-untyped]
 
-from acp_tui.client.hosting.finding import Place
-from acp_tui.client.hosting.following import attached
+from acp_tui.client.hosting.finding import Place, attached
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session

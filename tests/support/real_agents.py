@@ -20,7 +20,7 @@ from typing import Any, Final
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused
 from acp_tui.client.sessions.session import Session
-from acp_tui.workbench.redact.redacting import Wishes, redact
+from acp_tui.workbench.redact import Wishes, redact
 from support.golden import AGENTS
 from support.led_sessions import Lead, Led, lead
 

@@ -30,7 +30,7 @@ from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.workbench.redact.redacting import Wishes, redact
+from acp_tui.workbench.redact import Wishes, redact
 from support.waiting import LIMIT_S
 
 EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)

@@ -14,9 +14,8 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli.exit_codes import ExitCode, code_of
-from acp_tui.cli.plain.asking import Permissions, Questions
+from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.console import Console, Outbox
-from acp_tui.cli.plain.starting import AgentStart
 from acp_tui.cli.plain.telling import Teller
 from acp_tui.cli.plain.words import ours
 from acp_tui.cli.saying import error_text

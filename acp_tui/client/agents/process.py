@@ -23,7 +23,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable
 from acp_tui.client.files import create_private, make_private
 from acp_tui.client.processes.guard import guard
-from acp_tui.client.processes.signalling import signal_group
+from acp_tui.client.processes.table import signal_group
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.values import dataclass

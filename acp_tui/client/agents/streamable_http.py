@@ -5,6 +5,7 @@ There is a stream of events for the connection and one for each session (RFD "St
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -14,13 +15,22 @@ from typing import Any, Final
 
 import anyio
 import httpx
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 from pydantic_core import from_json
 
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, refusal
-from acp_tui.rpc.messages import ErrorCode, FrameSplitter, RequestFailed, write_failure
-from acp_tui.rpc.pairing import Key, Recent, key_of
+from acp_tui.rpc.messages import (
+    DEFAULT_MAX_FRAME_BYTES,
+    ErrorCode,
+    FrameSplitter,
+    FrameTooLarge,
+    Key,
+    Recent,
+    RequestFailed,
+    key_of,
+    write_failure,
+)
 
 ANSWER_LIMIT_S: Final = 30.0
 """How long a server may take to accept a message; its answer comes as an event."""
@@ -29,6 +39,10 @@ QUIET_S: Final = 0.1
 """A session's stream that says nothing for so long has nothing on its way."""
 REPLAY_LIMIT_S: Final = 5.0
 """The answer that ends a replay waits for the rest of it no longer."""
+MAX_NAME: Final = 4096
+"""Characters of an id of a connection or a session: we show it in a header."""
+MAX_REFUSAL_BYTES: Final = 64 << 10
+"""Of what is read of an answer that is no success."""
 READ_AHEAD: Final = 8
 """Blocks of messages that wait to be read; with more, nothing is taken from the network."""
 KEEPALIVE: Final[Sequence[tuple[int, int, int]]] = (
@@ -42,6 +56,7 @@ _GONE: Final = frozenset({401, 403, 404, 410})
 """The connection is gone, says the RFD."""
 _REOPENING: Final = frozenset({"session/load", "session/resume"})
 """A server may hold on to the connection that broke for a while: there is no other session to begin for that."""
+_BEGINNING: Final = frozenset({"session/new", "session/fork"})
 _EVENTS: Final = "text/event-stream"
 
 
@@ -63,6 +78,8 @@ class HttpStream(RemoteStream):
         """The agent's requests that wait for an answer, and the session whose stream they came on."""
         self._loading: dict[Key, str] = {}
         """Our requests that are answered behind a replay, and the session whose stream that comes on."""
+        self._beginning: set[Key] = set()
+        """Our requests that are answered with the name of a new session."""
         self._refusals: dict[str, Ended] = {}
         """By session, why the server does not open its stream."""
         self._closed: set[str] = set()
@@ -107,7 +124,7 @@ class HttpStream(RemoteStream):
     # What we say
 
     async def _post(self, line: bytes) -> None:
-        message = from_json(line)
+        message = _read(line)
         method, params = message.get("method"), message.get("params")
         key = key_of(message.get("id"))
         if method is None:
@@ -119,12 +136,20 @@ class HttpStream(RemoteStream):
             if not self._connection_id:
                 await self._initialize(line)
                 return
+            if not _is_name(session_id):
+                self._end(Ended("named a session as nobody can name it to a server", is_temporary=False))
+                return
             refused = await self._open(session_id) if session_id else None
             if refused is None:
                 if is_request and key is not None and method == "session/load":
                     self._loading[key] = session_id
-                response = await self._client.post(self._url, content=line, headers=self._names(session_id))
-                refused = await self._take_response(response)
+                if is_request and key is not None and method in _BEGINNING:
+                    self._beginning.add(key)
+                response, content = await self._send_post(line, self._names(session_id))
+                refused = await self._take_response(response, content)
+        except FrameTooLarge as error:
+            self._end(_too_large(error))
+            return
         except (httpx.HTTPError, OSError) as error:
             self._end(_broken(error))
             return
@@ -137,30 +162,43 @@ class HttpStream(RemoteStream):
         elif is_request or method is None:  # it may work later; the agent would wait for our answer for ever
             self._end(refused)
 
+    async def _send_post(self, line: bytes, headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
+        """The response and its content, which is not more than a message may have. Raises FrameTooLarge."""
+        content = bytearray()
+        async with self._client.stream("POST", self._url, content=line, headers=headers) as response:
+            is_message = response.status_code == HTTPStatus.OK
+            async for data in response.aiter_raw():  # as it is: what is packed could be anything's size
+                content += data
+                if is_message and len(content) > DEFAULT_MAX_FRAME_BYTES:
+                    raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
+                if not is_message and len(content) > MAX_REFUSAL_BYTES:
+                    break
+        return response, bytes(content)
+
     async def _initialize(self, line: bytes) -> None:
-        response = await self._client.post(self._url, content=line)
+        response, content = await self._send_post(line, {})
         if response.status_code != HTTPStatus.OK:
             self._end(refusal(response.status_code, response.headers.get("Location")))
             return
         self._connection_id = response.headers.get("Acp-Connection-Id", "")
-        if not self._connection_id:
+        if not self._connection_id or not _is_name(self._connection_id):
             said = response.headers.get("Content-Type", "").partition(";")[0]
             hint = "is it the address of an agent? many serve theirs at /acp, some over wss:// alone"
             how = f"does not speak ACP over HTTP: its answer ({said}) names no connection"
             self._end(Ended(how, hint, is_temporary=False))
             return
         if await self._open("") is None:
-            await self._take_response(response)
+            await self._take_response(response, content)
 
-    async def _take_response(self, response: httpx.Response) -> Ended | None:
+    async def _take_response(self, response: httpx.Response, content: bytes) -> Ended | None:
         """Why the message was not accepted."""
         if response.status_code in _GONE:
             self._end(refusal(response.status_code))
             return None
         if not response.is_success:
             return refusal(response.status_code, response.headers.get("Location"))
-        if response.status_code == HTTPStatus.OK and response.content.strip():
-            await self._deliver([response.content.replace(b"\n", b" ")])
+        if response.status_code == HTTPStatus.OK and content.strip():
+            await self._deliver([content.replace(b"\n", b" ")])
         return None
 
     def _names(self, session_id: str) -> dict[str, str]:
@@ -191,6 +229,8 @@ class HttpStream(RemoteStream):
                 await self._read_events(session_id, response)
             if session_id not in self._closed:
                 self._end(Ended("closed the connection"))
+        except FrameTooLarge as error:
+            self._end(_too_large(error))
         except (httpx.HTTPError, OSError) as error:
             if session_id not in self._closed:
                 self._end(_broken(error))
@@ -205,18 +245,23 @@ class HttpStream(RemoteStream):
             self._end(why)
 
     async def _read_events(self, session_id: str, response: httpx.Response) -> None:
-        splitter = FrameSplitter()
+        splitter = FrameSplitter(DEFAULT_MAX_FRAME_BYTES)
         parts: list[bytes] = []
-        async for data in response.aiter_bytes():
+        waiting_bytes = 0
+        async for data in response.aiter_raw():
             self._read[session_id] = self._read.get(session_id, 0) + len(data)
             messages = []
             for line in splitter.feed(data):
                 line = line.rstrip(b"\r")
                 if line.startswith(b"data:"):
                     parts.append(line[5:])
+                    waiting_bytes += len(line)
+                    if waiting_bytes > DEFAULT_MAX_FRAME_BYTES:
+                        raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
                 elif not line and parts:
                     message = parts[0] if len(parts) == 1 else b" ".join(parts)
                     parts.clear()
+                    waiting_bytes = 0
                     if b'"id"' not in message or not await self._note(session_id, message):
                         messages.append(message)
             await self._deliver(messages)
@@ -238,9 +283,11 @@ class HttpStream(RemoteStream):
             if session_id:
                 self._asked[key] = session_id
             return False
-        new = _session_in(message.get("result"))
-        if new and new not in self._streams:
-            self._tasks.start_soon(self._open, new)
+        if key in self._beginning:
+            self._beginning.remove(key)
+            new = _session_in(message.get("result"))
+            if new and new not in self._streams and _is_name(new):
+                self._tasks.start_soon(self._open, new)
         loaded = self._loading.pop(key, "")
         if loaded and loaded != session_id:
             self._tasks.start_soon(self._deliver_behind_replay, loaded, line)
@@ -254,6 +301,23 @@ class HttpStream(RemoteStream):
             while before != (before := self._read.get(session_id, 0)):
                 await anyio.sleep(QUIET_S)
         await self._deliver([line])
+
+
+def _read(line: bytes) -> Any:
+    """A message of ours; it may hold half a character that an agent has sent."""
+    try:
+        return from_json(line)
+    except ValueError:
+        return json.loads(line)
+
+
+def _is_name(given: str) -> bool:
+    """Whether it can stand in a header."""
+    return given.isascii() and (given.isprintable() or not given) and len(given) <= MAX_NAME
+
+
+def _too_large(error: FrameTooLarge) -> Ended:
+    return Ended(f"broke the protocol: it sent {error}", is_temporary=False)
 
 
 def _session_in(result: Any) -> str:
@@ -277,6 +341,13 @@ def _broken(error: Exception) -> Ended:
 _OUT_OF_REACH: Final = "is out of reach: the connection broke off"
 
 
+async def _hold(*, task_status: TaskStatus[TaskGroup]) -> None:
+    """A group of tasks that can be ended without who reads the stream: that is told why."""
+    async with anyio.create_task_group() as tasks:
+        task_status.started(tasks)
+        await anyio.sleep_forever()
+
+
 @asynccontextmanager
 async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIterator[HttpStream]:
     """The agent's lines, until the block ends; it connects with the first message."""
@@ -294,7 +365,8 @@ async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIter
         timeout=httpx.Timeout(ANSWER_LIMIT_S, connect=OPEN_LIMIT_S, pool=None),
         transport=transport,
     )
-    async with client, anyio.create_task_group() as tasks:
+    async with client, anyio.create_task_group() as outer:
+        tasks: TaskGroup = await outer.start(_hold)
         stream = HttpStream(address.url, client, tasks)
         try:
             yield stream

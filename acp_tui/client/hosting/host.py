@@ -26,8 +26,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import HttpServer, Server, StdioServer
 from acp_tui.conversation.content import ContentBlock
-from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import Change, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.retelling import patch_of, retold
@@ -46,10 +45,13 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
-from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage
-from acp_tui.protocol.v1 import methods, session, telling
-from acp_tui.protocol.v1.agent_requests import RequestPermissionResponse, SelectedPermissionOutcome
-from acp_tui.protocol.v1.elicitation import CreateElicitationResponse
+from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
+from acp_tui.protocol.v1 import session, telling
+from acp_tui.protocol.v1.agent_requests import (
+    CreateElicitationResponse,
+    RequestPermissionResponse,
+    SelectedPermissionOutcome,
+)
 from acp_tui.protocol.v1.inbound_content import read_block
 from acp_tui.protocol.v1.initialize import AuthenticateRequest, InitializeRequest
 from acp_tui.protocol.wire import decode
@@ -223,15 +225,15 @@ class Client:
         """What happens in a session while it is being told again."""
         self._asked: dict[RequestKey, anyio.CancelScope] = {}
         self._requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
-            methods.INITIALIZE: self._initialize,
-            methods.AUTHENTICATE: self._authenticate,
-            methods.LOGOUT: self._logout,
-            methods.SESSION_NEW: self._new_session,
-            methods.SESSION_LOAD: self._load_session,
-            methods.SESSION_LIST: self._list_sessions,
-            methods.SESSION_CLOSE: self._close_session,
-            methods.SESSION_PROMPT: self._prompt,
-            methods.SESSION_SET_CONFIG_OPTION: self._set_option,
+            v1.INITIALIZE: self._initialize,
+            v1.AUTHENTICATE: self._authenticate,
+            v1.LOGOUT: self._logout,
+            v1.SESSION_NEW: self._new_session,
+            v1.SESSION_LOAD: self._load_session,
+            v1.SESSION_LIST: self._list_sessions,
+            v1.SESSION_CLOSE: self._close_session,
+            v1.SESSION_PROMPT: self._prompt,
+            v1.SESSION_SET_CONFIG_OPTION: self._set_option,
             own_methods.STATUS: self._status,
             own_methods.STOP: self._stop,
         }
@@ -251,7 +253,7 @@ class Client:
 
     def on_notification(self, method: str, params: Any) -> None:
         """Cancel a turn; ignore what we do not know."""
-        if method == methods.SESSION_CANCEL:
+        if method == v1.SESSION_CANCEL:
             with _as_failures():
                 request = decode(session.CancelNotification, params)
                 self._host.cancel(self._session(request.session_id), self)
@@ -388,7 +390,7 @@ class Client:
     def _say(self, told: Session, update: SessionUpdate) -> None:
         said = telling.update_of(update)
         if said is not None:
-            self._notify(methods.SESSION_UPDATE, {"sessionId": told.session_id, "update": said})
+            self._notify(v1.SESSION_UPDATE, {"sessionId": told.session_id, "update": said})
         elif self._follows:
             self._notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
         elif isinstance(update, PromptSent | PromptJoined):
@@ -432,10 +434,10 @@ class Client:
         if isinstance(asked, PermissionRequest):
             assert told is not None
             patch = patch_of(told.conversation.tool_call(asked.tool_call_id).call)
-            method = methods.SESSION_REQUEST_PERMISSION
+            method = v1.SESSION_REQUEST_PERMISSION
             params = telling.permission_request(told.session_id, asked, patch, meta)
         else:
-            method = methods.ELICITATION_CREATE
+            method = v1.ELICITATION_CREATE
             params = telling.elicitation_request(told.session_id if told is not None else None, asked, meta)
         answer: Awaitable[Any]
         try:

@@ -16,8 +16,14 @@ from typing import Final, Literal, TypeAlias
 import anyio
 import anyio.to_thread
 
-from acp_tui.client.processes.signalling import group_exists, signal_all
-from acp_tui.client.processes.table import Process, family, is_running, process_table
+from acp_tui.client.processes.table import (
+    Process,
+    family,
+    group_exists,
+    is_running,
+    process_table,
+    signal_all,
+)
 
 POLL_S: Final = 0.01
 

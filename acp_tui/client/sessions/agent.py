@@ -35,14 +35,13 @@ from acp_tui.client.errors import (
     UnsupportedProtocol,
 )
 from acp_tui.client.extensions import Extensions, require_extension_name
+from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.client_role import ClientRole, SessionTable
 from acp_tui.client.sessions.elicitations import Elicitations
-from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.session import Attend, Session
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, FormValues, UrlVisit
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionPage, Turn
 from acp_tui.conversation.updates import Disconnected, ElicitationAction, Reconnected, SessionUpdate

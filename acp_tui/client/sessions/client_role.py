@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from acp_tui.client.early_updates import EarlyUpdates
 from acp_tui.client.errors import OpeningInProgress
 from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.set_aside import EarlyUpdates
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     # An agent brings the wire types along, which the first frame must not wait for.
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.extensions import Extensions
+    from acp_tui.client.sessions.access import Policy
     from acp_tui.client.sessions.agent import Agent
-    from acp_tui.client.sessions.policy import Policy
     from acp_tui.client.transcript.plan import RecordingPlan
     from acp_tui.protocol.roles import ClientOffer
     from acp_tui.rpc import Tap

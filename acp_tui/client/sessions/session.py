@@ -12,13 +12,12 @@ from urllib.parse import unquote, urlsplit
 
 from anyio import Event, create_task_group, get_cancelled_exc_class
 
-from acp_tui.client.entry_store import new_conversation
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
-from acp_tui.client.sessions.access import NOBODY_ASKED, Access, StandingRules
+from acp_tui.client.sessions.access import NOBODY_ASKED, Access, Policy, StandingRules
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
 from acp_tui.client.sessions.machine import Machine, OwnCommands
-from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.prompt_queue import PromptQueue
+from acp_tui.client.set_aside import new_conversation
 from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import (

@@ -18,17 +18,19 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.processes.guard import guard, terminate
-from acp_tui.client.processes.signalling import group_exists
+from acp_tui.client.processes.table import group_exists
 from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
-from acp_tui.client.terminals.errors import (
+from acp_tui.client.terminals.feeder import Feeder
+from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.client.terminals.pty import (
+    InputWatch,
+    Pty,
+    ReadBudget,
     TerminalInputFull,
     TerminalsClosed,
     TerminalSpawnFailed,
     UnknownTerminal,
 )
-from acp_tui.client.terminals.feeder import Feeder
-from acp_tui.client.terminals.plain_text import plain_text
-from acp_tui.client.terminals.pty import InputWatch, Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, CommandsIn, Order, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.values import dataclass

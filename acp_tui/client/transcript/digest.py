@@ -10,13 +10,13 @@ from typing import Any, Final
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.transcript.events import Event, Frame, Header
 from acp_tui.client.transcript.lines import MAX_S
-from acp_tui.protocol.v1 import methods
+from acp_tui.protocol import v1
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 
 MAX_WORDS: Final = 32 << 10
 """Characters that are kept for searching, of the user's and of the agent's words each, from the start."""
-_NEW: Final = (methods.SESSION_NEW, methods.SESSION_FORK)
+_NEW: Final = (v1.SESSION_NEW, v1.SESSION_FORK)
 MAX_TITLE: Final = 200
 
 
@@ -62,7 +62,7 @@ class Digest:
             at = self._start + event.at
             if event.direction is Direction.OUT:
                 self._went(message, at)
-            elif message.get("method") == methods.SESSION_UPDATE:
+            elif message.get("method") == v1.SESSION_UPDATE:
                 self._update(_object(message.get("params")), at)
             elif "method" not in message:
                 self._answered(message, at)
@@ -71,11 +71,11 @@ class Digest:
         method, params = message.get("method"), _object(message.get("params"))
         if not isinstance(message.get("id"), int):
             return  # our requests are numbered
-        if method in (*_NEW, methods.SESSION_LOAD, methods.SESSION_RESUME):
+        if method in (*_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME):
             self._pending[message.get("id")] = (method, params)
             if method not in _NEW:
                 self._open(str(params.get("sessionId")), params, at, is_new=False)
-        elif method == methods.SESSION_PROMPT:
+        elif method == v1.SESSION_PROMPT:
             self._pending[message.get("id")] = (method, params)
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:
@@ -89,7 +89,7 @@ class Digest:
             session_id = _object(message.get("result")).get("sessionId")
             if isinstance(session_id, str):
                 self._open(session_id, params, at, is_new=True)
-        elif method == methods.SESSION_PROMPT:
+        elif method == v1.SESSION_PROMPT:
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:
                 part.last_at = at

@@ -7,11 +7,9 @@ from dataclasses import field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
-from acp_tui.client.early_updates import EarlyUpdates
-from acp_tui.client.entry_store import new_conversation
+from acp_tui.client.set_aside import EarlyUpdates, new_conversation
 from acp_tui.conversation import reducer
-from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_tui.protocol import AUTH_REQUIRED
+from acp_tui.protocol import AUTH_REQUIRED, v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity
 from acp_tui.protocol.conformance.scene import Scene, as_object, objects, offers
-from acp_tui.protocol.v1 import methods
 from acp_tui.rpc import ErrorCode
 
 FIRST: Final = Rule(
@@ -104,29 +103,27 @@ RULES: Final = (
     LOGIN_POSSIBLE,
 )
 
-MAY_COME_FIRST: Final = frozenset(
-    {methods.CANCEL_REQUEST, methods.ELICITATION_CREATE, methods.ELICITATION_COMPLETE}
-)
+MAY_COME_FIRST: Final = frozenset({v1.CANCEL_REQUEST, v1.ELICITATION_CREATE, v1.ELICITATION_COMPLETE})
 """They may be about the very request (R-ELIC-1)."""
 
 AGENT_GATES: Final[dict[str, tuple[str, ...]]] = {
-    methods.SESSION_LOAD: ("loadSession",),
-    methods.SESSION_RESUME: ("sessionCapabilities", "resume"),
-    methods.SESSION_LIST: ("sessionCapabilities", "list"),
-    methods.SESSION_DELETE: ("sessionCapabilities", "delete"),
-    methods.SESSION_CLOSE: ("sessionCapabilities", "close"),
-    methods.LOGOUT: ("auth", "logout"),
+    v1.SESSION_LOAD: ("loadSession",),
+    v1.SESSION_RESUME: ("sessionCapabilities", "resume"),
+    v1.SESSION_LIST: ("sessionCapabilities", "list"),
+    v1.SESSION_DELETE: ("sessionCapabilities", "delete"),
+    v1.SESSION_CLOSE: ("sessionCapabilities", "close"),
+    v1.LOGOUT: ("auth", "logout"),
 }
-ALWAYS_SERVED: Final = (methods.SESSION_NEW, methods.SESSION_PROMPT)
+ALWAYS_SERVED: Final = (v1.SESSION_NEW, v1.SESSION_PROMPT)
 _TERMINAL: Final = ("terminal",)
 CLIENT_GATES: Final[dict[str, tuple[str, ...]]] = {
-    methods.FS_READ_TEXT_FILE: ("fs", "readTextFile"),
-    methods.FS_WRITE_TEXT_FILE: ("fs", "writeTextFile"),
-    methods.TERMINAL_CREATE: _TERMINAL,
-    methods.TERMINAL_OUTPUT: _TERMINAL,
-    methods.TERMINAL_WAIT_FOR_EXIT: _TERMINAL,
-    methods.TERMINAL_KILL: _TERMINAL,
-    methods.TERMINAL_RELEASE: _TERMINAL,
+    v1.FS_READ_TEXT_FILE: ("fs", "readTextFile"),
+    v1.FS_WRITE_TEXT_FILE: ("fs", "writeTextFile"),
+    v1.TERMINAL_CREATE: _TERMINAL,
+    v1.TERMINAL_OUTPUT: _TERMINAL,
+    v1.TERMINAL_WAIT_FOR_EXIT: _TERMINAL,
+    v1.TERMINAL_KILL: _TERMINAL,
+    v1.TERMINAL_RELEASE: _TERMINAL,
 }
 UPDATE_GATES: Final[dict[str, tuple[str, ...]]] = {
     "notice": ("session", "notices"),
@@ -168,7 +165,7 @@ class HandshakeCheck:
 
     def _look_at_request(self, method: str, params: object) -> None:
         path = CLIENT_GATES.get(method)
-        if method == methods.ELICITATION_CREATE:
+        if method == v1.ELICITATION_CREATE:
             path = ("elicitation", str(as_object(params).get("mode")))
         if path is not None and self._scene.is_whole:
             is_offered = offers(self._scene.offer, path)
@@ -180,7 +177,7 @@ class HandshakeCheck:
             self._judge.check(UNDERSTOOD, offers(self._scene.offer, path), f"it sent {kind} unasked")
 
     def _look_at_answer(self, answer: Answered) -> None:
-        if answer.request.method == methods.INITIALIZE:
+        if answer.request.method == v1.INITIALIZE:
             if answer.error is None:
                 self._look_at_agreement(answer)
             return

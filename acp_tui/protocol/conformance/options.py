@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
+from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import OPENING, Scene, as_object, objects, offers
-from acp_tui.protocol.v1 import methods
-from acp_tui.rpc.pairing import Recent
+from acp_tui.rpc.messages import Recent
 
 MODE: Final = Rule(
     "A-MODE-1",
@@ -84,7 +84,7 @@ class OptionCheck:
         """A message passes."""
         if isinstance(event, Answered) and event.is_agents:
             self._look_at_answer(event)
-        elif isinstance(event, Told) and event.is_agents and event.method == methods.SESSION_UPDATE:
+        elif isinstance(event, Told) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event.params)
 
     def finish(self) -> None:
@@ -97,11 +97,11 @@ class OptionCheck:
             if isinstance(session_id, str):
                 self._look_at_modes(session_id, as_object(result.get("modes")))
             self._look_at_options(result.get("configOptions"))
-        elif method == methods.SESSION_SET_MODE:
+        elif method == v1.SESSION_SET_MODE:
             if str(params.get("modeId")) in self._known_modes(params):
                 text = f"{shown(params.get('modeId'))} was answered with {shown(answer.error)}"
                 self._judge.check(MODE_SET, answer.error is None, text, answer.request.index)
-        elif method == methods.SESSION_SET_CONFIG_OPTION and answer.error is None:
+        elif method == v1.SESSION_SET_CONFIG_OPTION and answer.error is None:
             self._look_at_options(result.get("configOptions"))
             self._look_at_taken(answer)
 

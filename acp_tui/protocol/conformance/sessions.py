@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from os.path import normpath
 from typing import Any, Final
 
+from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import (
@@ -18,7 +19,6 @@ from acp_tui.protocol.conformance.scene import (
     objects,
     text_of,
 )
-from acp_tui.protocol.v1 import methods
 from acp_tui.rpc import ErrorCode
 
 KNOWN: Final = Rule(
@@ -188,7 +188,7 @@ class SessionCheck:
         self._judge.check(OPENED_FIRST, True, "")
         if session.closed_in is not None and session.reopening is None:
             self._judge.check(SILENT, False, f"{event.method} came for it", session.closed_in)
-        if event.method == methods.SESSION_UPDATE:
+        if event.method == v1.SESSION_UPDATE:
             self._look_at_history(session_id, session, as_object(event.params.get("update")))
 
     def _look_at_stranger(self, method: str, session_id: str) -> None:
@@ -212,9 +212,9 @@ class SessionCheck:
 
     def _look_at_answer(self, answer: Answered) -> None:
         method = answer.request.method
-        if method == methods.SESSION_LIST:
+        if method == v1.SESSION_LIST:
             self._look_at_list(answer)
-        elif method == methods.SESSION_NEW:
+        elif method == v1.SESSION_NEW:
             session_id = as_object(answer.result).get("sessionId")
             if isinstance(session_id, str):
                 earlier = self._scene.sessions.get(session_id)
@@ -236,7 +236,7 @@ class SessionCheck:
             self._judge.check(REOPENED, answer.error is None, text, begin)
         if answer.error is not None:
             return
-        if answer.request.method == methods.SESSION_RESUME:
+        if answer.request.method == v1.SESSION_RESUME:
             what = ", ".join(kind for kind in HISTORY if kind in replay)
             self._judge.check(NOT_REPLAYED, not what, f"it sent {what}", begin)
         elif session.talks:
@@ -385,11 +385,9 @@ class TurnCheck:
 
     def see(self, event: Event) -> None:
         """A message passes."""
-        if isinstance(event, Told) and event.is_agents and event.method == methods.SESSION_UPDATE:
+        if isinstance(event, Told) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event)
-        elif (
-            isinstance(event, Answered) and event.is_agents and event.request.method == methods.SESSION_PROMPT
-        ):
+        elif isinstance(event, Answered) and event.is_agents and event.request.method == v1.SESSION_PROMPT:
             self._look_at_end(event)
 
     def finish(self) -> None:

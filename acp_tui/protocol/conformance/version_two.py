@@ -8,7 +8,7 @@ from typing import Any, Final
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
-from acp_tui.rpc.pairing import Recent
+from acp_tui.rpc.messages import Recent
 
 SHAPE: Final = Rule(
     "A2-SHAPE-1",

@@ -58,8 +58,9 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.protocol import v1
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.v1 import methods, outbound
+from acp_tui.protocol.v1 import outbound
 from acp_tui.protocol.wire import to_wire
 
 Wire: TypeAlias = dict[str, Any]
@@ -239,7 +240,7 @@ def agreement_of(
         "additionalDirectories": capabilities.additional_directories,
     }
     told: Wire = {
-        "protocolVersion": methods.PROTOCOL_VERSION,
+        "protocolVersion": v1.PROTOCOL_VERSION,
         "agentCapabilities": {
             "loadSession": capabilities.load_session,
             "promptCapabilities": {

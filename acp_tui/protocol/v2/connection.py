@@ -24,8 +24,8 @@ from acp_tui.protocol.connection import (
 )
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, HttpServer, McpServer, Workplace
 from acp_tui.protocol.v1 import outbound as v1
+from acp_tui.protocol.v1.connection import InboundRequests, read_completed
 from acp_tui.protocol.v1.inbound import read_session_page
-from acp_tui.protocol.v1.inbound_requests import InboundRequests, read_completed
 from acp_tui.protocol.v1.session import EnvVariable
 from acp_tui.protocol.v2 import inbound
 from acp_tui.protocol.v2.models import McpServerStdio

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never
@@ -62,7 +62,7 @@ from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.inbound import Updates, offers_steering, read_turn_usage
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_location
 from acp_tui.protocol.v2 import models
-from acp_tui.protocol.v2.patches import read_git_patch
+from acp_tui.protocol.v2.patches import Patch, read_git_patch
 from acp_tui.protocol.wire import decode
 from acp_tui.rpc import RequestFailed
 
@@ -152,17 +152,32 @@ def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
 
 
 def _diff(diff: models.Diff) -> Iterator[ToolCallContent]:
-    """One item for each file; the changes say which there are, the patch what is in them."""
-    patch = diff.patch
-    diffs = read_git_patch(patch.text) if patch is not None and patch.format == "git_patch" else {}
+    """One item for each file; the changes say which there are, the patch what is in them.
+
+    What only one of the two says is an item of its own: nothing of a change stays unsaid.
+    """
+    said = diff.patch
+    patch = read_git_patch(said.text) if said is not None and said.format == "git_patch" else None
+    left = list(patch.files) if patch is not None else []
     for change in diff.changes:
-        found = diffs.get(change.path) or diffs.get(f"b{change.path}") or diffs.get(f"a{change.path}")
-        if found is None or change.old_path is not None:
-            yield FileChange(change.operation, change.path, change.old_path)
+        names = (change.path, f"b{change.path}", f"a{change.path}")
+        found = next((file for file in left if file.diff.path in names), None)
+        is_said_by_diff = found is not None and found.operation == change.operation
+        if not is_said_by_diff or change.old_path is not None or change.file_type not in (None, "text"):
+            yield FileChange(change.operation, change.path, change.old_path, change.file_type)
         if found is not None:
-            yield replace(found, path=change.path)
-    if patch is not None and not diffs:
-        yield BlockContent(Text(patch.text))
+            left.remove(found)
+            yield replace(found.diff, path=change.path)
+    yield from (file.diff for file in left)
+    if said is not None and (patch is None or not _is_told(patch, diff.changes)):
+        yield BlockContent(Text(said.text))
+
+
+def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
+    """Whether diffs and changes say all that the patch does."""
+    return patch.is_whole and patch.moved <= {
+        path for change in changes for path in (change.path, change.old_path)
+    }
 
 
 def _terminal(update: Any) -> Updates:

@@ -28,18 +28,17 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
-from acp_tui.ui.kit.stylesheets import stylesheets
 from acp_tui.ui.kit.terminal_colours import has_unicode
-from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, theme_notes
+from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
+from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
     Removal,
     bindings_of_key,
     forget_callbacks,
     tell_every_first_size,
 )
-from acp_tui.ui.textual_gaps.pacing import Pacing
 
 
 def keep_what_is_loaded() -> None:

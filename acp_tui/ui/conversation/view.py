@@ -26,24 +26,20 @@ from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Entry, OwnCommand
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.conversation.baking import Bakery
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.conversation.drawing import Scene
-from acp_tui.ui.conversation.entry_views import EntryView, Kind, command_state, kind_of
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
+from acp_tui.ui.conversation.entry_views import EntryView, Kind, Looks, command_state, kind_of
 from acp_tui.ui.conversation.images import Pictures, Wanted, pictures_for
-from acp_tui.ui.conversation.looks import Looks
 from acp_tui.ui.conversation.pool import Pool, Slot
-from acp_tui.ui.conversation.scrolling import Scrolling
 from acp_tui.ui.conversation.searching import Searching, Standing, may_hide
 from acp_tui.ui.conversation.selecting import Selecting
 from acp_tui.ui.conversation.terminals import TerminalScreens
+from acp_tui.ui.conversation.window import Bakery, Scrolling
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
-from acp_tui.ui.kit.scroll_bar import line_at
-from acp_tui.ui.kit.stylesheets import stylesheet
-from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.kit.line_window import line_at
+from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii
-from acp_tui.ui.textual_gaps.pacing import RETRY_S, has_room
+from acp_tui.ui.textual_gaps.driver import RETRY_S, has_room
 
 WHEEL_LINES: Final = 3
 PREPARING_S: Final = 0.03

@@ -20,10 +20,9 @@ from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
 from acp_tui.conversation.facts import SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
-from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.answer_guard import AnswerGuard, QuestionScreen
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 from acp_tui.values import dataclass

@@ -17,13 +17,13 @@ from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import began_at, duration, size
+from acp_tui.ui.kit.line_window import LineWindow
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
+from acp_tui.workbench.inspect import Detail, LintNote
 from acp_tui.workbench.inspect.index import Form
-from acp_tui.workbench.inspect.inspection import Detail, LintNote
 from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
 
 INDENT: Final = 2

@@ -31,9 +31,9 @@ from acp_tui.ui.inspector.rows import standing_of, title_of
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.recorded.film import growth_of
-from acp_tui.ui.recorded.spot import read_spot
+from acp_tui.ui.recorded.player import read_spot
+from acp_tui.workbench.inspect import Detail, Inspection
 from acp_tui.workbench.inspect.index import Row
-from acp_tui.workbench.inspect.inspection import Detail, Inspection
 from acp_tui.workbench.inspect.outline import pretty
 from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
 

@@ -38,7 +38,7 @@ def may_be_dropped(text: str) -> bool:
 
 def mentions_of_dropped(text: str, cwd: Path) -> str | None:
     """What to write for a paste that is nothing but existing paths; None for any other. For a thread."""
-    from acp_tui.client.completion.spelling import mention_of
+    from acp_tui.client.completion.matching import mention_of
 
     for paths in _readings(text):
         if 0 < len(paths) <= MAX_FILES and all(_exists(path) for path in paths):

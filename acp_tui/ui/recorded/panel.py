@@ -14,7 +14,7 @@ from textual.widgets import Static
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import chosen_words
-from acp_tui.ui.conversation.folds import Folds
+from acp_tui.ui.conversation.drawing import Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import DockedRequest

@@ -19,7 +19,7 @@ from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, Turn
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import value_name
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView

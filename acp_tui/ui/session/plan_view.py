@@ -14,8 +14,8 @@ from textual.strip import Strip
 from acp_tui.conversation.facts import Plan, PlanStep
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.row_list import cut
-from acp_tui.ui.kit.strip_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, wrap

@@ -17,8 +17,8 @@ from acp_tui.conversation.facts import Command
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.row_list import NOWHERE, NumberedRows, PickerRow, RowList, cut
-from acp_tui.ui.kit.strip_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap

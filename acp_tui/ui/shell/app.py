@@ -23,8 +23,7 @@ from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.commands.table import COMMANDS
-from acp_tui.ui.kit.stylesheets import split_stylesheets
-from acp_tui.ui.kit.themes import theme_notes
+from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.session.tab_state import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening
@@ -258,7 +257,7 @@ class AcpTuiApp(BaseApp):
         if not isinstance(screen, SessionScreen):
             yield from super().commands_for(screen)
             return
-        from acp_tui.ui.tab.possible import is_possible
+        from acp_tui.ui.tab.actions import is_possible
 
         here = {"session", "conversation", "app", *places_of(screen.focused or screen)}
         for command in COMMANDS:
@@ -469,12 +468,12 @@ class AcpTuiApp(BaseApp):
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
         await to_thread.run_sync(self._hub.preload)
         if command.is_host:
-            from acp_tui.client.hosting.following import attached  # loading point: for hosted sessions alone
+            from acp_tui.client.hosting.finding import attached  # loading point: for hosted sessions alone
 
             return await attached(self._hub, command, on_phase)
-        from acp_tui.client.sessions.policy import INTERACTIVE, policy_of
+        from acp_tui.client.sessions.access import INTERACTIVE, policy_of
         from acp_tui.client.sessions.session_history import recording_plan
-        from acp_tui.ui.shell.agent_start import ready_to_start
+        from acp_tui.ui.dialogs.trust import ready_to_start
 
         settings = await self.settings_in_force()
         trace_context = settings.agent.trace_context.as_mapping()

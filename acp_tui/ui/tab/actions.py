@@ -1,23 +1,31 @@
-"""One method for each command of the table that acts on a tab, as in `do('take_over')`.
+"""One method for each command of the table that acts on a tab, as in `do('take_over')`, and when it can do anything.
 
-Loaded behind the first answer's start, or with the first key: it imports everything the methods need.
+The palette offers no command that cannot; keys work, or say why not. Loaded behind the first answer's start, or with
+the first key: it imports everything the methods need.
 """
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from anyio import to_thread
 
+from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
-from acp_tui.conversation.handover import digest
-from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Entry, TerminalState
+from acp_tui.conversation.facts import SelectOption
+from acp_tui.conversation.retelling import digest
+from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
-from acp_tui.ui.changes.turns import TurnMoments
+from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
 from acp_tui.ui.dialogs.agents import choose_agent
@@ -27,17 +35,27 @@ from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import title_of
-from acp_tui.ui.tab.entries import EntriesController, TerminalsController, message_text
-from acp_tui.ui.tab.history import HistoryController
+from acp_tui.ui.tab.entries import (
+    EntriesController,
+    TerminalsController,
+    attached_to,
+    last_code,
+    last_reply,
+    locations_of,
+    message_text,
+    stoppable_in,
+)
+from acp_tui.ui.tab.history import HistoryController, Welcoming
+from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.opening import Opener, StartingHost
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.sidebar import SidebarController
-from acp_tui.ui.tab.welcoming import Welcoming
 from acp_tui.ui.tab.worktrees import WorktreesController
 from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
+
 
 NO_SESSION = "There is no session yet."
 
@@ -277,7 +295,8 @@ class Actions:
         command = await choose_agent(self._host.screen.app)
         if command is None:
             return
-        text = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
+        told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
+        text = without_mentions(told)  # else an agent could have files of its choice attached
         cwd = command.cwd or self._host.cwd
         tab = await self._host.shell.open_tab(self._host.shell.link_to(command, cwd), cwd)
         tab.screen.query_one(PromptInput).set_draft(text)
@@ -382,3 +401,98 @@ def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
     hint = getattr(problem, "hint", "")
     said = f"Nothing is pasted: {problem}." + (f" You can {hint}." if hint else "")
     prompt.notify(said, severity="warning", markup=False)
+
+
+Condition: TypeAlias = Callable[[TabHost], bool]
+_GO_TO: Final = re.compile(r"tab_(\d)")
+
+
+def is_possible(command: Command, tab: TabHost) -> bool:
+    """Whether the command would do anything now."""
+    if number := _GO_TO.fullmatch(command.id):
+        return 1 < len(tab.shell.tabs) >= int(number[1])
+    condition = CONDITIONS.get(command.id)
+    return condition is None or condition(tab)
+
+
+def _of_session(condition: Callable[[Session], bool]) -> Condition:
+    return lambda tab: tab.session is not None and condition(tab.session)
+
+
+def _of_conversation(condition: Callable[[Conversation], bool]) -> Condition:
+    return _of_session(lambda session: condition(session.conversation))
+
+
+def _of_entries(found_in: Callable[[Entry], Sequence[object]]) -> Condition:
+    return _of_conversation(lambda conversation: any(map(found_in, conversation.entries)))
+
+
+def _has_agent(tab: TabHost) -> bool:
+    return not tab.link.is_lost
+
+
+def _can_start(tab: TabHost) -> bool:
+    return tab.link.can_start
+
+
+def _can_log_out(tab: TabHost) -> bool:
+    agent = tab.link.agent
+    return agent is not None and agent.lost is None and agent.capabilities.logout
+
+
+def _can_fork(tab: TabHost) -> bool:
+    agent = tab.link.agent
+    return tab.session is not None and agent is not None and agent.capabilities.fork_session
+
+
+def _offers(category: str) -> Condition:
+    """Whether the agent has an option of this kind with anything to choose."""
+    return _of_conversation(
+        lambda conversation: any(
+            isinstance(option, SelectOption) and option.category == category and len(option.choices) > 1
+            for option in conversation.options
+        )
+    )
+
+
+def _is_running(terminal: TerminalState) -> bool:
+    return terminal.is_ours and not terminal.has_exited
+
+
+def _has_tabs(tab: TabHost) -> bool:
+    return len(tab.shell.tabs) > 1
+
+
+_was_said: Final = _of_conversation(lambda conversation: not conversation.is_blank)
+_runs_command: Final = _of_conversation(
+    lambda conversation: any(map(_is_running, conversation.terminals.values()))
+)
+
+CONDITIONS: Final[Mapping[str, Condition]] = {
+    **dict.fromkeys(
+        ("find", "prompt_above", "prompt_below", "follow", "toggle_all", "export", "interrupt"), _was_said
+    ),
+    **dict.fromkeys(("take_over", "interrupt_terminal", "end_terminal"), _runs_command),
+    **dict.fromkeys(("next_tab", "previous_tab", "next_needing"), _has_tabs),
+    **dict.fromkeys(("show_agent", "show_mcp", "inspect"), _has_agent),
+    **dict.fromkeys(("restart", "begin_session", "begin_in_worktree"), _can_start),
+    "detach": lambda tab: tab.link.is_hosted,
+    "log_out": _can_log_out,
+    "next_mode": _offers("mode"),
+    "choose_mode": _offers("mode"),
+    "choose_model": _offers("model"),
+    "choose_option": _of_conversation(lambda conversation: bool(conversation.options)),
+    "toggle_plan": _of_conversation(lambda conversation: bool(conversation.plans)),
+    "dismiss_visits": _of_conversation(lambda conversation: bool(conversation.visits)),
+    "edit_location": _of_entries(locations_of),
+    "save_attached": _of_entries(attached_to),
+    "stop_one": _of_conversation(lambda conversation: bool(stoppable_in(conversation))),
+    "copy_reply": _of_conversation(lambda conversation: bool(last_reply(conversation))),
+    "copy_code": _of_conversation(lambda conversation: bool(last_code(conversation))),
+    "edit_queue": _of_session(lambda session: bool(session.queue.prompts)),
+    "fork_session": _can_fork,
+    "hand_over": _was_said,
+    "undo_turn": lambda tab: tab.changes is not None,
+    "show_changes": lambda tab: tab.changes is not None,
+    "sidebar": lambda tab: tab.session is not None,
+}

@@ -25,8 +25,7 @@ from acp_tui.conversation.content import (
     TextResource,
     is_for_user,
 )
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.entries import (
     Compaction,
     Entry,

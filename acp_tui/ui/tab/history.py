@@ -1,4 +1,6 @@
-"""What you do with past sessions of the agent or in recordings: find, open, read, export, delete."""
+"""What you do with past sessions of the agent or in recordings: find, open, read, export, delete; and what an empty
+session shows of them and its folder.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
@@ -26,14 +29,16 @@ from acp_tui.client.terminals import plain_text
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.export import ExportDialog
-from acp_tui.ui.dialogs.session_rows import Way
+from acp_tui.ui.dialogs.session_rows import Way, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
+from acp_tui.ui.session.welcome import Welcome
+from acp_tui.ui.tab.agent import SessionsController
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.reopening import Reopening, is_of
-from acp_tui.ui.tab.sessions import SessionsController
 from acp_tui.ui.tab.tabs import Tab
 
 T = TypeVar("T")
@@ -232,3 +237,62 @@ class HistoryController:
     def _is_blank(self) -> bool:
         """Whether nothing was said in this tab yet."""
         return self._host.session is not None and self._host.session.conversation.is_blank
+
+
+MOST_KEPT: Final = 9
+TIPS: Final = (
+    "{command_palette} finds every command by its name",
+    "{search_history} searches your earlier prompts",
+    "Enter queues a prompt while the agent works; {edit_queue} edits what is queued",
+    "{show_changes} reviews what has changed in the folder, and reverts it",
+    "{next_mode} goes to the agent's next mode",
+    "{edit_draft} opens the draft in your editor",
+    "{begin_session} begins another session in a new tab",
+    "@file:10-20 attaches those lines only",
+    "{find} finds text in the conversation",
+    "{toggle_all} unfolds every diff and output",
+    "/export writes the conversation to a file",
+    "{inspect} shows every message between acp-tui and the agent",
+)
+
+
+class Welcoming:
+    """Tells one tab's welcome what there is, and opens what is chosen there."""
+
+    def __init__(self, host: TabHost, history: HistoryController) -> None:
+        self._host = host
+        self._history = history
+        self._recent: dict[str, PastSession] = {}
+
+    async def tell(self, welcome: Welcome) -> None:
+        """Read what there is, and have it shown. To be awaited in a worker."""
+        session = self._host.session
+        cwd = session.cwd if session is not None else self._host.cwd
+        branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
+        try:
+            past = await self._history.recorded("", is_everywhere=False)
+        except ClientError:
+            past = ()  # the sessions' dialog says what is wrong
+        useful = [one for one in past if self._is_useful(one)][:MOST_KEPT]
+        self._recent = {one.key: one for one in useful}
+        make_rows = partial(
+            session_rows, useful, judge=self._history.judge, here=cwd, now=datetime.now().astimezone()
+        )
+        folder = from_home(cwd) + (f" · git {branch}" if branch else "")
+        welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
+
+    def _is_useful(self, past: PastSession) -> bool:
+        """Whether something was said there, and it can be shown again."""
+        said = past.recorded is not None and past.recorded.prompts > 0
+        return said and self._history.judge(past)[0] not in (Way.HERE, Way.NONE)
+
+    def _tip(self, past: Sequence[PastSession]) -> str:
+        """Another one after each prompt: who works much sees all of them."""
+        tips = [shown for tip in TIPS if (shown := self._host.hint(tip))]
+        prompts = sum(one.recorded.prompts for one in past if one.recorded is not None)
+        return tips[prompts % len(tips)]
+
+    async def open(self, key: str) -> None:
+        """Open this recent session, as the sessions' dialog does."""
+        if key in self._recent:
+            await self._history.open(self._recent[key])

@@ -12,10 +12,14 @@ BEFORE_TAKING_STOCK: Final = ("acp_tui.client.changes", "acp_tui.ui.changes.foll
 BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.recall")
 BEFORE_AN_AGENT: Final = (
     "acp_tui.client.sessions.agent",
-    "acp_tui.ui.tab.sessions",
-    "acp_tui.ui.shell.agent_start",
+    "acp_tui.ui.tab.agent",
+    "acp_tui.ui.dialogs.trust",
 )
-BEFORE_A_SESSION: Final = ("acp_tui.ui.session.panel", "acp_tui.ui.tab.sidebar", "acp_tui.ui.changes.turns")
+BEFORE_A_SESSION: Final = (
+    "acp_tui.ui.session.panel",
+    "acp_tui.ui.tab.sidebar",
+    "acp_tui.ui.changes.follower",
+)
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions",)
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 

@@ -21,8 +21,7 @@ from acp_tui.ui.tab.loading import (
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.tab.agent import AgentController
-    from acp_tui.ui.tab.sessions import SessionsController
+    from acp_tui.ui.tab.agent import AgentController, SessionsController
 
 PATIENCE_S: Final = 0.5
 """An agent that needs longer to start leaves time to load what only a session needs."""

@@ -39,18 +39,16 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.conversation.conversation import Conversation
-    from acp_tui.ui.changes.follower import ChangesDesk
-    from acp_tui.ui.changes.turns import TurnMoments
+    from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
     from acp_tui.ui.conversation.view import ConversationView
     from acp_tui.ui.prompt.history_search import HistorySearch
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
     from acp_tui.ui.session.welcome import Welcome
     from acp_tui.ui.tab.actions import Actions
-    from acp_tui.ui.tab.agent import AgentController
-    from acp_tui.ui.tab.sessions import SessionsController
+    from acp_tui.ui.tab.agent import AgentController, SessionsController
+    from acp_tui.ui.tab.history import Welcoming
     from acp_tui.ui.tab.sidebar import SidebarController
-    from acp_tui.ui.tab.welcoming import Welcoming
     from acp_tui.ui.tab.worktrees import WorktreesController
 
 T = TypeVar("T")
@@ -141,7 +139,7 @@ class SessionScreen(Screen[None]):
     @cached_property
     def sessions(self) -> SessionsController:
         """What is done with the agent's sessions."""
-        from acp_tui.ui.tab.sessions import SessionsController  # loading point: BEFORE_AN_AGENT
+        from acp_tui.ui.tab.agent import SessionsController  # loading point: BEFORE_AN_AGENT
 
         return SessionsController(self, self.agent)
 
@@ -268,7 +266,7 @@ class SessionScreen(Screen[None]):
         """Show this session from now on, as one of an agent of this name."""
         from acp_tui.client.sessions.session_history import RereadSession  # loaded with the session
         from acp_tui.conversation.visible import make_visible_line
-        from acp_tui.ui.conversation.folds import folds_of
+        from acp_tui.ui.conversation.drawing import folds_of
         from acp_tui.ui.session.panel import SessionPanel
 
         self.agent_title = make_visible_line(agent_title)
@@ -293,7 +291,7 @@ class SessionScreen(Screen[None]):
 
     def _remember_turns(self, session: Session) -> None:
         """Keep the files as they are at each of the session's prompts from now on."""
-        from acp_tui.ui.changes.turns import TurnMoments  # loaded with the session
+        from acp_tui.ui.changes.follower import TurnMoments  # loaded with the session
 
         if self.moments is not None and self.moments.is_of(session):
             return  # the agent was started again
@@ -357,7 +355,7 @@ class SessionScreen(Screen[None]):
         self.settings = settings
         self._show_sidebar()
         if self.panel is not None and self.panel.is_mounted:
-            from acp_tui.ui.conversation.folds import folds_of  # loaded with the panel
+            from acp_tui.ui.conversation.drawing import folds_of  # loaded with the panel
 
             self.panel.view.show_as(folds_of(settings.conversation), settings.appearance.images)
 

@@ -5,14 +5,24 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.rpc import Peer
 from acp_tui.workbench.demo.script import Wire
-from acp_tui.workbench.demo.session import Session
+
+
+class Speaker(Protocol):
+    """The session for which something is said."""
+
+    @property
+    def modes(self) -> Wire | None: ...
+    def config_options(self) -> Sequence[Wire]: ...
+    def message_id(self, kind: str, given: str | None) -> str: ...
+    def end_message(self) -> None: ...
+    def knows(self, call_id: str) -> bool: ...
 
 
 class ClientCalls:
@@ -43,7 +53,7 @@ class ClientCalls:
         self.takes_forms = is_marked(capabilities, "elicitation", "form")
         self.takes_pages = is_marked(capabilities, "elicitation", "url")
 
-    def worded(self, session: Session, update: Wire) -> Wire:
+    def worded(self, session: Speaker, update: Wire) -> Wire:
         """An update in the words of the protocol's version; scenarios have those of version 1."""
         return update
 

@@ -9,10 +9,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from acp_tui.workbench.demo import script
+from acp_tui.workbench.demo import DEFAULT, available, names, path_of, script
 from acp_tui.workbench.demo.reading import read_scenario
 from acp_tui.workbench.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
-from acp_tui.workbench.demo.shipped import DEFAULT, available, names, path_of
 from acp_tui.workbench.demo.table import ScenarioError
 
 __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available", "load"]

@@ -1,7 +1,7 @@
 """What a scenario says, as values: its turns, their steps and what the agent declares of itself.
 
 It neither reads files (`reading`) nor plays anything (`playing`). What goes out on the wire as it stands (tool calls,
-content blocks, config options) is kept in the shape of the wire; `turn` fills in placeholders and absolute paths.
+content blocks, config options) is kept in the shape of the wire; `session` fills in placeholders and absolute paths.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import anyio
 from anyio.abc import ByteStream, Process, TaskGroup
 
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed
-from acp_tui.workbench.demo.client_calls import ClientCalls, at, is_marked
+from acp_tui.workbench.demo.client_calls import ClientCalls, Speaker, at, is_marked
 from acp_tui.workbench.demo.script import SessionSetup, Wire
 from acp_tui.workbench.demo.session import RESOURCE_NOT_FOUND, Session
 
@@ -62,7 +62,7 @@ class SelfReliant(ClientCalls):
 
     # What is said
 
-    def worded(self, session: Session, update: Wire) -> Wire:
+    def worded(self, session: Speaker, update: Wire) -> Wire:
         """An update in the words of version 2; each piece of a message is given the id of its message."""
         kind = update["sessionUpdate"]
         if kind in CHUNKS:
@@ -280,7 +280,7 @@ def report(client: ClientCalls, session_id: str, state: str, **more: Any) -> Non
     client.update(session_id, {"sessionUpdate": "state_update", "state": state, **more})
 
 
-def declaration_of(session: Session, setup: SessionSetup) -> dict[str, Any]:
+def declaration_of(session: Speaker, setup: SessionSetup) -> dict[str, Any]:
     """What a session starts with."""
     return {
         "configOptions": options_of(session),
@@ -295,7 +295,7 @@ def _command(command: Wire) -> Wire:
     )
 
 
-def options_of(session: Session) -> Sequence[Wire]:
+def options_of(session: Speaker) -> Sequence[Wire]:
     """Every option; modes are one of them."""
     options = [_option(option) for option in session.config_options()]
     modes = session.modes
@@ -308,7 +308,7 @@ def options_of(session: Session) -> Sequence[Wire]:
     return [{**mode, "currentValue": modes["currentModeId"], "options": choices}, *options]
 
 
-def is_mode(session: Session, option_id: Any) -> bool:
+def is_mode(session: Speaker, option_id: Any) -> bool:
     """Whether this option stands for modes that have no option of their own."""
     categories = [option.get("category") for option in session.config_options()]
     return option_id == MODE and session.modes is not None and MODE not in categories

@@ -16,7 +16,7 @@ from acp_tui.protocol.connection import TRACE_KEYS
 COSTLY = ("pydantic", "anyio", "asyncio", "tomllib", "hashlib", "json", "textual")
 
 
-@pytest.mark.parametrize("module", ["tree", "reader", "reference"])
+@pytest.mark.parametrize("module", ["tree", "reader", "wording"])
 def test_settings_are_known_before_anything_costly_is_loaded(module: str) -> None:
     code = f"import sys, acp_tui.client.settings.{module}; print([n for n in {COSTLY} if n in sys.modules])"
 

@@ -14,7 +14,7 @@ from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Imag
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
 from acp_tui.ui.conversation import images
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT
 from acp_tui.ui.conversation.images import way_for
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.rendering.ascii import Ascii

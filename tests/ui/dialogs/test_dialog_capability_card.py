@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
-from acp_tui.ui.dialogs.capability_card import CAPABILITIES, AgentFacts, CapabilityCard, card_text
+from acp_tui.ui.dialogs.agent_offers import CAPABILITIES, AgentFacts, CapabilityCard, card_text
 from support.dialogs import open_dialog
 
 FACTS = AgentFacts(

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from acp_tui.client.agents.demo import copy_project
+from acp_tui.client.agents.catalogue import copy_project
 from acp_tui.testing import StartAgent
 from support.agents import SDK_AGENT
 

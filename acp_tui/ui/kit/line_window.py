@@ -1,21 +1,39 @@
-"""A widget that draws only the lines in view, and scrolls. Subclasses provide the lines and the cursor."""
+"""Widgets that show a window on lines: of lines that a subclass draws, or of lines that are ready; and the scroll bar.
+
+`LineWindow` draws only what is in view; its subclasses provide the lines and the cursor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import ClassVar, Final
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.kit.row_list import cut
-from acp_tui.ui.kit.scroll_bar import handle_rows, line_at
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import width_cells
+
+
+def handle_rows(total: int, height: int, top_line: int) -> range:
+    """The rows of the handle for `total` lines in a window of `height` rows; none where everything is in view."""
+    if total <= height:
+        return range(0)
+    size = max(1, height * height // total)
+    start = round((height - size) * top_line / (total - height))
+    return range(start, start + size)
+
+
+def line_at(row: int, total: int, height: int) -> int:
+    """The line on the first row of the window when the handle is dragged to `row`."""
+    return round(max(0, total - height) * row / max(height - 1, 1))
+
 
 WHEEL_LINES: Final = 3
 
@@ -155,3 +173,41 @@ class LineWindow(Widget, can_focus=True):
 
     def _drag_to(self, y: int) -> None:
         self.scroll_to_line(line_at(y, self.total, self.size.height))
+
+
+class StripView(ScrollView, can_focus=False):
+    """Shows lines that somebody else has drawn for its width."""
+
+    DEFAULT_CSS = """
+    StripView {
+        height: auto;
+        overflow-y: auto;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._strips: Sequence[Strip] = ()
+
+    def show(self, strips: Sequence[Strip], height: int) -> None:
+        """Show these lines in `height` rows."""
+        self._strips = strips
+        self.styles.height = height
+        self.virtual_size = Size(self.scrollable_content_region.width, len(strips))
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """A line of them."""
+        width = self.scrollable_content_region.width
+        background = self.visual_style.rich_style
+        row = self.scroll_offset.y + y
+        if row >= len(self._strips):
+            return Strip.blank(width, background)
+        return self._strips[row].adjust_cell_length(width).apply_style(background)
+
+    def page(self, direction: int) -> None:
+        """Scroll by a page, up for -1 and down for 1."""
+        height = self.scrollable_content_region.height
+        self.scroll_to(y=self.scroll_offset.y + direction * max(height - 1, 1), animate=False, force=True)

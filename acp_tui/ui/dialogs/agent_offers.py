@@ -1,23 +1,33 @@
-"""What an agent offers, what it lacks, and what follows from that for the user; it asks the agent for nothing."""
+"""Dialogs on what an agent offers: how to log in, the options of a session, and what it can do or lacks.
+
+They ask the agent for nothing: what was chosen is the caller's to do.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from textwrap import indent
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
+from textual.worker import Worker
 
+from acp_tui.client.errors import ClientError
+from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.dialogs.login import LoginMethod
-from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.conversation.wording import value_name
+from acp_tui.ui.kit.filtered_list import FilteredList, Picker
+from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
+from acp_tui.ui.kit.row_list import PickerRow, aligned
+from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.values import dataclass
 
 LOG_LINES: Final = 20
@@ -188,3 +198,157 @@ def _custom(key: str, value: Any, is_open: bool) -> Content:
         short = compact if len(compact) <= FOLDED_CELLS else compact[:FOLDED_CELLS] + " …"
         text = Content.styled(f"  {short}", "$foreground-muted")
     return Content.assemble((mark, "$foreground-muted"), shown_line(key), text)
+
+
+MOST_COLUMN_CELLS: Final = 24
+
+Chosen: TypeAlias = tuple[str, str | bool]
+"""An option's id and its new value."""
+
+
+class OptionsDialog(ModalScreen[Chosen | None]):
+    """Gives the option and the value to ask the agent for, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+
+    def __init__(self, options: Sequence[ConfigOption]) -> None:
+        super().__init__(classes="dialog")
+        self._options = options
+
+    def compose(self) -> ComposeResult:
+        """The options with their values, in the agent's order."""
+        rows = FilteredList(
+            _option_rows(self._options),
+            has_search=False,
+            empty="This agent offers no settings for the session",
+        )
+        keys = "↑ ↓ move · Enter change · Esc close"
+        yield Frame(shown_line("Settings of the session"), keys, rows)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """On or off changes at once; a list of values is chosen from."""
+        option: ConfigOption = message.row.value
+        if isinstance(option, BooleanOption):
+            self.dismiss((option.option_id, not option.value))
+            return
+
+        def take(value: str | None) -> None:
+            if value is not None:
+                self.dismiss((option.option_id, value))
+
+        self.app.push_screen(value_picker(option), take)
+
+
+def value_picker(option: SelectOption) -> Picker[str]:
+    """Choose among the values of one option."""
+    rows = [_choice_row(choice, option.value) for choice in option.choices]
+    return Picker(option.name, rows, search=len(rows) > 8, empty="The agent names no values for it")
+
+
+def _option_rows(options: Sequence[ConfigOption]) -> list[PickerRow[ConfigOption]]:
+    names = aligned([make_visible_line(f"{option.name}:") for option in options], MOST_COLUMN_CELLS)
+    values = aligned([make_visible_line(value_name(option)) for option in options], MOST_COLUMN_CELLS)
+    return [
+        PickerRow(option, f"{name} {value}", option.description or "")
+        for option, name, value in zip(options, names, values, strict=True)
+    ]
+
+
+def _choice_row(choice: Choice, current: str) -> PickerRow[str]:
+    return PickerRow(
+        choice.value,
+        choice.name,
+        choice.description or "",
+        choice.group or "",
+        is_current=choice.value == current,
+    )
+
+
+class LoginMethod(Protocol):
+    """A way to log in."""
+
+    @property
+    def method_id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str | None: ...
+    @property
+    def kind(self) -> str: ...
+
+
+Authenticate: TypeAlias = Callable[[LoginMethod], Awaitable[None]]
+"""Lets the agent log in; may take minutes, and be cancelled. Raises ClientError."""
+
+
+class LoginDialog(ModalScreen[LoginMethod | None]):
+    """Gives the method that has worked, for one in a terminal the method that was chosen; None for no login."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Cancel", show=False)]
+
+    def __init__(
+        self,
+        agent_title: str,
+        methods: Sequence[LoginMethod],
+        authenticate: Authenticate,
+        *,
+        reason: str = "",
+    ) -> None:
+        """`reason` is what the agent said when it asked for a login."""
+        super().__init__(classes=f"dialog {ASKING}")
+        self._agent_title = agent_title
+        self._methods = methods
+        self._authenticate = authenticate
+        self._reason = reason
+        self._waiting: Worker[None] | None = None
+        self._said = Static(classes="dialog-said", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The methods, and below them how it goes."""
+        rows = FilteredList(
+            [_row(method) for method in self._methods],
+            has_search=False,
+            empty="This agent names no way to log in: log in with its own program, then try again",
+        )
+        reason = Static(shown(self._reason), classes="dialog-text", markup=False)
+        reason.display = bool(self._reason)
+        title = Content.assemble("Log in to ", shown_line(self._agent_title))
+        yield Frame(title, "↑ ↓ move · Enter log in · Esc cancel", reason, rows, self._said)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """A terminal is the caller's to open; else the agent is asked."""
+        method: LoginMethod = message.row.value
+        if self._waiting is not None:
+            return
+        if method.kind == "terminal":
+            self.dismiss(method)
+        else:
+            self._waiting = self._log_in(method)
+
+    @work
+    async def _log_in(self, method: LoginMethod) -> None:
+        waiting = "Waiting for the agent; it may have opened a browser. Esc cancels"
+        self._said.update(Content.styled(waiting, "$text-accent"))
+        try:
+            await self._authenticate(method)
+        except ClientError as error:
+            parts = filter(None, (str(error), error.detail, error.hint))
+            self._said.update(shown("\n".join(parts), "$text-error"))
+        else:
+            close_when_in_front(self, method)
+        finally:
+            self._waiting = None
+
+    def action_back(self) -> None:
+        """Stop waiting; without anything to wait for, close."""
+        if self._waiting is None:
+            self.dismiss(None)
+            return
+        self._waiting.cancel()
+        self._said.update("Cancelled. Choose again, or Esc to leave")
+
+
+def _row(method: LoginMethod) -> PickerRow[LoginMethod]:
+    how = "in a terminal of its own" if method.kind == "terminal" else "done by the agent"
+    about = " · ".join(filter(None, (method.description, how)))
+    return PickerRow(method, method.name, about)
