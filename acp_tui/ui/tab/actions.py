@@ -176,12 +176,12 @@ class Actions:
     async def copy_reply(self) -> None:
         """Copy the agent's last message."""
         if self._panel is not None:
-            await self._entries.copy_reply(self._panel.conversation)
+            await self._entries.copy_reply(self._panel.view.conversation)
 
     async def copy_code(self) -> None:
         """Copy a piece of code of the agent's."""
         if self._panel is not None:
-            await self._entries.copy_code(self._panel.conversation)
+            await self._entries.copy_code(self._panel.view.conversation)
 
     async def export(self, file: str = "") -> None:
         """Write the conversation to this file; without one, ask for it."""

@@ -357,7 +357,8 @@ class SessionScreen(Screen[None]):
         if self.panel is not None and self.panel.is_mounted:
             from acp_tui.ui.conversation.drawing import folds_of  # loaded with the panel
 
-            self.panel.view.show_as(folds_of(settings.conversation), settings.appearance.images)
+            for view in self.panel.views:
+                view.show_as(folds_of(settings.conversation), settings.appearance.images)
 
     # As one of the tabs
 
@@ -563,6 +564,13 @@ class SessionScreen(Screen[None]):
         if self.changes is not None:
             self.actions.review(self.changes, message.path)
 
+    def on_sidebar_subagent_chosen(self, message: Sidebar.SubagentChosen) -> None:
+        """Show what it says."""
+        if self.panel is not None:
+            self.panel.leave_subagents()
+            self.panel.open_subagent(message.session_id)
+            self.panel.view.focus()
+
     async def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
         """Open that session."""
         if self._welcoming is not None:
@@ -595,6 +603,8 @@ class SessionScreen(Screen[None]):
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
         """Do what is written."""
+        if self.panel is not None:
+            self.panel.leave_subagents()  # it is for the agent itself
         self.writing.submit(message, self.stage)
 
     def on_prompt_input_rejected(self, message: PromptInput.Rejected) -> None:
@@ -616,8 +626,9 @@ class SessionScreen(Screen[None]):
             self.writing.prompting.drop_output(self.session)
 
     def on_prompt_input_escape_requested(self) -> None:
-        """Cancel the turn, or go back to an earlier prompt."""
-        self.writing.escape()
+        """Go back from a subagent, cancel the turn, or go back to an earlier prompt."""
+        if self.panel is None or not self.panel.leave_subagent():
+            self.writing.escape()
 
     def on_prompt_input_leave_requested(self) -> None:
         """To the card where something waits, else into the conversation, or to the sessions in its place."""

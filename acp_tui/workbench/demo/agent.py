@@ -130,11 +130,11 @@ class DemoAgent:
     def on_notification(self, method: str, params: Any) -> None:
         """Cancel a turn; anything else is not for this agent."""
         if method == "session/cancel" and isinstance(params, dict):
-            session = self._sessions.get(params.get("sessionId"))
-            if session is not None and session.cancel_turn is not None:
-                session.cancel_turn()
-                for held in session.held:
-                    held.cancel()
+            for session in self._sessions.with_subagents():
+                if session.id == params.get("sessionId") and session.cancel_turn is not None:
+                    session.cancel_turn()
+                    for held in session.held:
+                        held.cancel()
 
     def on_junk(self, line: bytes, reason: str) -> None:
         """The client writes no junk; if it does, that is no reason to stop."""
@@ -149,7 +149,7 @@ class DemoAgent:
         identity = {"name": "acp-tui-demo", "title": "Demo", "version": __version__}
         asked = params.get("protocolVersion")
         if setup.protocol_version is None and isinstance(asked, int) and asked >= two.VERSION:
-            self._client = two.SelfReliant(self._peer, self._stream, self._sessions.get, self._tasks)
+            self._client = two.SelfReliant(self._peer, self._stream, self._sessions.find, self._tasks)
             self._client.learn(params.get("capabilities"))
             self._methods = {"initialize": self._initialize, **self._methods_of_two()}
             self._sessions.keeps = True

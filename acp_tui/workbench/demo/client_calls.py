@@ -39,6 +39,7 @@ class ClientCalls:
         self.takes_pages = False
         self.takes_notices = False
         self.takes_compaction = False
+        self.takes_subagents = False
         self.can_log_in_in_terminal = False
 
     def learn(self, capabilities: Any) -> None:
@@ -50,6 +51,7 @@ class ClientCalls:
         self.takes_boolean_options = is_marked(capabilities, "session", "configOptions", "boolean")
         self.takes_notices = is_marked(capabilities, "session", "notices")
         self.takes_compaction = is_marked(capabilities, "session", "compaction")
+        self.takes_subagents = is_marked(capabilities, "subagents")
         self.takes_forms = is_marked(capabilities, "elicitation", "form")
         self.takes_pages = is_marked(capabilities, "elicitation", "url")
 
