@@ -56,6 +56,7 @@ class SelfReliant(ClientCalls):
         """Much of what version 1 asks for is there in any case."""
         self.can_read = self.can_write = self.can_run = True
         self.takes_boolean_options = self.takes_notices = self.takes_compaction = True
+        self.takes_subagents = True
         self.can_log_in_in_terminal = is_marked(capabilities, "auth", "terminal")
         self.takes_forms = is_marked(capabilities, "elicitation", "form")
         self.takes_pages = is_marked(capabilities, "elicitation", "url")
