@@ -10,6 +10,10 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 
+class WrongUse(Exception):
+    """The command line is wrong; the message says how in one line."""
+
+
 class Kind(Enum):
     """What a value is: how it is read, and what a shell offers for it."""
 

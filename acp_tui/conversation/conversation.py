@@ -37,6 +37,7 @@ from acp_tui.conversation.facts import (
     PermissionRequest,
     Plan,
     RequestKey,
+    SessionId,
     Turn,
     TurnUsage,
     Usage,
@@ -133,6 +134,10 @@ class EntryList(Sequence[Entry]):
 
     def __repr__(self) -> str:
         return f"EntryList({list(self)!r})"
+
+    def empty(self) -> EntryList:
+        """A list without entries that packs into the same store."""
+        return EntryList(store=self._store)
 
     def append(self, entry: Entry) -> None:
         """Add one at the end."""
@@ -267,6 +272,8 @@ class Change(NamedTuple):
     facts: tuple[Fact, ...] = ()
     terminal: TerminalId | None = None
     """The terminal whose output grew or ended."""
+    subagent: tuple[SessionId, Change] | None = None
+    """What changed in the conversation of a subagent."""
 
 
 NOTHING: Final = Change()
@@ -278,6 +285,19 @@ class Echo:
 
     expected: str
     matched: int = 0
+
+
+@dataclass(slots=True)
+class SubagentState:
+    """Another agent that works for this one, and what it says."""
+
+    session_id: SessionId
+    entry: EntryId
+    """Where it stands in the conversation of the agent that began it."""
+    conversation: Conversation
+    """Its title and its turn are the subagent's; its terminals are those of the agent that began it."""
+    description: str | None = None
+    is_cancellable: bool = False
 
 
 @dataclass(slots=True)
@@ -308,6 +328,8 @@ class Conversation:
     visits: dict[str, UrlVisit] = field(default_factory=dict)
     """By elicitation id: pages that the user agreed to visit, until the agent says that it is done there."""
     terminals: dict[TerminalId, TerminalState] = field(default_factory=dict)
+    subagents: dict[SessionId, SubagentState] = field(default_factory=dict)
+    """In the order in which they were begun."""
     notices: list[Notice] = field(default_factory=list)
     """The latest ones, at most `MAX_NOTICES`."""
     notice_count: int = 0
@@ -320,6 +342,8 @@ class Conversation:
     compaction_entries: dict[str, EntryId] = field(default_factory=dict)
     terminal_entries: dict[TerminalId, EntryId] = field(default_factory=dict)
     """The tool call that shows a terminal last."""
+    subagent_calls: dict[ToolCallId, SessionId] = field(default_factory=dict)
+    """Tool calls of subagents that have no session of their own: the agent speaks of them as of its own."""
     open_message: EntryId | None = None
     """The message that a chunk without an id joins."""
     unsettled_calls: set[ToolCallId] = field(default_factory=set)
@@ -377,7 +401,14 @@ def snapshot(conversation: Conversation) -> Conversation:
     }
     values["entries"] = conversation.entries.copied(_entry)
     values["terminals"] = {key: _terminal(state) for key, state in conversation.terminals.items()}
-    return Conversation(**values)
+    copied = Conversation(**values)
+    copied.subagents = {key: _subagent(state, copied) for key, state in conversation.subagents.items()}
+    return copied
+
+
+def _subagent(state: SubagentState, parent: Conversation) -> SubagentState:
+    conversation = replace(snapshot(state.conversation), terminals=parent.terminals)
+    return replace(state, conversation=conversation)
 
 
 def _entry(entry: Entry) -> Entry:

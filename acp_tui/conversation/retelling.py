@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, assert_never
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.entries import (
     Compaction,
@@ -25,12 +25,13 @@ from acp_tui.conversation.entries import (
     Question,
     Remark,
     Restart,
+    Subagent,
     TerminalState,
     ToolCallEntry,
     TurnEnd,
     Unknown,
 )
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Plan, RequestKey, Turn
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Plan, RequestKey, SessionId, Turn
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
@@ -52,6 +53,9 @@ from acp_tui.conversation.updates import (
     Reconnected,
     Remarked,
     SessionUpdate,
+    StateReported,
+    SubagentReported,
+    SubagentSaid,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -144,6 +148,8 @@ class _Retelling:
                 yield CompactionChanged(
                     compaction_id, status, tuple(summary), UNSET if error is None else error
                 )
+            case Subagent(session_id):
+                yield from _subagent(self._of.subagents[SessionId(session_id)])
             case TurnEnd(stop_reason):
                 yield TurnEnded(stop_reason)
             case Failure(message, detail, stderr_tail):
@@ -191,6 +197,27 @@ class _Retelling:
         yield ElicitationAnswered(key, question.action, question.at, question.values)
         if visit is None:
             yield ElicitationCompleted(known_id)
+
+
+def _subagent(state: SubagentState) -> Iterator[SessionUpdate]:
+    """What an agent can tell of it; its terminals are told with those of the agent that began it."""
+    said, session_id = state.conversation, state.session_id
+    begun = StateReported("running") if said.entries or not said.is_idle else UNSET
+    yield SubagentReported(session_id, said.title, state.description, begun, state.is_cancellable)
+    for update in retold(said):
+        match update:
+            case PromptSent(blocks) | PromptJoined(blocks):
+                for block in blocks:
+                    yield SubagentSaid(session_id, MessageChunk("user", block))
+            case MessageChunk() | ToolCallReported() | PlanReplaced() | UsageReported() | CompactionChanged():
+                yield SubagentSaid(session_id, update)
+            case SubagentReported() | SubagentSaid():
+                yield SubagentSaid(session_id, update)
+            case _:
+                pass
+    if said.is_idle and begun is not UNSET:
+        ended = StateReported("idle", said.last_stop_reason, usage=said.spent)
+        yield SubagentReported(session_id, state=ended)
 
 
 def _would_join(last: Entry | None, entry: Entry) -> bool:

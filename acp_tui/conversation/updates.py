@@ -18,6 +18,7 @@ from acp_tui.conversation.facts import (
     PermissionRequest,
     PlanStep,
     RequestKey,
+    SessionId,
     TurnUsage,
     Usage,
 )
@@ -211,6 +212,30 @@ class CompactionChunk:
     compaction_id: str
     block: ContentBlock
     meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentReported:
+    """The agent has begun another one for a part of its work, or says more of it: UNSET stays, None clears."""
+
+    session_id: SessionId
+    title: str | None | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    """What it is for."""
+    state: StateReported | None | UnsetType = UNSET
+    """None: what it does is not known."""
+    is_cancellable: bool | UnsetType = UNSET
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentSaid:
+    """What happens in the conversation of a subagent; one that was not reported before is from here on."""
+
+    session_id: SessionId
+    """Where `is_of_call`, the id of the tool call whose work the subagent does."""
+    update: SessionUpdate
+    is_of_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,6 +434,8 @@ SessionUpdate: TypeAlias = (
     | NoticeShown
     | CompactionChanged
     | CompactionChunk
+    | SubagentReported
+    | SubagentSaid
     | PermissionAsked
     | PermissionAnswered
     | PermissionNoted

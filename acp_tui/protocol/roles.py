@@ -149,6 +149,8 @@ class ClientOffer:
     """Options of a session that are on or off are shown."""
     notices: bool = True
     compaction: bool = True
+    subagents: bool = True
+    """What the agent's own agents say is shown; a draft."""
     elicitation_form: bool = False
     """The user can be shown a form: only where something draws one."""
     elicitation_url: bool = False

@@ -388,9 +388,12 @@ class Client:
             self._say(told, update)
 
     def _say(self, told: Session, update: SessionUpdate) -> None:
+        session_id, update = telling.led(told.session_id, update)
         said = telling.update_of(update)
         if said is not None:
-            self._notify(v1.SESSION_UPDATE, {"sessionId": told.session_id, "update": said})
+            self._notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
+        elif session_id != told.session_id:
+            pass  # what cannot be told of a subagent is left out
         elif self._follows:
             self._notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
         elif isinstance(update, PromptSent | PromptJoined):

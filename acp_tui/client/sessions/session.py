@@ -30,7 +30,7 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
-from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import (
     BooleanOption,
@@ -397,6 +397,13 @@ class Session:
         if terminal is None or terminal.has_exited or not terminal.is_cancellable:
             raise Unsupported("the agent does not offer to stop this command alone")
         await self._ask(self._connection.cancel_terminal(self.session_id, terminal_id))
+
+    def cancel_subagent(self, subagent: SubagentState) -> None:
+        """Ask the agent to stop what one of its subagents does. Raises Unsupported."""
+        self._require_open()
+        if not subagent.is_cancellable or subagent.conversation.is_idle:
+            raise Unsupported("the agent does not offer to stop this subagent alone")
+        self._connection.cancel(subagent.session_id)
 
     async def _ask(self, call: Awaitable[None]) -> None:
         try:

@@ -64,6 +64,8 @@ class Scene:
         self.is_agreed = False
         """`initialize` was answered with a result."""
         self.sessions: Recent[str, SessionScene] = Recent()
+        self.subagents: Recent[str, bool] = Recent()
+        """Sessions that the agent has begun by itself."""
         self.opening = 0
         """How many `session/new` wait for their answer."""
 
@@ -122,6 +124,8 @@ class Scene:
 
     def _hear(self, told: Told) -> None:
         session, update = self.session(told.params), as_object(told.params.get("update"))
+        if update.get("sessionUpdate") == "subagent_update" and isinstance(update.get("sessionId"), str):
+            self.subagents[update["sessionId"]] = True
         if session is None or session.turn is None or update.get("sessionUpdate") != "agent_message_chunk":
             return
         session.turn.said = (session.turn.said + text_of(update.get("content"))[:KEPT_WORDS])[:KEPT_WORDS]

@@ -181,6 +181,8 @@ class SessionCheck:
         if not isinstance(session_id, str) or not event.method.startswith(OF_A_SESSION):
             return
         session = self._scene.session(event.params)
+        if session_id in self._scene.subagents:
+            return
         if session is None:
             self._look_at_stranger(event.method, session_id)
             return

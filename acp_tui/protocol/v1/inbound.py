@@ -48,8 +48,13 @@ from acp_tui.protocol.roles import (
     AuthMethod,
     PermissionQuestion,
 )
-from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
-from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call
+from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents, updates
+from acp_tui.protocol.v1.inbound_content import (
+    read_agent_terminals,
+    read_block,
+    read_tool_call,
+    read_turn_usage,
+)
 from acp_tui.protocol.wire import decode
 
 Updates: TypeAlias = tuple[SessionUpdate, ...]
@@ -73,7 +78,8 @@ def read_update(
     if role is not None and (chunk := _plain_chunk(role, update)) is not None:
         return SessionId(session_id), (chunk,)
     read = (READERS if readers is None else readers).get(kind)
-    return SessionId(session_id), (UnknownUpdate(kind, update),) if read is None else read(update)
+    said: Updates = (UnknownUpdate(kind, update),) if read is None else read(update)
+    return SessionId(session_id), subagents.of_call(update, said)
 
 
 def _malformed(missing: str) -> NoReturn:
@@ -199,6 +205,9 @@ READERS: Final[dict[str, Callable[[Any], Updates]]] = {
     "notice": _notice,
     "compaction_update": _compaction,
     "compaction_summary_chunk": _compaction_chunk,
+    "subagent_update": subagents.read_subagent,
+    "session_message": subagents.read_message,
+    "session_message_chunk": subagents.read_message_chunk,
 }
 
 # session/request_permission
@@ -301,20 +310,6 @@ def read_prompt_response(result: Any) -> TurnEnded:
     response = decode(session.PromptResponse, result)
     usage = read_turn_usage(response.usage) or _quota(response.meta)
     return TurnEnded(response.stop_reason, response.meta, usage)
-
-
-def read_turn_usage(usage: session.TurnUsage | None) -> TurnUsage | None:
-    """The tokens of a turn, where the agent counts them."""
-    if usage is None:
-        return None
-    return TurnUsage(
-        usage.total_tokens,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.thought_tokens,
-        usage.cached_read_tokens,
-        usage.cached_write_tokens,
-    )
 
 
 def _quota(meta: Meta | None) -> TurnUsage | None:

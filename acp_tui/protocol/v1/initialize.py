@@ -78,6 +78,7 @@ class ClientCapabilities(WireModel):
         default_factory=AuthCapabilities
     )
     elicitation: Lenient[ElicitationCapabilities] = None
+    subagents: Lenient[Marker] = None
 
 
 class InitializeRequest(WireModel):

@@ -58,6 +58,7 @@ def _capabilities(offer: ClientOffer) -> initialize.ClientCapabilities:
             form=_marker(offer.elicitation_form),
             url=_marker(offer.elicitation_url),
         ),
+        subagents=_marker(offer.subagents),
         # Without it claude-agent-acp 0.23 does not report the output of the commands that it runs itself.
         meta={"terminal_output": True, **offer.meta},
     )

@@ -12,7 +12,6 @@ from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import Meta, Text
 from acp_tui.conversation.facts import (
     AskedCommand,
-    BackgroundWork,
     BooleanOption,
     Choice,
     Command,
@@ -40,7 +39,6 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptAccepted,
     Role,
-    StateReported,
     TerminalExit,
     TerminalOutput,
     TerminalReported,
@@ -59,12 +57,12 @@ from acp_tui.protocol.roles import (
     PermissionQuestion,
 )
 from acp_tui.protocol.v1 import inbound as v1
-from acp_tui.protocol.v1.inbound import Updates, offers_steering, read_turn_usage
+from acp_tui.protocol.v1.inbound import Updates, offers_steering
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_location
+from acp_tui.protocol.v1.subagents import read_cancellable, read_state
 from acp_tui.protocol.v2 import models
 from acp_tui.protocol.v2.patches import Patch, read_git_patch
 from acp_tui.protocol.wire import decode
-from acp_tui.rpc import RequestFailed
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -113,7 +111,7 @@ def read_tool_call(call: models.ToolCallUpdate) -> ToolCallPatch:
         raw_input=_given(call.raw_input),
         raw_output=_given(call.raw_output),
         name=call.name,
-        is_cancellable=_is_cancellable(call.capabilities),
+        is_cancellable=read_cancellable(call.capabilities),
         meta=call.meta,
         cleared=frozenset(name for name in ("raw_input", "raw_output") if getattr(call, name) is None),
     )
@@ -129,12 +127,6 @@ def _cleared(value: T | None | UnsetType, cleared: T) -> T | UnsetType:
 
 def _each(read: Callable[[S], Any], items: list[S] | None | UnsetType) -> tuple[Any, ...] | UnsetType:
     return UNSET if items is UNSET else tuple(part for item in items or () for part in read(item))
-
-
-def _is_cancellable(capabilities: models.CancelCapabilities | None | UnsetType) -> bool | UnsetType:
-    if capabilities is UNSET:
-        return UNSET
-    return capabilities is not None and capabilities.cancel is not None
 
 
 def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
@@ -190,7 +182,7 @@ def _terminal(update: Any) -> Updates:
             UNSET if report.output is UNSET else b"" if report.output is None else report.output.data,
             _exit(report.exit_status),
             _size(report.size),
-            _is_cancellable(report.capabilities),
+            read_cancellable(report.capabilities),
         ),
     )
 
@@ -215,29 +207,7 @@ def _terminal_chunk(update: Any) -> Updates:
 
 
 def _state(update: Any) -> Updates:
-    report = decode(models.StateUpdate, update)
-    background = _background(report.background)
-    if report.state != "idle":
-        return (StateReported(report.state, background=background, meta=report.meta),)
-    failure = None
-    if report.stop_reason == "error":
-        error = report.error
-        failure = TurnFailed("the agent ended the turn with an error and does not say which")
-        if error is not None:
-            told = RequestFailed(error.code, error.message, error.data)
-            failure = TurnFailed(told.message, told.detail, told.code)
-    usage = read_turn_usage(report.usage)
-    return (StateReported("idle", report.stop_reason, failure, background, usage, report.meta),)
-
-
-def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ...] | UnsetType:
-    """A list with a malformed item counts as not sent."""
-    if listed is None or not all(isinstance(item.get("type"), str) for item in listed):
-        return UNSET
-    return tuple(
-        BackgroundWork(item["type"], str(item.get(models.BACKGROUND_IDS.get(item["type"], ""), "")))
-        for item in listed
-    )
+    return (read_state(update),)
 
 
 def _plan(update: Any) -> Updates:
@@ -305,6 +275,9 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
             "notice",
             "compaction_update",
             "compaction_summary_chunk",
+            "subagent_update",
+            "session_message",
+            "session_message_chunk",
         )
     },
     "user_message": partial(_message, "user"),

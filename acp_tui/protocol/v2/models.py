@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
 from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, FirstMatch, Tag, field
 from acp_tui.protocol.v1.content import ContentBlock, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
-from acp_tui.protocol.v1.session import EnvVariable, SessionConfigSelectOption, TurnUsage
+from acp_tui.protocol.v1.session import EnvVariable, SessionConfigSelectOption
+from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import PlanEntry
 from acp_tui.protocol.wire import (
     UNKNOWN,
@@ -237,12 +238,6 @@ ToolCallContent: TypeAlias = Annotated[
 ]
 
 
-class CancelCapabilities(WireModel):
-    """What can be asked of a tool call or of a terminal."""
-
-    cancel: Lenient[Marker] = None
-
-
 class ToolCallUpdate(WireModel):
     """A report about a tool call: absent keeps, null clears."""
 
@@ -307,24 +302,6 @@ class TerminalOutputChunk(TerminalOutput):
     """Bytes behind those that were printed before."""
 
     terminal_id: str
-
-
-class ErrorObject(WireModel):
-    """An error as in a response."""
-
-    code: int
-    message: str
-    data: Any = None
-
-
-class StateUpdate(WireModel):
-    """What the session is doing; of one that we do not know only the state and the background are read."""
-
-    state: str
-    stop_reason: Lenient[str] = None
-    error: Lenient[ErrorObject] = None
-    usage: Lenient[TurnUsage] = None
-    background: Lenient[list[dict[str, Any]]] = None
 
 
 class PlanItems(WireModel):
@@ -398,7 +375,3 @@ class McpServerStdio(Variant):
     command: str
     args: list[str]
     env: list[EnvVariable]
-
-
-BACKGROUND_IDS: Final = {"terminal": "terminalId", "tool_call": "toolCallId", "subagent": "sessionId"}
-"""Where a piece of background work has its id, by its type."""

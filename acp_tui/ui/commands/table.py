@@ -264,11 +264,18 @@ WIDGET_COMMANDS: Final = (
     ),
     Command(
         "stop_one",
-        "Stop one tool call or command",
+        "Stop one tool call, command, or subagent",
         "the turn goes on",
         "delete",
         "do('stop_one')",
         "conversation",
+    ),
+    Command(
+        "leave_subagent",
+        "Back from a subagent",
+        "Enter on its entry shows what it says",
+        "escape",
+        where="conversation",
     ),
     # In the plan, and while searching
     Command("fold_plan", "Fold or unfold the plan", "", "space,enter", where="plan"),
@@ -298,7 +305,13 @@ WIDGET_COMMANDS: Final = (
     Command("sidebar_last", "Last row", "", "end", where="sidebar"),
     Command("sidebar_page_up", "Page up", "", "pageup", where="sidebar"),
     Command("sidebar_page_down", "Page down", "", "pagedown", where="sidebar"),
-    Command("sidebar_choose", "Fold a section, or review a file", "", "enter,space", where="sidebar"),
+    Command(
+        "sidebar_choose",
+        "Fold a section, review a file, or show a subagent",
+        "",
+        "enter,space",
+        where="sidebar",
+    ),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Final, Protocol
 
 from rich.segment import Segment
@@ -12,7 +13,9 @@ from textual.strip import Strip
 
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation import QUIET_KINDS
+from acp_tui.conversation.conversation import SubagentState
 from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.conversation.images import Pictures
 from acp_tui.ui.conversation.terminals import TerminalScreens
@@ -76,6 +79,7 @@ class Scene:
     pictures: Pictures | None = None
     """None: they are named, not shown."""
     folds: Folds = AS_BY_DEFAULT
+    subagents: Mapping[SessionId, SubagentState] = field(default_factory=dict)
 
     def is_laid_out_as(self, other: Scene) -> bool:
         """Whether only the colours differ: then every entry takes as many lines in both."""

@@ -32,6 +32,7 @@ from acp_tui.conversation.entries import (
     Question,
     Remark,
     Restart,
+    Subagent,
     TerminalState,
     ToolCallEntry,
     TurnEnd,
@@ -240,6 +241,10 @@ class CommandView(EntryView[OwnCommand]):
     """A command of the user's own, and what it prints: `-running`, `-completed` or `-failed`."""
 
 
+class SubagentView(EntryView[Subagent]):
+    """Another agent that works for this one."""
+
+
 class NoteView(EntryView[Entry]):
     """What is neither said nor done: `-failure`, `-turn-end`, `-restart`, `-remark`, `-compaction`, `-unknown`."""
 
@@ -298,6 +303,8 @@ def kind_of(entry: Entry, *, is_run: bool = False, command: str = "") -> Kind:
             return _tool_call_view(call.content), _states(status, kind, waiting, run)
         case Question(action=action):
             return QuestionView, _states(action)
+        case Subagent():
+            return SubagentView, _states()
         case OwnCommand():
             return CommandView, _states(command)
         case _:

@@ -17,6 +17,7 @@ from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.errors import ClientError, SettingsError
+from acp_tui.client.files import replace_file
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
@@ -135,15 +136,9 @@ class AcpTuiApp(BaseApp):
 
     @work(exclusive=True, group="quit")
     async def _quit_hosted(self, hosted: Sequence[Tab]) -> None:
-        from acp_tui.ui.kit.filtered_list import Picker  # loading point: for hosted sessions alone
-        from acp_tui.ui.kit.row_list import PickerRow
+        from acp_tui.ui.shell.board import hosted_at_quit  # loading point: for hosted sessions alone
 
-        what = "session" if len(hosted) == 1 else f"{len(hosted)} sessions"
-        rows = [
-            PickerRow("leave", f"Leave the {what} running", "acp-tui attach shows it again"),
-            PickerRow("end", f"Close the {what}", "for every terminal"),
-        ]
-        chosen = await self.push_screen_wait(Picker("Quit", rows, search=False))
+        chosen = await self.push_screen_wait(hosted_at_quit(len(hosted)))
         if chosen == "end":
             for tab in hosted:
                 await tab.leave()
@@ -273,14 +268,11 @@ class AcpTuiApp(BaseApp):
 
     def changes_in(self, cwd: Path) -> ChangesDesk:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
-        from acp_tui.client.changes import Limits  # loading point: BEFORE_TAKING_STOCK
-        from acp_tui.ui.changes.follower import ChangesDesk
+        from acp_tui.ui.changes.follower import changes_desk  # loading point: BEFORE_TAKING_STOCK
 
         desk = self._changes.get(cwd)
         if desk is None:
-            kept = self.settings.changes
-            limits = Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files)
-            desk = self._changes[cwd] = ChangesDesk(self, cwd, limits)
+            desk = self._changes[cwd] = changes_desk(self, cwd, self.settings.changes)
             desk.start()
         return desk
 
@@ -450,8 +442,6 @@ class AcpTuiApp(BaseApp):
 
         By the door that all goes through that holds conversation: Textual's own files are as the umask has them.
         """
-        from acp_tui.client.files import replace_file
-
         name = filename or f"acp-tui_{datetime.now():{time_format or '%Y-%m-%dT%H_%M_%S_%f'}}.svg"
         file = Path(path or Path.cwd(), name)
         try:
@@ -467,30 +457,11 @@ class AcpTuiApp(BaseApp):
     ) -> Agent:
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
         await to_thread.run_sync(self._hub.preload)
-        if command.is_host:
-            from acp_tui.client.hosting.finding import attached  # loading point: for hosted sessions alone
+        await preloaded(["acp_tui.ui.shell.agent_start"])
+        from acp_tui.ui.shell.agent_start import start_agent  # loading point: BEFORE_AN_AGENT
 
-            return await attached(self._hub, command, on_phase)
-        from acp_tui.client.sessions.access import INTERACTIVE, policy_of
-        from acp_tui.client.sessions.session_history import recording_plan
-        from acp_tui.ui.dialogs.trust import ready_to_start
-
-        settings = await self.settings_in_force()
-        trace_context = settings.agent.trace_context.as_mapping()
-        return await self._hub.start_agent(
-            await ready_to_start(self, command),
-            cwd=cwd,
-            offer=replace(INTERACTIVE, trace_context=trace_context),
-            on_phase=on_phase,
-            policy=policy_of(settings),
-            keeps_frames=True,
-            recordings=recording_plan(
-                settings.recordings,
-                cwd,
-                partial(self.notify, title="Recording", severity="warning", timeout=10, markup=False),
-                to=self.record_to,
-                screen=(self.size.width, self.size.height),
-            ),
+        return await start_agent(
+            self, self._hub, command, cwd, self.settings_in_force, on_phase, self.record_to
         )
 
 

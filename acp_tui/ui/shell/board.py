@@ -1,4 +1,4 @@
-"""The dialog with all tabs, their state, and the sessions that hosts keep; Enter goes to one."""
+"""The dialog with all tabs, their state, and the sessions that hosts keep; and what becomes of those at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.session.tab_state import MARKS
@@ -105,6 +105,16 @@ class Board(ModalScreen[None]):
             await self._tabs.go_to(tab)
         else:
             self.app.run_worker(self._show_hosted(message.row.value))
+
+
+def hosted_at_quit(count: int) -> Picker[str]:
+    """Gives "leave" where so many sessions go on in their hosts, "end" where they do not, None to go on."""
+    what = "session" if count == 1 else f"{count} sessions"
+    rows = [
+        PickerRow("leave", f"Leave the {what} running", "acp-tui attach shows it again"),
+        PickerRow("end", f"Close the {what}", "for every terminal"),
+    ]
+    return Picker("Quit", rows, search=False)
 
 
 def _rows(tabs: Tabs) -> tuple[PickerRow[Tab], ...]:

@@ -28,6 +28,7 @@ from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
+from acp_tui.ui.conversation.searching import Standing
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PastedImage, PromptInput
@@ -74,10 +75,6 @@ class ActingHost(StartingHost, Protocol):
     moments: TurnMoments | None
     """The files as they were at each prompt; None where nobody follows them."""
 
-    @property
-    def worktrees(self) -> WorktreesController:
-        """What is done with git worktrees."""
-
 
 class Actions:
     """The commands of one tab. Those that wait for the user are coroutines, to be run in a worker."""
@@ -87,6 +84,7 @@ class Actions:
 
     def __init__(self, host: ActingHost) -> None:
         self._host = host
+        self.worktrees = WorktreesController(host)
         self._entries = EntriesController(host)
         self._terminals = TerminalsController(host)
 
@@ -124,6 +122,11 @@ class Actions:
         if not bars:
             await self._host.screen.mount(bar, before="#prompt-frame")
         bar.begin(query)
+
+    def show_standing(self, standing: Standing) -> None:
+        """Say how the search stands, where it is asked for."""
+        for bar in self._host.screen.query(FindBar):
+            bar.show_standing(standing)
 
     def toggle_all(self) -> None:
         """Unfold or fold everything."""
@@ -176,12 +179,12 @@ class Actions:
     async def copy_reply(self) -> None:
         """Copy the agent's last message."""
         if self._panel is not None:
-            await self._entries.copy_reply(self._panel.conversation)
+            await self._entries.copy_reply(self._panel.view.conversation)
 
     async def copy_code(self) -> None:
         """Copy a piece of code of the agent's."""
         if self._panel is not None:
-            await self._entries.copy_code(self._panel.conversation)
+            await self._entries.copy_code(self._panel.view.conversation)
 
     async def export(self, file: str = "") -> None:
         """Write the conversation to this file; without one, ask for it."""
@@ -304,7 +307,7 @@ class Actions:
     async def begin_in_worktree(self, name: str = "") -> None:
         """Begin a session in a new git worktree of this folder, in a new tab."""
         if self._host.agent.agent_or_say() is not None:
-            await self._host.worktrees.begin(name)
+            await self.worktrees.begin(name)
 
     def restart(self) -> None:
         """Start the agent again, and go on with the session as far as the agent remembers it."""

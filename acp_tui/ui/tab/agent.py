@@ -62,6 +62,7 @@ class AgentController:
         self._link = host.link
         self._questions = questions
         self._on_phase = on_phase
+        self.sessions = SessionsController(host, self)
 
     @property
     def agent(self) -> Agent | None:

@@ -35,6 +35,7 @@ from acp_tui.conversation.entries import (
     TerminalState,
     ToolCallEntry,
 )
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -46,6 +47,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
+from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.export import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.clipboard import copy
@@ -157,8 +159,8 @@ class EntriesController:
 
     async def stop_one(self) -> None:
         """Ask the agent to stop what the entry shows, where the agent offers that; the turn goes on."""
-        session = self._host.session
-        found = {} if session is None else stoppable_in(session.conversation)
+        session, panel = self._host.session, self._host.panel
+        found = {} if panel is None else stoppable_in(panel.view.conversation)
 
         def stoppable_of(entry: Entry) -> list[Stoppable]:
             return [one for one, entry_of in found.items() if entry_of is entry]
@@ -172,6 +174,8 @@ class EntriesController:
                 await session.cancel_tool_call(one.call_id)
             elif one.terminal_id is not None:
                 await session.cancel_terminal(one.terminal_id)
+            elif one.subagent_id is not None and panel is not None:
+                session.cancel_subagent(panel.view.conversation.subagents[one.subagent_id])
         except ClientError as error:
             self._say(str(error))
         else:
@@ -186,7 +190,7 @@ class EntriesController:
             self._say("There is no session yet.")
             return None
         entry = panel.view.entry_under_cursor
-        entries = panel.conversation.entries if entry is None else [entry]
+        entries = panel.view.conversation.entries if entry is None else [entry]
         found = next(filter(None, map(found_in, reversed(entries))), ())
         if not found:
             self._say(f"This entry {lack}." if entry is not None else f"The conversation {lack}.")
@@ -239,11 +243,12 @@ def _first_line(text: str) -> str:
 
 
 class Stoppable(NamedTuple):
-    """A tool call, or an agent's own terminal, that the agent can be asked to stop."""
+    """A tool call, an agent's own terminal, or a subagent, that the agent can be asked to stop."""
 
     title: str
     call_id: ToolCallId | None = None
     terminal_id: TerminalId | None = None
+    subagent_id: SessionId | None = None
 
 
 def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
@@ -258,6 +263,10 @@ def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
         if state.is_cancellable and not state.has_exited and shown_by is not None:
             title = make_visible_line(state.command or terminal_id)
             found[Stoppable(title, terminal_id=terminal_id)] = conversation.entries[shown_by]
+    for subagent in conversation.subagents.values():
+        if subagent.is_cancellable and not subagent.conversation.is_idle:
+            stoppable = Stoppable(name_of(subagent), subagent_id=subagent.session_id)
+            found[stoppable] = conversation.entries[subagent.entry]
     return found
 
 

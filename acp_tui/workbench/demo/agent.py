@@ -103,9 +103,9 @@ class DemoAgent:
     def on_notification(self, method: str, params: Any) -> None:
         """Cancel a turn; anything else is not for this agent."""
         if method == "session/cancel" and isinstance(params, dict):
-            session = self._sessions.get(params.get("sessionId"))
-            if session is not None and session.cancel_turn is not None:
-                session.cancel_turn()
+            for session in self._sessions.with_subagents():
+                if session.id == params.get("sessionId") and session.cancel_turn is not None:
+                    session.cancel_turn()
 
     def on_junk(self, line: bytes, reason: str) -> None:
         """The client writes no junk; if it does, that is no reason to stop."""

@@ -28,6 +28,7 @@ class ClientCalls:
         self.takes_pages = False
         self.takes_notices = False
         self.takes_compaction = False
+        self.takes_subagents = False
         self.can_log_in_in_terminal = False
 
     def learn(self, capabilities: Any) -> None:
@@ -39,6 +40,7 @@ class ClientCalls:
         self.takes_boolean_options = _is_marked(capabilities, "session", "configOptions", "boolean")
         self.takes_notices = _is_marked(capabilities, "session", "notices")
         self.takes_compaction = _is_marked(capabilities, "session", "compaction")
+        self.takes_subagents = _is_marked(capabilities, "subagents")
         self.takes_forms = _is_marked(capabilities, "elicitation", "form")
         self.takes_pages = _is_marked(capabilities, "elicitation", "url")
 

@@ -77,6 +77,8 @@ async def _played(turn: Turn, step: script.Step) -> Outcome:
             _change_config(turn, values)
         case script.Together(steps):
             return await _play_together(turn, steps)
+        case script.Subagent():
+            return await _subagent(turn, step)
         case script.Stop(reason):
             return reason
         case script.Stderr(text):
@@ -99,6 +101,37 @@ async def _play_together(turn: Turn, steps: Sequence[script.Step]) -> Ending:
         for index, step in enumerate(steps):
             tasks.start_soon(play, index, step)
     return next((ending for ending in endings if ending is not None), None)
+
+
+async def _subagent(turn: Turn, step: script.Subagent) -> Ending:
+    """Report it, play its steps in a session of its own, and report its end; what ends it ends no more than it."""
+    if not turn.client.takes_subagents:
+        turn.lack("subagents", f"“{step.title}” was done without one")
+        return await play(turn, step.does)
+    work = turn.of_subagent(turn.session.begin_subagent())
+
+    def tell(state: Mapping[str, Any], **more: Any) -> None:
+        update = {"sessionUpdate": "subagent_update", "sessionId": work.session.id, "state": state}
+        turn.send(update | turn.fill(more))
+
+    described: dict[str, Any] = {} if step.description is None else {"description": step.description}
+    offered: dict[str, Any] = {"capabilities": {"cancel": {}}} if step.cancel else {}
+    tell({"state": "running"}, title=step.title, **described, **offered)
+    work.session.cancel_turn = work.cancel
+    reason = "cancelled"
+    try:
+        with work.scope:
+            ending = await play(work, step.does)
+            reason = "refusal" if isinstance(ending, RequestFailed) else ending or "end_turn"
+    finally:
+        work.session.cancel_turn = None
+        count = {
+            "totalTokens": 20 * work.spoken,
+            "inputTokens": 14 * work.spoken,
+            "outputTokens": 6 * work.spoken,
+        }
+        tell({"state": "idle", "stopReason": reason, "usage": count})
+    return None
 
 
 def _notify(turn: Turn, fields: script.Wire) -> None:

@@ -219,6 +219,17 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True)
+class Subagent:
+    """Begin another agent, which plays steps in a session of its own; done when it is."""
+
+    title: str
+    does: tuple[Step, ...]
+    description: str | None = None
+    cancel: bool = False
+    """It can be stopped alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """End the turn here, for this reason."""
 
@@ -262,6 +273,7 @@ Step: TypeAlias = (
     | SwitchMode
     | ChangeConfig
     | Together
+    | Subagent
     | Stop
     | Stderr
     | Fault

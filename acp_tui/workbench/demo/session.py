@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeAlias
 
@@ -39,6 +39,8 @@ class Session:
         self.cancel_turn: Callable[[], None] | None = None
         """Ends the turn that it plays; None where it plays none."""
         self.files_read: dict[str, str] = {}
+        self.subagents: dict[str, Session] = {}
+        """Of the agents that it has begun."""
         self._modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
@@ -49,6 +51,12 @@ class Session:
         """A fresh id for a tool call, a message or the like: call-1, call-2, ..."""
         self._ids_given[kind] += 1
         return f"{kind}-{self._ids_given[kind]}"
+
+    def begin_subagent(self) -> Session:
+        """A session of an agent that works for this one."""
+        session = Session(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
+        self.subagents[session.id] = session
+        return session
 
     def remember(self, update: Wire) -> None:
         """Take note of an update that is sent."""
@@ -173,6 +181,11 @@ class Sessions:
         """An open session."""
         return self._open.get(session_id)
 
+    def with_subagents(self) -> Iterator[Session]:
+        """The open ones, and those of their subagents."""
+        for session in self._open.values():
+            yield from _with_subagents(session)
+
     def close(self, session_id: Any) -> None:
         """End what goes on in a session; one that is not open is closed already."""
         session = self._open.pop(session_id, None)
@@ -203,6 +216,12 @@ class Sessions:
             if _cursor(summary) == cursor:
                 return number
         raise RequestFailed(ErrorCode.INVALID_PARAMS, "There is no such cursor, or not any more")
+
+
+def _with_subagents(session: Session) -> Iterator[Session]:
+    yield session
+    for each in session.subagents.values():
+        yield from _with_subagents(each)
 
 
 def _cursor(last: dict[str, Any]) -> str:
@@ -259,6 +278,8 @@ class Turn:
         self.scope = anyio.CancelScope()
         self.deaf = False
         self.late: tuple[script.Step, ...] = ()
+        self.spoken = 0
+        """Updates that it has sent: what a subagent reports as its tokens comes from it."""
         self._ids: dict[tuple[str, str], str] = {}
         self._values = dict(texts) | {
             "cwd": session.cwd,
@@ -291,8 +312,13 @@ class Turn:
 
     def send(self, update: script.Wire) -> None:
         """Send a session update as it is."""
+        self.spoken += 1
         self.session.remember(update)
         self.client.update(self.session.id, update)
+
+    def of_subagent(self, session: Session) -> Turn:
+        """The work of an agent that this one begins, in a session of its own."""
+        return Turn(session, self.client, self.pace, self._values["text"], self._values)
 
     def say(self, text: str) -> None:
         """Send a short message in one piece, as it is."""
