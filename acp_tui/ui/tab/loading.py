@@ -20,7 +20,7 @@ BEFORE_A_SESSION: Final = (
     "acp_tui.ui.tab.sidebar",
     "acp_tui.ui.changes.follower",
 )
-BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions",)
+BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.shell.dialogs")
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 
 
