@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -10,6 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.marks import SessionMarks, key_of
+from acp_tui.ui.dialogs.session_rows import PINNED
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.row_list import PickerRow
@@ -20,7 +24,7 @@ from acp_tui.ui.tab.tabs import Tab, Tabs
 if TYPE_CHECKING:
     from acp_tui.client.hosting.finding import HostedSession
 
-KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+W close it · Esc close"
+KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+P pin it · Alt+W close it · Esc close"
 
 
 class Board(ModalScreen[None]):
@@ -29,6 +33,7 @@ class Board(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False),
         Binding("alt+up", "move(-1)", "Move the tab up", show=False, priority=True),
+        Binding("alt+p", "pin", "Pin the tab's session", show=False, priority=True),
         Binding("alt+w", "close_tab", "Close the tab", show=False, priority=True),
         Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
     ]
@@ -45,7 +50,9 @@ class Board(ModalScreen[None]):
         self._close = close
         self._show_hosted = show_hosted
         self._hosted: Sequence[HostedSession] = ()
-        self._list = FilteredList(_rows(tabs), empty="No such tab")
+        self._marks = SessionMarks()
+        self._pinned = self._marks.pinned()
+        self._list = FilteredList(self._rows(), empty="No such tab")
 
     def compose(self) -> ComposeResult:
         """The rows in a frame."""
@@ -53,7 +60,8 @@ class Board(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Begin at the tab in front, and follow what happens in all of them."""
-        self._list.action_move(next((at for at, tab in enumerate(self._tabs) if tab is self._tabs.front), 0))
+        rows = self._rows()
+        self._list.action_move(next((at for at, row in enumerate(rows) if row.value is self._tabs.front), 0))
         self._tabs.listeners.append(self._show)
         self.run_worker(self._look_for_hosts())
 
@@ -76,7 +84,35 @@ class Board(ModalScreen[None]):
             for one in self._hosted
             if not any(one.is_shown_by(tab.link.agent, tab.session) for tab in self._tabs)
         ]
-        self._list.show_rows((*_rows(self._tabs), *map(_hosted_row, others)))
+        self._list.show_rows((*self._rows(), *map(_hosted_row, others)))
+
+    def _rows(self) -> list[PickerRow[Tab]]:
+        """The tabs in their order, those of pinned sessions first."""
+        tabs, front = enumerate(self._tabs, 1), self._tabs.front
+        rows = [
+            _row(number, tab, is_front=tab is front, is_pinned=self._key(tab) in self._pinned)
+            for number, tab in tabs
+        ]
+        return sorted(rows, key=lambda row: self._key(row.value) not in self._pinned)
+
+    def _key(self, tab: Tab) -> str:
+        agent, session = tab.link.agent, tab.session
+        return "" if agent is None or session is None else key_of(agent.command.name, session.session_id)
+
+    def action_pin(self) -> None:
+        """Pin the session of the tab at the cursor, or let it go."""
+        tab = self._tab
+        agent, session = (tab.link.agent, tab.session) if tab is not None else (None, None)
+        if agent is None or session is None:
+            return
+        name, session_id = agent.command.name, session.session_id
+        mark = self._marks.of(name, session_id)
+        try:
+            self._marks.note(name, session_id, replace(mark, is_pinned=not mark.is_pinned))
+        except ClientError as error:
+            self.notify(str(error), severity="error", markup=False)
+        self._pinned = self._marks.pinned()
+        self._show()
 
     def action_move(self, direction: int) -> None:
         """Change the place of the tab at the cursor."""
@@ -107,14 +143,10 @@ class Board(ModalScreen[None]):
             self.app.run_worker(self._show_hosted(message.row.value))
 
 
-def _rows(tabs: Tabs) -> tuple[PickerRow[Tab], ...]:
-    return tuple(_row(number, tab, is_front=tab is tabs.front) for number, tab in enumerate(tabs, 1))
-
-
-def _row(number: int, tab: Tab, *, is_front: bool) -> PickerRow[Tab]:
+def _row(number: int, tab: Tab, *, is_front: bool, is_pinned: bool) -> PickerRow[Tab]:
     mark, _ = MARKS[tab.state]
     state = f"{tab.state.value} · here" if is_front else tab.state.value
-    return PickerRow(tab, f"{number:>2} {mark} {tab.tab_name()}", tab.doing, aside=state)
+    return PickerRow(tab, f"{number:>2} {mark} {PINNED * is_pinned}{tab.tab_name()}", tab.doing, aside=state)
 
 
 def _hosted_row(hosted: HostedSession) -> PickerRow[Any]:
