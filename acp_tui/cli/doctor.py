@@ -23,7 +23,8 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from acp_tui.cli.arguments import Given, WrongUse
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.saying import Clean, cleaning, wrapped

@@ -21,12 +21,13 @@ from typing import Any, Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.arguments import Given, WrongUse
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.permissions import PermissionDesk
-from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force
+from acp_tui.cli.prerequisites import command_of, notes_of
 from acp_tui.cli.saying import error_text, say
-from acp_tui.cli.terminal import Headless, SlowStart, ready_to_run, say_left_out
+from acp_tui.cli.terminal import Headless, SlowStart, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.access import HEADLESS
@@ -262,7 +263,7 @@ STDIN_LIMIT_S: Final = 3.0
 
 def run(given: Given) -> int:
     """Run one turn; returns the exit status."""
-    command, read = command_of(given.agent), settings_in_force(given.cwd)
+    command, read = command_of(given.agent), settings_in(given.cwd)
     command = ready_to_run(command)
     for note in notes_of(read):
         say(note)

@@ -54,19 +54,12 @@ def _command_of(choice: AgentChoice) -> AgentCommand:
         raise stop(error, ExitCode.NOT_FOUND if is_unknown else ExitCode.USAGE) from None
 
 
-def settings_in_force(project: Path | None = None) -> SettingsRead:
-    """The user's settings, with a trusted project's in the folder `project`.
-
-    It stops where it is not safe to go on without what is wrong in them.
-    """
+def settings_in_force() -> SettingsRead:
+    """The user's settings. It stops where it is not safe to go on without what is wrong in them."""
     try:
         read = settings.read_settings(settings.settings_file())
         if any(problem.key.startswith("refuse") for problem in read.problems):
             read.checked()  # a rule that cannot be read would not refuse
-        if project is not None:
-            from acp_tui.client.settings.project_settings import with_trusted_project  # not for the screen
-
-            read = with_trusted_project(read, project, settings.trust_file())
     except SettingsError as error:
         raise stop(error) from None
     return read

@@ -15,12 +15,13 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.cli.arguments import Given, WrongUse, nearest
-from acp_tui.cli.command_table import COMMANDS, command_named
+from acp_tui.cli.arguments import Given, nearest
+from acp_tui.cli.command_table import COMMANDS, WrongUse, command_named
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
-from acp_tui.cli.prerequisites import notes_of, settings_in_force
+from acp_tui.cli.prerequisites import notes_of
 from acp_tui.cli.saying import say
+from acp_tui.cli.terminal import settings_in
 from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, value_in_force
 from acp_tui.docs import for_terminals, markdown_of, topics
 
@@ -38,7 +39,7 @@ BAR: Final = "\\|"
 
 def print_settings(given: Given) -> int:
     """Print every setting with its value; problems go to stderr."""
-    read = settings_in_force(given.cwd)
+    read = settings_in(given.cwd)
     if given.format == "json":
         print(json.dumps([_as_json(one, read.settings) for one in documented()], indent=2))
     elif given.format == "markdown":
@@ -76,7 +77,7 @@ def print_keys(given: Given) -> int:
     from acp_tui.ui.commands.help import help_rows  # it loads Textual
     from acp_tui.ui.commands.keymap import keymap_of
 
-    keymap = keymap_of(settings_in_force(Path.cwd()).settings.keys)
+    keymap = keymap_of(settings_in(Path.cwd()).settings.keys)
     rows = [(row.value, row.aside, row.group, row.description) for row in help_rows(keymap)]
     if given.format == "json":
         told = [

@@ -12,9 +12,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from acp_tui.cli.arguments import Given, WrongUse
+from textual.app import App
+
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import has_terminal, notes_of, require_screen, settings_in_force, stop
 from acp_tui.cli.saying import say, say_error
@@ -24,20 +27,18 @@ from acp_tui.client.files import replacing
 from acp_tui.client.settings import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.reader import open_recording
+from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.ui.recorded.player import Pace, Spot, read_spot
-from acp_tui.ui.recorded.rehearsal import DemoUser
+from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo
 from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
+from acp_tui.ui.recorded.screen import ReplayApp
 from acp_tui.workbench.inspect import inspect_file
 
-if TYPE_CHECKING:
-    from textual.app import App
-
-
-MakeApp: TypeAlias = "Callable[[Settings], App[Any]]"
+MakeApp: TypeAlias = Callable[[Settings], App[Any]]
 SPEED: Final = 30.0
 """So many times as fast is a scenario played, while the user waits for its recording."""
 HESITATES_S: Final = 0.06
@@ -102,8 +103,6 @@ def run_replay(
         film = Film(stack.enter_context(open_playable(file)))
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.recorded.screen import ReplayApp  # not before the terminal is asked how it looks
-
             return ReplayApp(
                 film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes
             )
@@ -123,10 +122,6 @@ def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = (
         inspection = inspect_file(file)
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.inspector.screen import (
-                InspectApp,  # not before the terminal is asked how it looks
-            )
-
             return InspectApp(inspection, file, settings=settings, notes=notes)
 
         return make
@@ -153,8 +148,6 @@ def recording_of(source: Path | str) -> Iterator[Path]:
     if isinstance(source, Path):
         yield source
         return
-    from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo  # it loads Textual
-
     with TemporaryDirectory(prefix="acp-tui-") as folder:
         file = Path(folder, f"{Path(source).stem}.jsonl")
         say(f"the scripted agent plays {source} …")

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.cli.arguments import Given, WrongUse, absolute
+from acp_tui.cli.arguments import Given, absolute
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import stop
 from acp_tui.cli.saying import say
@@ -33,8 +34,9 @@ from acp_tui.client.sessions.session_history import (
     short_ids,
 )
 from acp_tui.client.settings.tree import RecordingSettings
-from acp_tui.client.terminals import plain_text
+from acp_tui.client.terminals import emulator, plain_text
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
@@ -262,6 +264,17 @@ def _agreed(past: PastSession) -> AgentCommand | None:
 
 
 # At the end
+
+
+def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, had_terminals: bool) -> None:
+    """Once the screen is gone: how to come back to sessions, and which worktrees are kept; quitting asks nothing."""
+    if had_terminals and not emulator.is_installed():
+        say(emulator.PLAIN_TEXT_HINT)
+    say_how_to_resume(left)
+    for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
+        say(
+            f"kept worktree {worktree.root} on branch {worktree.branch}; close its tab to copy it back or delete it"
+        )
 
 
 def say_how_to_resume(left: Sequence[LeftSession]) -> None:

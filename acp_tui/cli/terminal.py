@@ -13,12 +13,14 @@ import termios
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.prerequisites import settings_in_force, stop
 from acp_tui.cli.saying import say
 from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand, Phase
@@ -33,6 +35,8 @@ from acp_tui.client.agents.remembered import (
 )
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.sessions.driver import Additions
+from acp_tui.client.settings import SettingsRead
+from acp_tui.client.settings.project_settings import with_trusted_project
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 
@@ -102,6 +106,15 @@ def agrees(question: str) -> bool | None:
     finally:
         terminal.close()
     return answer.lower() in ("y", "yes")
+
+
+def settings_in(project: Path) -> SettingsRead:
+    """The user's settings, with a trusted project's; the screen reads those once it is drawn. It may stop, as there."""
+    read = settings_in_force()
+    try:
+        return with_trusted_project(read, project, settings.trust_file())
+    except SettingsError as error:
+        raise stop(error) from None
 
 
 # May it run?

@@ -30,6 +30,7 @@ from acp_tui.conversation.conversation import Change, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.retelling import patch_of, retold
+from acp_tui.conversation.tool_calls import TerminalContent
 from acp_tui.conversation.updates import (
     Disconnected,
     ElicitationAction,
@@ -42,6 +43,8 @@ from acp_tui.conversation.updates import (
     PromptJoined,
     PromptSent,
     SessionUpdate,
+    TerminalOpened,
+    ToolCallReported,
     TurnEnded,
     TurnFailed,
 )
@@ -76,6 +79,28 @@ class _Turn:
         self.stop_reason: str | None = None
         self.error: ClientError | None = None
         self.over = anyio.Event()
+
+
+@dataclass(slots=True)
+class _Question:
+    """What a client was asked."""
+
+    about: tuple[object, ...]
+    """What it was about."""
+    has_changed: bool = False
+    """It is about something else by now: withdrawn, and asked anew behind that."""
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+
+def _about(told: Session | None, asked: PermissionRequest | Elicitation) -> tuple[object, ...]:
+    """All that is shown of it, and may change while it waits."""
+    if told is None or not isinstance(asked, PermissionRequest):
+        return (asked,)
+    call, terminals = told.conversation.tool_call(asked.tool_call_id).call, told.conversation.terminals
+    shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
+    commands = ((terminals[each].command, terminals[each].cwd) for each in shown if each in terminals)
+    reported = call.content, call.locations, call.raw_input, call.raw_output, dict(call.meta)
+    return (asked.options, call.shown_title, call.name, call.kind, *reported, *commands)
 
 
 @dataclass(slots=True)
@@ -136,6 +161,9 @@ class Host:
                 client.tell(told, update, change)
         if Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts:
             self._look_at_questions()
+        elif isinstance(update, ToolCallReported | TerminalOpened) and told.conversation.permissions:
+            for client in tuple(self._clients):
+                client.ask_anew(told, update)
         if isinstance(update, Disconnected):
             self.ended.set()
 
@@ -223,7 +251,7 @@ class Client:
         self._open: set[SessionId] = set()
         self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
         """What happens in a session while it is being told again."""
-        self._asked: dict[RequestKey, anyio.CancelScope] = {}
+        self._asked: dict[RequestKey, _Question] = {}
         self._requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
             v1.INITIALIZE: self._initialize,
             v1.AUTHENTICATE: self._authenticate,
@@ -414,10 +442,21 @@ class Client:
         """Ask what waits and has not been asked here; withdraw what was and waits no longer."""
         waiting = dict(self._waiting())
         for key in self._asked.keys() - waiting.keys():
-            self._asked.pop(key).cancel()
+            self._asked.pop(key).scope.cancel()
         for key, ask in waiting.items():
             if key not in self._asked:
                 self._ask(key, *ask)
+
+    def ask_anew(self, told: Session, update: ToolCallReported | TerminalOpened) -> None:
+        """What is asked has changed: an answer to what it was, which is on its way maybe, counts no more."""
+        if told.session_id not in self._open or told.session_id in self._held_back:
+            return
+        for key, request in told.conversation.permissions.items():
+            is_meant = isinstance(update, TerminalOpened) or update.patch.tool_call_id == request.tool_call_id
+            asked = self._asked.get(key) if is_meant else None
+            if asked is not None and asked.about != _about(told, request):
+                asked.has_changed = True
+                asked.scope.cancel()
 
     def _waiting(self) -> Iterator[tuple[RequestKey, tuple[Session | None, PermissionRequest | Elicitation]]]:
         agent = self._host.agent
@@ -447,20 +486,24 @@ class Client:
             answer = self.peer.request(method, params)
         except ConnectionLost:
             return
-        scope = self._asked[key] = anyio.CancelScope()
-        self._tasks.start_soon(self._take_answer, key, told, answer, scope)
+        question = self._asked[key] = _Question(_about(told, asked))
+        self._tasks.start_soon(self._take_answer, key, told, answer, question)
         if told is not None and isinstance(asked, PermissionRequest) and asked.note is not None:
             self._say(told, PermissionNoted(key, asked.note))
 
     async def _take_answer(
-        self, key: RequestKey, told: Session | None, answer: Awaitable[Any], scope: anyio.CancelScope
+        self, key: RequestKey, told: Session | None, answer: Awaitable[Any], question: _Question
     ) -> None:
-        with scope:
+        with question.scope:
             try:
                 said = await answer
-                self._answer(key, told, said)
+                if not question.has_changed:
+                    self._answer(key, told, said)
             except (RpcError, MalformedMessage, ValueError):
                 pass  # it could not ask, or nobody answered: the question waits for somebody else
+        if question.has_changed and self._asked.get(key) is question:
+            del self._asked[key]
+            self.look_at_questions()
 
     def _answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
         """Pass on what its user chose. A question that it only let go of waits on."""

@@ -45,6 +45,7 @@ from acp_tui.conversation.facts import (
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
+    Disconnected,
     ElicitationAction,
     PermissionAnswered,
     PermissionAsked,
@@ -282,6 +283,10 @@ class Session:
         if self.relay is not None:
             self.relay(update, change)
         self._listeners.tell(change)
+
+    def disconnect(self, reason: str) -> None:
+        """There is no agent any more, and the conversation says why."""
+        self.apply(Disconnected(reason))
 
     def hear(self, update: SessionUpdate) -> None:
         """Apply what the agent says; of a terminal that runs here it has no say."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.protocol.v1.inbound import read_session_page
 from acp_tui.rpc.messages import Recent
 
 SHAPE: Final = Rule(
@@ -98,7 +99,6 @@ class VersionTwoCheck:
 
     def __init__(self, judge: Judge) -> None:
         # Loaded with the first agent that speaks it.
-        from acp_tui.protocol.v1 import inbound as v1
         from acp_tui.protocol.v2 import inbound
 
         self._judge = judge
@@ -107,7 +107,7 @@ class VersionTwoCheck:
             "initialize": inbound.read_initialize_response,
             "session/new": inbound.read_new_session,
             "session/resume": inbound.read_opened_session,
-            "session/list": v1.read_session_page,
+            "session/list": read_session_page,
             "session/set_config_option": inbound.read_config_options,
         }
         self._read_update = inbound.read_update

@@ -31,6 +31,7 @@ from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
+from acp_tui.ui.conversation.searching import Standing
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
@@ -78,10 +79,6 @@ class ActingHost(StartingHost, Protocol):
     moments: TurnMoments | None
     """The files as they were at each prompt; None where nobody follows them."""
 
-    @property
-    def worktrees(self) -> WorktreesController:
-        """What is done with git worktrees."""
-
 
 class Actions:
     """The commands of one tab. Those that wait for the user are coroutines, to be run in a worker."""
@@ -91,6 +88,7 @@ class Actions:
 
     def __init__(self, host: ActingHost) -> None:
         self._host = host
+        self.worktrees = WorktreesController(host)
         self._entries = EntriesController(host)
         self._terminals = TerminalsController(host)
 
@@ -128,6 +126,11 @@ class Actions:
         if not bars:
             await self._host.screen.mount(bar, before="#prompt-frame")
         bar.begin(query)
+
+    def show_standing(self, standing: Standing) -> None:
+        """Say how the search stands, where it is asked for."""
+        for bar in self._host.screen.query(FindBar):
+            bar.show_standing(standing)
 
     def toggle_all(self) -> None:
         """Unfold or fold everything."""
@@ -328,7 +331,7 @@ class Actions:
     async def begin_in_worktree(self, name: str = "") -> None:
         """Begin a session in a new git worktree of this folder, in a new tab."""
         if self._host.agent.agent_or_say() is not None:
-            await self._host.worktrees.begin(name)
+            await self.worktrees.begin(name)
 
     def restart(self) -> None:
         """Start the agent again, and go on with the session as far as the agent remembers it."""

@@ -41,7 +41,7 @@ from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent import SessionsController
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import TabHost
-from acp_tui.ui.tab.reopening import Reopening, is_of
+from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
 from acp_tui.ui.tab.tabs import Tab
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ class HistoryController:
         return (Way.RECORDING if session.recorded is not None else Way.NONE), why
 
     def _tab_of(self, session: PastSession) -> Tab | None:
-        return next((tab for tab in self._host.shell.tabs if tab.shows(session)), None)
+        return next((tab for tab in self._host.shell.tabs if is_shown(session, tab.session, tab.link)), None)
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open it."""

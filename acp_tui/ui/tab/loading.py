@@ -13,14 +13,14 @@ BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.reca
 BEFORE_AN_AGENT: Final = (
     "acp_tui.client.sessions.agent",
     "acp_tui.ui.tab.agent",
-    "acp_tui.ui.dialogs.trust",
+    "acp_tui.ui.shell.agent_start",
 )
 BEFORE_A_SESSION: Final = (
-    "acp_tui.ui.session.panel",
+    "acp_tui.ui.tab.stages",
     "acp_tui.ui.tab.sidebar",
     "acp_tui.ui.changes.follower",
 )
-BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions",)
+BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.shell.dialogs")
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 
 

@@ -165,11 +165,9 @@ class Opener:
 
     async def _reconnect(self, session: Session) -> None:
         """Go on with a session as soon as there is a way to its agent again."""
-        from acp_tui.client.sessions.driver import until_connected  # loaded with the agent
-
         self.is_reconnecting = True
         try:
-            await self._host.show(await until_connected(lambda: self._sessions.go_on(session)))
+            await self._host.show(await self._sessions.reconnected(session))
         except ClientError as error:
             self._host.say_error(error)
         finally:

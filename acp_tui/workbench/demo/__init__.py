@@ -22,13 +22,3 @@ def path_of(name_or_path: str, beside: Path = HERE) -> Path:
     """The file of a shipped scenario, or of any other by its path from a folder; it need not exist."""
     shipped = SCENARIOS / f"{name_or_path}.toml"
     return shipped if shipped.is_file() else beside / name_or_path
-
-
-def available() -> dict[str, str]:
-    """The name of each and one line about it, the default first."""
-    import tomllib  # only for the list
-
-    return {
-        name: str(tomllib.loads((SCENARIOS / f"{name}.toml").read_text("utf-8"))["description"])
-        for name in names()
-    }

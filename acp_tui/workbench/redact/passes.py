@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from PIL import Image, UnidentifiedImageError
+
 from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
 from acp_tui.protocol.schemas import fields_of
@@ -513,8 +515,6 @@ _SILENCE: Final = (
 
 def blanked(data: str) -> str:
     """A grey image of the same size and format, or silence; both in base64."""
-    from PIL import Image, UnidentifiedImageError  # only where somebody asked for it
-
     try:
         with Image.open(io.BytesIO(bytes_of(data))) as image:
             size, kind = image.size, image.format or "PNG"

@@ -1,29 +1,46 @@
-"""The dialog with all tabs, their state, and the sessions that hosts keep; Enter goes to one."""
+"""What the app opens over its tabs: the board of all tabs and of the sessions that hosts keep, and the other dialogs.
+
+Loaded behind the first answer's start, or with the first command.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import SessionMarks, key_of
+from acp_tui.client.settings.project_settings import ProjectSettings
+from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.ui.commands.command import Command, Place
+from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.session_rows import PINNED
-from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.dialogs.trust import TrustSettingsDialog
+from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.session.tab_state import MARKS
+from acp_tui.ui.shell.settings.follower import SettingsDesk
+from acp_tui.ui.shell.settings.screen import ChooseTheme, SettingsScreen
+from acp_tui.ui.tab.actions import is_possible
+from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.loading import preloaded
+from acp_tui.ui.tab.reopening import LeftSession, left_sessions
 from acp_tui.ui.tab.tabs import Tab, Tabs
 
 if TYPE_CHECKING:
     from acp_tui.client.hosting.finding import HostedSession
 
+Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
+ShowHosted: TypeAlias = "Callable[[HostedSession], Coroutine[Any, Any, None]]"
 KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+P pin it · Alt+W close it · Esc close"
 
 
@@ -41,8 +58,8 @@ class Board(ModalScreen[None]):
     def __init__(
         self,
         tabs: Tabs,
-        close: Callable[[Tab], Coroutine[Any, Any, None]],
-        show_hosted: Callable[[HostedSession], Coroutine[Any, Any, None]],
+        close: Close,
+        show_hosted: ShowHosted,
     ) -> None:
         """`close` closes a tab once the user is sure; `show_hosted` shows a session of a host."""
         super().__init__(classes="dialog")
@@ -141,6 +158,48 @@ class Board(ModalScreen[None]):
             await self._tabs.go_to(tab)
         else:
             self.app.run_worker(self._show_hosted(message.row.value))
+
+
+class Dialogs:
+    """Opens dialogs over the tab in front. To be awaited in a worker."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+
+    async def at_quit(self, hosted: int) -> str | None:
+        """Gives "leave" where so many sessions go on in their hosts, "end" where they do not; None: do not quit."""
+        what = "session" if hosted == 1 else f"{hosted} sessions"
+        rows = [
+            PickerRow("leave", f"Leave the {what} running", "acp-tui attach shows it again"),
+            PickerRow("end", f"Close the {what}", "for every terminal"),
+        ]
+        return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
+
+    async def choose_agent(self) -> AgentCommand | None:
+        """The agent to start; None for none."""
+        return await choose_agent(self._app)
+
+    async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
+        """Show all tabs, and what each is about."""
+        await self._app.push_screen_wait(Board(tabs, close, show_hosted))
+
+    async def show_settings(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
+        """Let the user change the settings, and see what is wrong in them."""
+        await self._app.push_screen_wait(SettingsScreen(desk, choose_theme))
+
+    async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
+        """Ask the user whether to use a project's settings."""
+        return await self._app.push_screen_wait(TrustSettingsDialog(project, user))
+
+    def possible(self, screen: TabHost, places: Collection[Place]) -> Iterator[Command]:
+        """The commands of these places that can do anything in the tab as it stands."""
+        for command in COMMANDS:
+            if command.action and command.where in places and is_possible(command, screen):
+                yield command
+
+    def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
+        """What the user can come back to, once the app has ended."""
+        return left_sessions(tabs)
 
 
 def _row(number: int, tab: Tab, *, is_front: bool, is_pinned: bool) -> PickerRow[Tab]:
