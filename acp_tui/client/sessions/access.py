@@ -18,6 +18,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from anyio import CapacityLimiter, to_thread
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.permissions.rules import (
+    Subject,
+    asks_disk,
+    doubtful,
+    first_match,
+    resolved,
+    subject_of_command,
+    subject_of_read,
+    subject_of_tool_call,
+    subject_of_write,
+)
 from acp_tui.client.settings.tree import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
@@ -36,8 +47,6 @@ from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    # Most users have no rules.
-    from acp_tui.client.permissions.rules import Subject
     from acp_tui.client.workspace import Location as Place
 
 
@@ -112,24 +121,18 @@ class StandingRules:
         """A tool call as the agent describes it."""
         if not self._rules:
             return None
-        from acp_tui.client.permissions.rules import subject_of_tool_call
-
         return await self._first(subject_of_tool_call(call))
 
     async def against_read(self, path: str) -> RefusalRule | None:
         """Reading a file."""
         if not self._rules:
             return None
-        from acp_tui.client.permissions.rules import subject_of_read
-
         return await self._first(subject_of_read(path))
 
     async def against_write(self, path: str) -> RefusalRule | None:
         """Writing a file."""
         if not self._rules:
             return None
-        from acp_tui.client.permissions.rules import subject_of_write
-
         return await self._first(subject_of_write(path))
 
     async def against_command(
@@ -141,16 +144,12 @@ class StandingRules:
         """
         if not self._rules:
             return None, ""
-        from acp_tui.client.permissions.rules import doubtful, subject_of_command
-
         subject = subject_of_command(command, args, cwd, env)
         refusing = await self._first(subject)
         in_doubt = None if refusing is not None else doubtful(self._rules, subject)
         return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt.words)
 
     async def _first(self, subject: Subject) -> RefusalRule | None:
-        from acp_tui.client.permissions.rules import asks_disk, first_match, resolved
-
         if asks_disk(self._rules, subject):
             if self._limiter is None:
                 self._limiter = CapacityLimiter(DISK_THREADS)

@@ -1,6 +1,6 @@
 """Follows the changes in a folder while it has a tab: what can be reverted and undone, and the files at each prompt.
 
-Only files are tracked. Draws nothing, and loads the tracker only when started.
+Only files are tracked. Draws nothing, and loads what watches the files only when started.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from textual.app import App
 from textual.message import Message
 from textual.worker import Worker
 
+from acp_tui.client.changes import ChangesError, FileChange, Hunk, Limits, Review, Swapped
+from acp_tui.client.changes.tracker import ChangeTracker, Moment
+from acp_tui.client.settings.tree import Changes
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.editor import edit
 
 if TYPE_CHECKING:
-    from acp_tui.client.changes import ChangeTracker, FileChange, Hunk, Limits, Moment, Review, Swapped
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Change
 
@@ -39,9 +41,8 @@ REST_S: Final = 0.25
 REST_S_PER_CHANGE: Final = 30e-6
 """Ten times what listing one costs: most of the time belongs to others, however many there are."""
 
-# Loaded in a thread. The watcher brings a native library.
-TRACKER: Final = "acp_tui.client.changes"
 WATCHER: Final = "watchfiles"
+"""Loaded in a thread: it brings a native library."""
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -163,14 +164,18 @@ class ChangesDesk:
             raise
         return last.path
 
+    def at_prompts_of(
+        self, session: Session, run: Callable[[Coroutine[Any, Any, None]], object]
+    ) -> TurnMoments:
+        """Remembers the files at each prompt of this session from now on; `run` works as long as the tab is there."""
+        return TurnMoments(session, self, run)
+
     def edit(self, path: str) -> str:
         """Give the terminal to the user's editor with this file; "" once it has ended well, else what went wrong."""
         return edit(self._app.app, self.root / path)
 
     def _held(self, path: str) -> ChangeTracker:
         if self._tracker is None or self._failure:
-            from acp_tui.client.changes import ChangesError
-
             raise ChangesError(path, self._failure or f"Still {TAKING_STOCK}.")
         return self._tracker
 
@@ -178,9 +183,7 @@ class ChangesDesk:
 
     async def _follow(self) -> None:
         try:
-            await to_thread.run_sync(_load)
-            from acp_tui.client.changes import ChangeTracker, Limits
-
+            await to_thread.run_sync(import_module, WATCHER)
             self._tracker = ChangeTracker(self.root, self._mark, self._limits or Limits())
             async with anyio.create_task_group() as tasks:
                 await tasks.start(self._tracker.run)
@@ -218,9 +221,9 @@ class ChangesDesk:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
 
 
-def _load() -> None:
-    for name in (TRACKER, WATCHER):
-        import_module(name)
+def changes_desk(app: App[Any], cwd: Path, kept: Changes) -> ChangesDesk:
+    """One that keeps as much as the settings say; it has not been started."""
+    return ChangesDesk(app, cwd, Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
 
 
 def summary_of(changes: Mapping[str, FileChange]) -> str:

@@ -1,7 +1,4 @@
-"""What is asked before an agent starts: whether what a project brings along is used, whether a command runs.
-
-Starting it, and remembering the answers, is the callers' business.
-"""
+"""What is asked before an agent starts: whether what a project brings along is used, and whether a package may run."""
 
 from __future__ import annotations
 
@@ -25,12 +22,9 @@ from acp_tui.client.agents.remembered import (
     agree,
     consent_file,
     is_agreed,
-    note_used,
-    recent_agents,
-    recent_file,
     what_runs,
 )
-from acp_tui.client.errors import AgentStartFailed, SettingsError
+from acp_tui.client.errors import SettingsError
 from acp_tui.client.loading_variables import Row, rows_of
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.secrets.names import is_secret_name
@@ -39,7 +33,6 @@ from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value
-from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.answer_guard import QuestionScreen
 from acp_tui.ui.kit.frame import Frame, shown_line
 
@@ -221,26 +214,3 @@ class FirstRunDialog(TrustQuestion):
         told += [Content(), Content("You are asked again when the version or the command changes.")]
         question = Content.assemble("Run ", shown_line(command.name), " for the first time?")
         super().__init__(question, told, yes="Yes, run it")
-
-
-async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
-    """The command once the user has agreed to it, now or before. Raises AgentStartFailed where they do not.
-
-    What a known agent runs is said before its first run, and what follows from where it runs each time. To be awaited
-    in a worker.
-    """
-    agreed = await agreed_command(app, command)
-    if agreed is None:
-        raise AgentStartFailed(f"{command.name} was not started: you did not agree to run it")
-    if command.place_note:
-        _say(app, f"{command.name} {command.place_note}.", severity="warning")
-    if command.is_listed:
-        is_first = command.name not in await to_thread.run_sync(recent_agents, recent_file())
-        if is_first and command.package is None:
-            _say(app, f"{command.name} runs: {command.line}")
-        await to_thread.run_sync(note_used, command.name, recent_file())
-    return agreed
-
-
-def _say(app: App[Any], text: str, *, severity: Any = "information") -> None:
-    app.notify(make_visible_line(text), title="Agent", severity=severity, markup=False)

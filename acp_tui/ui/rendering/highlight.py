@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from importlib import import_module
+from typing import Any, Final, TypeAlias, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -25,10 +26,6 @@ from acp_tui.client.line_comparison import Steps
 from acp_tui.ui.rendering.lines import CUT, Gutter, Row
 from acp_tui.ui.rendering.palette import NO_STYLE, Palette
 from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans, width_cells
-
-if TYPE_CHECKING:
-    from pygments.lexer import RegexLexer  # type: ignore[import-untyped]
-
 
 _AGAIN_S: Final = 0.02
 """Until the next attempt, where something on the way has swallowed the exception."""
@@ -277,25 +274,18 @@ def lex_line(language: str, line: str, stack: LexerState) -> tuple[Lexed, LexerS
 
 
 def _lex_from(lexer: Any, line: str, stack: LexerState) -> tuple[Lexed, LexerState]:
-    from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer
+    from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer  # type: ignore[import-untyped]
 
     if isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer):
         context = LexerContext(line + "\n", 0, list(stack))
         try:
-            pieces = _pieces(_with_context(lexer, context), line)
+            # The extended lexer's way, with the state in a context, works for the plain ones too.
+            pieces = _pieces(ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context), line)
             return pieces, tuple(context.stack) if len(context.stack) <= MAX_STATES else START
         except TypeError:
             # A callback of this lexer does not take a context: its lines are read each on its own.
             pass
     return _pieces(lexer.get_tokens_unprocessed(line + "\n"), line), START
-
-
-def _with_context(lexer: RegexLexer, context: Any) -> Iterator[tuple[int, Any, str]]:
-    """What `lexer` finds, with its state in `context`: the extended lexer's way works for the plain ones too."""
-    from pygments.lexer import ExtendedRegexLexer
-
-    tokens: Iterator[tuple[int, Any, str]] = ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context)
-    return tokens
 
 
 def _pieces(tokens: Iterator[tuple[int, Any, str]], line: str) -> Lexed:
@@ -329,19 +319,17 @@ def find_lexer(language: str) -> Any | None:
 
     The first time it is imported, which can take 300 ms.
     """
-    from pygments.lexers import find_lexer_class  # type: ignore[import-untyped]
+    from pygments.lexers import find_lexer_class, get_all_lexers  # type: ignore[import-untyped]
 
-    name = _languages().get(language)
+    name = _languages(get_all_lexers).get(language)
     return None if name is None else _loaded(find_lexer_class, name)
 
 
 @cache
-def _languages() -> dict[str, str]:
+def _languages(get_all_lexers: Callable[..., Any]) -> dict[str, str]:
     """The full names of the languages by what they are called, without those of plugins: these have to be searched
     for anew each time.
     """
-    from pygments.lexers import get_all_lexers
-
     return {alias.lower(): name for name, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases}
 
 
@@ -360,8 +348,7 @@ def load_language(language: str) -> Steps:
         return
     if "pygments.lexers" not in sys.modules:
         yield
-        import pygments.lexers  # type: ignore[import-untyped]  # noqa: F401 - not before something is to be coloured
-
+        import_module("pygments.lexers")  # not before something is to be colored
         yield
     find_lexer(language)
 

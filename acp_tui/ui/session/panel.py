@@ -15,13 +15,14 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Static
 
+from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state, value_name
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, folds_of
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
@@ -32,7 +33,7 @@ from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
-from acp_tui.ui.session.status import Work
+from acp_tui.ui.session.status import Work, doing, facts_of, state_of, title_of
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
 
@@ -133,6 +134,31 @@ class SessionPanel(Vertical):
         yield self.welcome
         yield PlanView()
         yield PermissionCard(clock=self._clock, write=self._write)
+
+    @property
+    def title(self) -> str:
+        """What to call the session; "" while there is nothing to call it by."""
+        return title_of(self.conversation)
+
+    @property
+    def doing(self) -> str:
+        """What the agent is at."""
+        return doing(self.conversation)
+
+    @property
+    def state(self) -> str:
+        """One of the status line's states."""
+        return state_of(self.conversation)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the status line says besides."""
+        return facts_of(self.conversation)
+
+    def use_settings(self, settings: Settings) -> None:
+        """Fold and show pictures as they say from now on."""
+        for view in self.views:
+            view.show_as(folds_of(settings.conversation), settings.appearance.images)
 
     def on_mount(self) -> None:
         """Show what there is, and listen for more."""

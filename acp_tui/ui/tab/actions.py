@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
@@ -17,6 +18,8 @@ from anyio import to_thread
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, TerminalState
@@ -28,7 +31,9 @@ from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
+from acp_tui.ui.conversation.searching import Standing
 from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PastedImage, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
@@ -74,10 +79,6 @@ class ActingHost(StartingHost, Protocol):
     moments: TurnMoments | None
     """The files as they were at each prompt; None where nobody follows them."""
 
-    @property
-    def worktrees(self) -> WorktreesController:
-        """What is done with git worktrees."""
-
 
 class Actions:
     """The commands of one tab. Those that wait for the user are coroutines, to be run in a worker."""
@@ -87,6 +88,7 @@ class Actions:
 
     def __init__(self, host: ActingHost) -> None:
         self._host = host
+        self.worktrees = WorktreesController(host)
         self._entries = EntriesController(host)
         self._terminals = TerminalsController(host)
 
@@ -124,6 +126,11 @@ class Actions:
         if not bars:
             await self._host.screen.mount(bar, before="#prompt-frame")
         bar.begin(query)
+
+    def show_standing(self, standing: Standing) -> None:
+        """Say how the search stands, where it is asked for."""
+        for bar in self._host.screen.query(FindBar):
+            bar.show_standing(standing)
 
     def toggle_all(self) -> None:
         """Unfold or fold everything."""
@@ -264,6 +271,26 @@ class Actions:
         """Look for a session of the past; open it, or begin another."""
         await self._history.choose()
 
+    async def rename_session(self, name: str = "") -> None:
+        """Call the session so; without a name, ask for it."""
+        session, agent = self._host.session, self._host.link.agent
+        if session is None:
+            self._host.say(NO_SESSION)
+            return
+        if not name:
+            asked = await self._host.ask(NameDialog(title_of(session.conversation)))
+            name = asked or ""
+        if not name:
+            return
+        try:
+            name = await session.rename(name[:MAX_NAME])
+            if agent is not None:
+                marks = SessionMarks()
+                mark = marks.of(agent.command.name, session.session_id)
+                marks.note(agent.command.name, session.session_id, replace(mark, name=name))
+        except ClientError as error:
+            self._host.say_error(error)
+
     async def begin_session(self) -> None:
         """Begin a session in a new tab; in this one where that it was opened for is not to be had."""
         if self._host.agent.agent_or_say() is None:
@@ -304,7 +331,7 @@ class Actions:
     async def begin_in_worktree(self, name: str = "") -> None:
         """Begin a session in a new git worktree of this folder, in a new tab."""
         if self._host.agent.agent_or_say() is not None:
-            await self._host.worktrees.begin(name)
+            await self.worktrees.begin(name)
 
     def restart(self) -> None:
         """Start the agent again, and go on with the session as far as the agent remembers it."""
@@ -491,6 +518,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "copy_code": _of_conversation(lambda conversation: bool(last_code(conversation))),
     "edit_queue": _of_session(lambda session: bool(session.queue.prompts)),
     "fork_session": _can_fork,
+    "rename_session": lambda tab: tab.session is not None,
     "hand_over": _was_said,
     "undo_turn": lambda tab: tab.changes is not None,
     "show_changes": lambda tab: tab.changes is not None,

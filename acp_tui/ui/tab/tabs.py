@@ -20,7 +20,6 @@ from acp_tui.ui.session.tab_state import LEAST_CELLS, MARKS, MOST_CELLS, TabStat
 if TYPE_CHECKING:
     from acp_tui.client.errors import ClientError
     from acp_tui.client.sessions.session import Session
-    from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.client.settings.tree import Settings
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk
@@ -78,9 +77,6 @@ class Tab(Protocol):
     @property
     def failure(self) -> ClientError | None:
         """Why there is no session; None where there is one, or may be."""
-
-    def shows(self, past: PastSession) -> bool:
-        """Whether it is this session."""
 
     async def detach(self) -> None:
         """Leave the session as it is, and the agent where no other tab uses it."""

@@ -15,6 +15,7 @@ import pytest
 from acp_tui.client.agents import streamable_http
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.http_connections import Transport
 from acp_tui.client.errors import AgentLost, AgentRefused, AgentUnreachable
 from acp_tui.conversation.content import Text
 from support.agents import running
@@ -82,7 +83,7 @@ async def _failure(answer: Answer) -> AgentLost:
         (response("500 Oops"), r"refuses the connection \(HTTP 500\)", True),
         (response("200 OK", b"<html>", Content_Type="text/html"), r"\(text/html\) names no connection", False),
         (response("302 Found", Location="https://other.example/"), "leads on to https://other.example/", False),
-        (b"220 mail.example ESMTP\r\n\r\n", "is out of reach", True),
+        (b"220 mail.example ESMTP\r\n\r\n", "does not speak HTTP", False),
         (None, "is out of reach: the connection broke off", True),
     ],
 )  # fmt: skip
@@ -242,3 +243,61 @@ async def test_a_server_opens_no_streams_of_sessions_that_were_not_asked_for():
         session = await agent.new_session(Path("/"))
         await session.send_prompt((Text("hello"),))
         assert names == ["", "real"]
+
+
+# A server that takes its time, or knows no measure
+
+
+@pytest.fixture
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streamable_http, "ANSWER_LIMIT_S", 0.3)
+
+
+@pytest.mark.usefixtures("in_a_hurry")
+@pytest.mark.parametrize("trickle", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n{"])
+async def test_a_server_whose_answer_never_ends_is_given_up(trickle: bytes):
+    """Each byte comes in time, and there is always another one."""
+
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(trickle)
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"x" * bool(trickle))
+                await writer.drain()
+                await asyncio.sleep(0.02)
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        command = command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
+        async with running(command) as agent:
+            with pytest.raises(AgentLost, match=r"has not answered within 0\.3 s"):
+                await agent.initialize()
+
+
+async def test_a_stream_may_be_silent_for_as_long_as_the_agent_works(monkeypatch: pytest.MonkeyPatch):
+    limits: dict[str, Any] = {}
+    handle = Transport.handle_async_request
+
+    async def note(self: Transport, request: Any) -> Any:
+        limits[request.method] = request.extensions["timeout"]["read"]
+        return await handle(self, request)
+
+    monkeypatch.setattr(Transport, "handle_async_request", note)
+    async with served(lambda method, _, body: greeting(method, body)) as command, running(command) as agent:
+        await agent.initialize()
+    assert limits["GET"] is None
+    assert limits["POST"] is not None
+
+
+async def test_garbage_among_the_events_is_passed_over():
+    garbage = [b"\xff\xfe", b"{", b'{"id": {}}', b"[[[", b'"id"', b'{"id": 7, "result": "nobody asked"}']
+    answer = json.dumps({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s1"}}).encode()
+
+    def mix(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        if method == "GET":
+            return stream(*garbage) + b": a comment\r\n\r\nretry: 5\r\nno colon\r\n\r\n"
+        return greeting(method, body) or response("200 OK", answer)
+
+    async with served(mix) as command, running(command) as agent:
+        await agent.initialize()
+        assert (await agent.new_session(Path("/"))).session_id == "s1"
+        assert agent.lost is None

@@ -14,7 +14,8 @@ from acp_tui.client.agents.registry import RegistryUnavailable
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
 from acp_tui.ui.dialogs.agents import AgentsScreen, choose_agent
-from acp_tui.ui.dialogs.trust import FirstRunDialog, ready_to_start
+from acp_tui.ui.dialogs.trust import FirstRunDialog
+from acp_tui.ui.shell.agent_start import ready_to_start
 from support.dialogs import NOTHING, open_dialog
 
 PACKAGE = AgentCommand(
