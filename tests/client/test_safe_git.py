@@ -49,6 +49,7 @@ STARTERS: Final = {
     "client/processes/table.py": "ps",
     "client/safe_git.py": "git",
     "client/terminals/launcher.py": "commands in terminals",
+    "workbench/demo/version_two.py": "the demo agent's own commands, as its scenario has them",
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
     "ui/shell/notifier.py": "the user's own for notices",
