@@ -129,7 +129,7 @@ async def test_a_commit_cannot_write_outside_or_into_git(repository: Repository,
 
 
 @pytest.mark.parametrize("inner_mode", ["120000", "100644"])
-async def test_a_commit_with_a_link_and_a_directory_of_one_name_writes_nothing_through_the_link(
+async def test_a_commit_with_a_link_and_a_folder_of_one_name_writes_nothing_outside(
     repository: Repository, tmp_path: Path, inner_mode: str
 ) -> None:
     """Git makes no such commit, and takes one over from a server as it is."""
