@@ -49,6 +49,7 @@ from acp_tui.conversation.updates import (
     TurnFailed,
 )
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
+from acp_tui.protocol.connection import STEERING
 from acp_tui.protocol.v1 import session, telling
 from acp_tui.protocol.v1.agent_requests import (
     CreateElicitationResponse,
@@ -110,6 +111,9 @@ class _Turns:
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     waiting: list[_Turn] = field(default_factory=list)
     running: _Turn | None = None
+    steering: anyio.Lock = field(default_factory=anyio.Lock)
+    joining: Client | None = None
+    """Whose prompt is on its way into the turn."""
 
 
 class Host:
@@ -156,6 +160,9 @@ class Host:
         if isinstance(update, PromptSent | TurnEnded | TurnFailed):
             running = self._turns[told.session_id].running
             asker = running.client if running is not None else None  # it knows
+        elif isinstance(update, PromptJoined):
+            joining = self._turns[told.session_id].joining
+            asker = joining if joining is not None and not joining.follows else None
         for client in tuple(self._clients):
             if client is not asker:
                 client.tell(told, update, change)
@@ -191,6 +198,16 @@ class Host:
                 turns.running = None
                 turn.stop_reason = told.conversation.last_stop_reason
         turn.over.set()
+
+    async def steer(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> bool:
+        """Send a prompt into the turn that runs; False where no turn took it."""
+        turns = self._turns[told.session_id]
+        async with turns.steering:
+            turns.joining = client
+            try:
+                return await told.steer(blocks)
+            finally:
+                turns.joining = None
 
     def cancel(self, told: Session, client: Client) -> None:
         """Stop the turn; a client whose prompt has not been sent means that one."""
@@ -247,7 +264,8 @@ class Client:
         self.peer = Peer(stream, self)
         self._host = host
         self._tasks = tasks
-        self._follows = False
+        self.follows = False
+        """Whether it understands what ACP cannot say."""
         self._open: set[SessionId] = set()
         self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
         """What happens in a session while it is being told again."""
@@ -261,6 +279,7 @@ class Client:
             v1.SESSION_LIST: self._list_sessions,
             v1.SESSION_CLOSE: self._close_session,
             v1.SESSION_PROMPT: self._prompt,
+            STEERING: self._steer,
             v1.SESSION_SET_CONFIG_OPTION: self._set_option,
             own_methods.STATUS: self._status,
             own_methods.STOP: self._stop,
@@ -292,7 +311,7 @@ class Client:
     async def _initialize(self, params: Any) -> Any:
         request = decode(InitializeRequest, params)
         agent = self._host.agent
-        self._follows = own_methods.follows(request.client_capabilities.meta)
+        self.follows = own_methods.follows(request.client_capabilities.meta)
         # It is loaded here, whatever the agent can; without the history a client would miss what went on meanwhile.
         capabilities = replace(
             agent.capabilities,
@@ -376,6 +395,13 @@ class Client:
             raise RequestFailed(ErrorCode.INTERNAL_ERROR, "The agent ended the turn without a reason")
         return {"stopReason": turn.stop_reason}
 
+    async def _steer(self, params: Any) -> Any:
+        request = decode(session.PromptRequest, params)
+        told = self._session(request.session_id)
+        if not await self._host.steer(told, self, tuple(map(read_block, request.prompt))):
+            return {"outcome": "promptRequired"}
+        return {"outcome": "injected"} | ({"_meta": own_methods.TOLD} if self.follows else {})
+
     async def _set_option(self, params: Any) -> Any:
         request = decode(session.SetSessionConfigOptionRequest, params)
         told = self._session(request.session_id)
@@ -422,7 +448,7 @@ class Client:
             self._notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
         elif session_id != told.session_id:
             pass  # what cannot be told of a subagent is left out
-        elif self._follows:
+        elif self.follows:
             self._notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
         elif isinstance(update, PromptSent | PromptJoined):
             for block in update.blocks:
