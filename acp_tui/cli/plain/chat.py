@@ -13,7 +13,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exit_codes import ExitCode, code_of
+from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.telling import Teller
