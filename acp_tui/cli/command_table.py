@@ -223,7 +223,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "exec",
         "run one turn without a screen",
-        "acp_tui.cli.exec",
+        "acp_tui.cli.one_turn",
         _AGENT,
         needs=_NEEDS_AGENT,
         options=(

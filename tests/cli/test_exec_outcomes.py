@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import exec as exec_command
-from acp_tui.cli import permissions, terminal
+from acp_tui.cli import one_turn, permissions, terminal
 from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
@@ -174,7 +173,7 @@ def test_a_pipe_that_is_closed_and_empty_adds_nothing(run: Any, monkeypatch: pyt
 
 
 def test_a_pipe_of_somebody_else_holds_nothing_up(run: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exec_command, "STDIN_LIMIT_S", 0)
+    monkeypatch.setattr(one_turn, "STDIN_LIMIT_S", 0)
     piped(monkeypatch, None)
     ran = run(ECHO)
     assert ran.out == "go\n"

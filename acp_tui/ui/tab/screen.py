@@ -262,13 +262,23 @@ class SessionScreen(Screen[None]):
         if isinstance(stage, Live):
             self._remember_turns(session)
 
+    def follow_changes(self) -> None:
+        """Find out what the files are now, and what changes from then on."""
+        self.changes = self.shell.changes_in(self.cwd)
+        if isinstance(self.stage, Live):
+            self._remember_turns(self.stage.session)
+
+    async def stock_taken(self) -> None:
+        """Return once a prompt may let the agent change files."""
+        await self.opener.stock_taken()
+
     def _remember_turns(self, session: Session) -> None:
         """Keep the files as they are at each of the session's prompts from now on."""
-        if self.moments is not None and self.moments.is_of(session):
-            return  # the agent was started again
+        if self.changes is None or (self.moments is not None and self.moments.is_of(session)):
+            return  # not yet; or the agent was started again
         if self.moments is not None:
             self.moments.end()
-        self.moments = self.changes.at_prompts_of(session, self.run) if self.changes is not None else None
+        self.moments = self.changes.at_prompts_of(session, self.run)
 
     async def show_failure(self, error: ClientError) -> None:
         """Tell what went wrong where the conversation would stand."""
@@ -295,6 +305,7 @@ class SessionScreen(Screen[None]):
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show what is known of the folder and of earlier sessions there."""
+        await self.opener.painted()
         await preloaded(BEFORE_A_COMMAND)
         self._welcoming = self.actions.welcoming()
         await self._welcoming.tell(panel.welcome)
