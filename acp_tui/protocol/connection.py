@@ -205,6 +205,20 @@ class Connection(ABC):
         """Let the agent forget a session."""
         await self.request("session/delete", {"sessionId": session_id}, nothing)
 
+    async def set_title(self, session_id: SessionId, title: str) -> str:
+        """Give a session a title; gives the one that the agent has kept. A draft."""
+
+        def read(result: Any) -> str:
+            kept = result.get("title") if isinstance(result, dict) else None
+            return kept if isinstance(kept, str) and kept else title
+
+        return await self.request("session/set_title", {"sessionId": session_id, "title": title}, read)
+
+    async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
+        """Let the agent put a session away, or take it back. A draft."""
+        method = "session/archive" if is_archived else "session/unarchive"
+        await self.request(method, {"sessionId": session_id}, nothing)
+
     async def prompt(
         self, session_id: SessionId, blocks: Sequence[ContentBlock], on_update: OnUpdate
     ) -> None:

@@ -600,6 +600,11 @@ class Agent:
             await self.close_session(session)
         await self._ask(self._connection.delete_session(session_id))
 
+    async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
+        """Let the agent put a session away, or take it back, where it offers that; else nothing happens."""
+        if self.capabilities.archive and self.lost is None:
+            await self._ask(self._connection.archive_session(session_id, is_archived))
+
     # What it asks outside of any session
 
     @property

@@ -52,6 +52,7 @@ from acp_tui.conversation.updates import (
     PermissionNoted,
     PromptJoined,
     PromptSent,
+    Renamed,
     SessionUpdate,
     StateReported,
     TerminalExited,
@@ -458,6 +459,20 @@ class Session:
         # The oldest is on the screen: it goes last, so that none comes in its place.
         for key in reversed(cancelled):
             self.apply(PermissionAnswered(key, None, self.now()))
+
+    async def rename(self, title: str) -> str:
+        """Call the session so from now on, at its agent too where that takes titles; gives the title that it has.
+
+        Raises AgentRefused and AgentLost.
+        """
+        title = " ".join(title.split())
+        if self._capabilities.set_title and self.conversation.is_connected and not self.is_closed:
+            try:
+                title = await self._connection.set_title(self.session_id, title)
+            except (RpcError, MalformedMessage) as error:
+                raise await self._explain(error) from error
+        self.apply(Renamed(title))
+        return title
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Set a mode, a model or another option of the session.

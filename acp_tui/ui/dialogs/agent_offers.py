@@ -81,6 +81,8 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("delete_session", "delete a session", "sessions can be deleted only by its own tools"),
         Capability("additional_directories", "more folders", "a session works in one folder"),
         Capability("fork_session", "fork a session", "/fork cannot go on from here in another tab"),
+        Capability("set_title", "take a title", "/rename names a session in acp-tui alone"),
+        Capability("archive", "archive a session", "acp-tui alone remembers which you archived"),
         Capability("steering", "steer a turn", "a prompt waits until the turn is over"),
     ),
     "In a prompt, besides text and links": (

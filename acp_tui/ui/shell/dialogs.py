@@ -6,6 +6,7 @@ Loaded behind the first answer's start, or with the first command.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from textual.app import App, ComposeResult
@@ -14,11 +15,14 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.marks import SessionMarks, key_of
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.dialogs.session_rows import PINNED
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Frame
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = "Callable[[HostedSession], Coroutine[Any, Any, None]]"
-KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+W close it · Esc close"
+KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+P pin it · Alt+W close it · Esc close"
 
 
 class Board(ModalScreen[None]):
@@ -46,6 +50,7 @@ class Board(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False),
         Binding("alt+up", "move(-1)", "Move the tab up", show=False, priority=True),
+        Binding("alt+p", "pin", "Pin the tab's session", show=False, priority=True),
         Binding("alt+w", "close_tab", "Close the tab", show=False, priority=True),
         Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
     ]
@@ -62,7 +67,9 @@ class Board(ModalScreen[None]):
         self._close = close
         self._show_hosted = show_hosted
         self._hosted: Sequence[HostedSession] = ()
-        self._list = FilteredList(_rows(tabs), empty="No such tab")
+        self._marks = SessionMarks()
+        self._pinned = self._marks.pinned()
+        self._list = FilteredList(self._rows(), empty="No such tab")
 
     def compose(self) -> ComposeResult:
         """The rows in a frame."""
@@ -70,7 +77,8 @@ class Board(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Begin at the tab in front, and follow what happens in all of them."""
-        self._list.action_move(next((at for at, tab in enumerate(self._tabs) if tab is self._tabs.front), 0))
+        rows = self._rows()
+        self._list.action_move(next((at for at, row in enumerate(rows) if row.value is self._tabs.front), 0))
         self._tabs.listeners.append(self._show)
         self.run_worker(self._look_for_hosts())
 
@@ -93,7 +101,35 @@ class Board(ModalScreen[None]):
             for one in self._hosted
             if not any(one.is_shown_by(tab.link.agent, tab.session) for tab in self._tabs)
         ]
-        self._list.show_rows((*_rows(self._tabs), *map(_hosted_row, others)))
+        self._list.show_rows((*self._rows(), *map(_hosted_row, others)))
+
+    def _rows(self) -> list[PickerRow[Tab]]:
+        """The tabs in their order, those of pinned sessions first."""
+        tabs, front = enumerate(self._tabs, 1), self._tabs.front
+        rows = [
+            _row(number, tab, is_front=tab is front, is_pinned=self._key(tab) in self._pinned)
+            for number, tab in tabs
+        ]
+        return sorted(rows, key=lambda row: self._key(row.value) not in self._pinned)
+
+    def _key(self, tab: Tab) -> str:
+        agent, session = tab.link.agent, tab.session
+        return "" if agent is None or session is None else key_of(agent.command.name, session.session_id)
+
+    def action_pin(self) -> None:
+        """Pin the session of the tab at the cursor, or let it go."""
+        tab = self._tab
+        agent, session = (tab.link.agent, tab.session) if tab is not None else (None, None)
+        if agent is None or session is None:
+            return
+        name, session_id = agent.command.name, session.session_id
+        mark = self._marks.of(name, session_id)
+        try:
+            self._marks.note(name, session_id, replace(mark, is_pinned=not mark.is_pinned))
+        except ClientError as error:
+            self.notify(str(error), severity="error", markup=False)
+        self._pinned = self._marks.pinned()
+        self._show()
 
     def action_move(self, direction: int) -> None:
         """Change the place of the tab at the cursor."""
@@ -166,14 +202,10 @@ class Dialogs:
         return left_sessions(tabs)
 
 
-def _rows(tabs: Tabs) -> tuple[PickerRow[Tab], ...]:
-    return tuple(_row(number, tab, is_front=tab is tabs.front) for number, tab in enumerate(tabs, 1))
-
-
-def _row(number: int, tab: Tab, *, is_front: bool) -> PickerRow[Tab]:
+def _row(number: int, tab: Tab, *, is_front: bool, is_pinned: bool) -> PickerRow[Tab]:
     mark, _ = MARKS[tab.state]
     state = f"{tab.state.value} · here" if is_front else tab.state.value
-    return PickerRow(tab, f"{number:>2} {mark} {tab.tab_name()}", tab.doing, aside=state)
+    return PickerRow(tab, f"{number:>2} {mark} {PINNED * is_pinned}{tab.tab_name()}", tab.doing, aside=state)
 
 
 def _hosted_row(hosted: HostedSession) -> PickerRow[Any]:
