@@ -30,7 +30,7 @@ class Crowded:
         monkeypatch.setattr(tracker, "capture", capture_late)
 
 
-async def test_a_session_is_shown_while_the_files_are_looked_at_and_its_first_prompt_waits(
+async def test_only_the_first_prompt_waits_for_a_look_at_the_files(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crowded = Crowded(monkeypatch)
