@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
-from acp_tui.conversation.updates import SessionUpdate, TurnEnded
+from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.protocol.connection import (
     Connection,
     OnUpdate,
@@ -131,10 +131,10 @@ class ConnectionV2(Connection):
         return inbound.read_prompt_response(result)
 
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
-        """A prompt that was held back is cancelled with the turn."""
+        """One that was held back is cancelled with the turn that it waited for."""
         if error.code == ErrorCode.REQUEST_CANCELLED:
-            return TurnEnded("cancelled")
-        return super().read_prompt_refusal(error)
+            return PromptRefused()
+        return PromptRefused(TurnFailed(error.message, error.detail, error.code))
 
     def read_config_options(self, result: Any) -> SessionUpdate:
         """See the base class."""
