@@ -492,7 +492,7 @@ COMMANDS: Final = (
     Command(
         "undo_turn",
         "Undo a turn",
-        "revert files to what they were before a prompt; see the changes first",
+        "revert files to what they were before a prompt; see the changes first; go on from there",
         action="do('undo_turn')",
         slash="undo",
     ),
@@ -511,6 +511,13 @@ COMMANDS: Final = (
         "a new tab that goes on from here; this session stays as it is",
         action="do('fork_session')",
         slash="fork",
+    ),
+    Command(
+        "fork_from_prompt",
+        "Go on from an earlier prompt",
+        "send it again, in a fork, or in a session that knows only what was before it",
+        action="do('fork_from_prompt')",
+        slash="fork-from",
     ),
     Command(
         "hand_over",
