@@ -185,7 +185,7 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """Context used and cost so far; replaces the last report."""
+    """Context used and cost so far; replaces the last report, but for a cost that is not said again."""
 
     usage: Usage
     meta: Meta | None = None
