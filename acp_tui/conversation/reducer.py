@@ -705,7 +705,7 @@ def _fact(
             return Fact.INFO
         case UsageReported(usage):
             before = conversation.usage
-            if usage.cost_amount is None and before is not None:  # not said is as before
+            if update.keeps_cost and before is not None:
                 usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
             return Fact.USAGE

@@ -185,10 +185,12 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """Context used and cost so far; replaces the last report, but for a cost that is not said again."""
+    """Context used and cost so far; replaces the last report."""
 
     usage: Usage
     meta: Meta | None = None
+    keeps_cost: bool = False
+    """The cost is as it was said last."""
 
 
 @dataclass(frozen=True, slots=True)

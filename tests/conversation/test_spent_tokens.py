@@ -12,6 +12,7 @@ from acp_tui.conversation.facts import TurnUsage, Usage
 from acp_tui.conversation.updates import SessionUpdate, TurnEnded, UsageReported
 from acp_tui.conversation.wording import money, tokens_words, turn_words
 from acp_tui.protocol.v1.inbound import read_prompt_response
+from acp_tui.protocol.v2.inbound import read_update as read_v2
 from support.folding import fold, prompt, user
 
 USAGE = {"totalTokens": 240, "inputTokens": 200, "outputTokens": 40, "cachedReadTokens": 120}
@@ -68,8 +69,11 @@ def test_a_turn_costs_what_the_session_costs_more_at_its_end() -> None:
 
 
 def test_a_cost_that_is_not_said_again_stays() -> None:
-    conversation = fold(prompt("one"), cost(0.02), cost(None))
-    assert conversation.usage == Usage(1000, 200_000, 0.02, "USD")
+    report = {"sessionUpdate": "usage_update", "used": 1000, "size": 200_000}
+    _, omitted = read_v2({"sessionId": "s", "update": report})
+    _, cleared = read_v2({"sessionId": "s", "update": {**report, "cost": None}})
+    assert fold(cost(0.02), *omitted).usage == Usage(1000, 200_000, 0.02, "USD")
+    assert fold(cost(0.02), *cleared).usage == Usage(1000, 200_000)
 
 
 @pytest.mark.parametrize(

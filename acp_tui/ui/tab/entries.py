@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -96,13 +95,9 @@ class EntriesController:
         agent = self._host.link.agent
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
-        facts = ExportFacts(
-            agent_title=agent.title if agent is not None else "",
-            cwd=str(session.cwd),
-            session_id=str(session.session_id),
-            agent_version=identity.version if identity is not None else None,
-            exported_at=datetime.now().astimezone().isoformat(timespec="seconds"),
-            title=conversation.title,
+        title, version = agent.title if agent is not None else "", identity.version if identity else None
+        facts = ExportFacts.now(
+            title, session.cwd, session.session_id, conversation.title, agent_version=version
         )
 
         async def write(path: Path, is_replaced: bool) -> None:
