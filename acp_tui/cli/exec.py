@@ -19,8 +19,8 @@ from typing import Any, Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
+from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.permissions import PermissionDesk
 from acp_tui.cli.saying import error_text
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out

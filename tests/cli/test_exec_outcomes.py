@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import one_turn, permissions, terminal
-from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
+from acp_tui.cli import PRECEDENCE, ExitCode, one_turn, permissions, terminal, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.user_agents import config_file
