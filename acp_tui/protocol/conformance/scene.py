@@ -1,4 +1,6 @@
-"""What the rules remember of a connection: what both sides offer, its sessions, their turns. It judges nothing; a `Check` does.
+"""What the rules remember of a connection: what both sides offer, its sessions, their turns.
+
+A scene judges nothing; a `Check` does, and each matter has its own.
 """
 
 from __future__ import annotations
