@@ -23,9 +23,9 @@ from typing import Final, TypeAlias
 
 import anyio
 
+from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.saying import Clean, cleaning, wrapped
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out

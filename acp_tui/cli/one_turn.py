@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import command_of, notes_of
 from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import ready_to_run, settings_in

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import AgentChoice, nearest
 from acp_tui.cli.command_table import COMMANDS
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError

@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 
 from textual.app import App
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import has_terminal, notes_of, require_screen, settings_in_force, stop
 from acp_tui.cli.saying import say, say_error
 from acp_tui.cli.screen import fitted, run_app, told_afterwards

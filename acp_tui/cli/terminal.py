@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
 from acp_tui.cli.prerequisites import settings_in_force, stop
 from acp_tui.cli.saying import say
 from acp_tui.client.agents.command import AgentCommand, Phase

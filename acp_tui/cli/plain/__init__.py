@@ -17,7 +17,7 @@ from typing import Final
 from anyio import to_thread
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
 from acp_tui.cli.plain.asking import choose, number_in
 from acp_tui.cli.plain.chat import Chat, Work
 from acp_tui.cli.plain.console import Console

@@ -4,7 +4,6 @@ sessions: begin, open, delete, close, resume after a restart.
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from acp_tui.client.errors import (
     SessionNotOpened,
     SettingsError,
 )
+from acp_tui.client.processes import inherited
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
@@ -113,7 +113,7 @@ class AgentController:
             # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
             before = signal.signal(signal.SIGINT, lambda *_: None)
             try:
-                status = subprocess.call(command.argv, env={**os.environ, **command.env})
+                status = subprocess.call(command.argv, env={**inherited(), **command.env})
             except OSError as error:
                 status = error.errno or 1
             finally:
