@@ -174,10 +174,7 @@ class HistoryController:
         recorded = session.recorded
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))
-        exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
-        facts = ExportFacts(
-            session.agent, str(session.cwd), session.session_id, exported_at=exported_at, title=session.title
-        )
+        facts = ExportFacts.now(session.agent, session.cwd, session.session_id, session.title)
 
         async def write(path: Path, is_replaced: bool) -> None:
             await to_thread.run_sync(
