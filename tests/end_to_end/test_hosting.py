@@ -271,7 +271,7 @@ async def test_beyond_this_machine_it_wants_tls(user: User, address: str) -> Non
     assert "so it needs TLS" in done.stdout
 
 
-async def test_over_tls_a_host_is_attached_to_by_who_has_its_token_and_trusts_its_certificate(
+async def test_over_tls_only_who_has_the_token_and_trusts_the_host_attaches(
     user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ca = authority(tmp_path)
